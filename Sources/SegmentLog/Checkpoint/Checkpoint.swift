@@ -1,0 +1,147 @@
+// Reads a checkpoint by block, any block in any order, each verified as it is read. A checkpoint is derived data: one
+// that is missing or damaged costs its user a replay, never a record.
+
+/// A checkpoint that is open for reading.
+public final class Checkpoint: Sendable {
+    /// The last record it covers.
+    public let through: SequenceNumber
+    /// What its user wrote at its end.
+    public let note: [UInt8]
+
+    private let file: any ReadableFile
+    private let name: String
+    private let seed: UInt32
+    private let frameCount: UInt64
+    private let headerSum: UInt32
+    private let end: UInt64
+
+    private init(
+        through: SequenceNumber, footer: SegmentIndex, note: [UInt8], file: any ReadableFile, name: String,
+        seed: UInt32, end: UInt64
+    ) {
+        self.through = through
+        self.note = note
+        self.file = file
+        self.name = name
+        self.seed = seed
+        frameCount = footer.index.frameCount
+        headerSum = footer.index.headerSum
+        self.end = end
+    }
+
+    deinit {
+        file.close()
+    }
+
+    /// The checkpoints of a log, newest first, by the last record each covers.
+    public static func list(_ storage: any LogStorage) throws(LogError) -> [SequenceNumber] {
+        do throws(StorageError) {
+            return try storage.names(in: "").compactMap(FileName.parseCheckpoint).sorted(by: >)
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// The newest checkpoint that can be read, if any.
+    public static func newest(_ reader: LogReader) throws(LogError) -> Checkpoint? {
+        for through in try list(reader.storage) {
+            if let checkpoint = try? open(reader.storage, through: through, identity: reader.identity) {
+                return checkpoint
+            }
+        }
+        return nil
+    }
+
+    /// Opens the checkpoint that covers everything through a record.
+    public static func open(
+        _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity
+    ) throws(LogError) -> Checkpoint {
+        let name = FileName.checkpoint(through: through)
+        let file = try storage.reading(name)
+        let window = FileWindow(file, name: name, capacity: 1 << 16)
+        let start = try window.bytes(at: 0, Format.segmentHeaderLength)
+        let header: SegmentHeader
+        do throws(SegmentHeader.Refusal) {
+            header = try SegmentHeader(start, role: .checkpoint)
+        } catch {
+            throw damaged(name, 0, error.sentence)
+        }
+        guard header.identity == identity, header.sequence == through else {
+            throw damaged(name, 0, "it belongs to another log or was renamed")
+        }
+        let size: UInt64
+        do throws(StorageError) { size = try file.size() } catch { throw LogError(error) }
+        guard let footer = try SegmentIndex(window, seed: identity.seed, end: size),
+            footer.seal.lastSequence == through,
+            let note = footer.index.note, note.through == through
+        else { throw damaged(name, size, "its end can't be read") }
+        return Checkpoint(
+            through: through, footer: footer, note: note.bytes, file: file, name: name, seed: identity.seed, end: size)
+    }
+
+    private static func damaged(_ name: String, _ offset: UInt64, _ reason: String) -> LogError {
+        LogError(
+            .storeCorrupt, "\(reason) (byte \(offset))", file: name,
+            hint: "A checkpoint is derived data: remove it, and it is made again from the log.")
+    }
+
+    /// The block at an address.
+    public func block(at address: BlockAddress) throws(LogError) -> [UInt8] {
+        let window = FileWindow(file, name: name, capacity: 1 << 17)
+        var walker = FrameWalker(
+            window, seed: seed, from: address.rawValue,
+            expecting: FrameExpectation(chain: nil, sequence: through.next))
+        switch try walker.next() {
+        case .fault(let fault):
+            throw Checkpoint.damaged(name, address.rawValue, fault.reason)
+        case .frame(let header, let offset):
+            let decoder = PayloadDecoder()
+            guard header.knownKind == .block,
+                let payload = decoder.payload(of: header, stored: try walker.stored(header, at: offset))
+            else { throw Checkpoint.damaged(name, address.rawValue, "no block starts here") }
+            return [UInt8](payload)
+        }
+    }
+
+    /// The addresses of all blocks, in the order they were written.
+    public func blocks() throws(LogError) -> [BlockAddress] {
+        var addresses: [BlockAddress] = []
+        try walk { header, offset in
+            if header.knownKind == .block { addresses.append(BlockAddress(rawValue: offset)) }
+        }
+        return addresses
+    }
+
+    /// Reads everything and checks it: every frame, their chain, and the sum the index keeps.
+    public func verify() throws(LogError) {
+        try walk { _, _ in }
+    }
+
+    private func walk(_ visit: (FrameHeader, UInt64) -> Void) throws(LogError) {
+        let window = FileWindow(file, name: name)
+        let decoder = PayloadDecoder()
+        var walker = FrameWalker(
+            window, seed: seed, from: UInt64(Format.segmentHeaderLength),
+            expecting: FrameExpectation(chain: 0, sequence: through.next))
+        var sum: UInt32 = 0
+        var count: UInt64 = 0
+        while true {
+            switch try walker.next() {
+            case .fault(let fault):
+                guard walker.offset == end, count == frameCount, sum == headerSum else {
+                    throw Checkpoint.damaged(name, walker.offset, fault.reason)
+                }
+                return
+            case .frame(let header, let offset):
+                guard decoder.payload(of: header, stored: try walker.stored(header, at: offset)) != nil else {
+                    throw Checkpoint.damaged(name, offset, "a block does not decompress")
+                }
+                if header.knownKind == .block {
+                    count += 1
+                    sum = crc32c(of: header.checksum, continuing: sum)
+                }
+                visit(header, offset)
+            }
+        }
+    }
+}

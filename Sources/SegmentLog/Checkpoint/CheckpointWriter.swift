@@ -1,0 +1,144 @@
+// Writes a checkpoint: what the log's user made of the records through some number, in blocks of its own choosing. The
+// file is a container like a segment (header, frames, index, seal); it counts only after it was read back and verified.
+
+/// The place of a block in a checkpoint.
+public struct BlockAddress: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The byte of the file where the block's frame begins.
+    public var rawValue: UInt64
+
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Writes one checkpoint.
+public struct CheckpointWriter: ~Copyable {
+    private let writer: LogWriter
+    private let through: SequenceNumber
+    private let file: any WritableFile
+    private let temporary: String
+    private var encoder: FrameEncoder
+    private var tail: SegmentTail
+    private let buffer = ByteBuffer(capacity: 1 << 17)
+
+    private init(_ writer: LogWriter, _ header: SegmentHeader, _ file: any WritableFile, _ temporary: String) {
+        self.writer = writer
+        self.file = file
+        self.temporary = temporary
+        through = header.sequence
+        tail = SegmentTail(after: header)
+        tail.next = header.sequence.next
+        encoder = FrameEncoder(seed: header.identity.seed, acceleration: 1)
+        let length = Format.segmentHeaderLength
+        header.encode(into: UnsafeMutableRawBufferPointer(rebasing: buffer.free(length)[..<length]))
+        buffer.advance(by: length)
+    }
+
+    /// Begins a checkpoint of everything through a record, which must have been appended.
+    public static func begin(
+        for writer: LogWriter, through sequence: SequenceNumber, clock: any LogClock = SystemClock()
+    ) throws(LogError) -> CheckpointWriter {
+        guard sequence <= writer.lastSequence, sequence > .none else {
+            throw LogError(
+                .invalidArgument,
+                "a checkpoint through \(sequence) is beyond the log's last record, \(writer.lastSequence)")
+        }
+        let header = SegmentHeader(
+            role: .checkpoint, identity: writer.identity, sequence: sequence, ordinal: 0, created: clock.now(),
+            epoch: try writer.use { $0.head.current.epoch }, durableThrough: sequence)
+        let temporary = FileName.checkpoint(through: sequence) + FileName.temporarySuffix
+        do throws(StorageError) {
+            let file = try writer.storage.openForWriting(temporary, create: true)
+            try file.resize(to: 0)
+            return CheckpointWriter(writer, header, file, temporary)
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// Adds a block of at most 1 MiB and returns its address.
+    public mutating func append(_ block: UnsafeRawBufferPointer) throws(LogError) -> BlockAddress {
+        guard block.count <= Format.frameRawLimit else {
+            throw LogError(.invalidArgument, "a block of \(block.count) bytes is larger than \(Format.frameRawLimit)")
+        }
+        let address = BlockAddress(rawValue: tail.offset)
+        encode(.block, block)
+        if buffer.count > 1 << 16 { try write() }
+        return address
+    }
+
+    private mutating func encode(_ kind: FrameKind, _ payload: UnsafeRawBufferPointer, compressed: Bool = true) {
+        var frame = FrameHeader(kind: kind, firstSequence: tail.next)
+        frame.chain = tail.chain
+        tail.step(over: encoder.encode(frame, payload: payload, compressed: compressed, into: buffer), time: nil)
+    }
+
+    private func write() throws(LogError) {
+        do throws(StorageError) {
+            try file.writeFully(buffer.bytes, at: tail.offset - UInt64(buffer.count))
+        } catch {
+            throw LogError(error)
+        }
+        buffer.truncate(to: 0)
+    }
+
+    /// Completes the file, makes it durable, reads it back, and only then lets the log know of it. The two newest
+    /// checkpoints are kept.
+    public consuming func finish(note: [UInt8]) throws(LogError) {
+        guard note.count <= Format.noteLimit else {
+            throw LogError(.invalidArgument, "a note of \(note.count) bytes is larger than \(Format.noteLimit)")
+        }
+        // State made of records that a crash could take back must not outlive them.
+        if writer.durableThrough < through && !SeededBug.checkpointAheadOfLog.isActive { try writer.flush() }
+        let payload = ByteBuffer(capacity: 256)
+        IndexPayload(
+            frameCount: tail.frameCount, headerSum: tail.headerSum, entries: [],
+            note: LogNote(through: through, bytes: note)
+        ).encode(into: payload)
+        let indexOffset = tail.offset
+        encode(.index, payload.bytes)
+        payload.truncate(to: 0)
+        SealPayload(
+            indexOffset: indexOffset, lastSequence: through, recordCount: 0, firstTime: WallTime(rawValue: 0),
+            lastTime: WallTime(rawValue: 0)
+        ).encode(into: payload)
+        encode(.seal, payload.bytes, compressed: false)
+        try write()
+        try publish()
+    }
+
+    private func publish() throws(LogError) {
+        let name = FileName.checkpoint(through: through)
+        do throws(StorageError) {
+            try file.sync(.durable)
+            file.close()
+            try writer.storage.rename(temporary, to: name)
+            try writer.storage.syncDirectory("")
+        } catch {
+            throw LogError(error)
+        }
+        if !SeededBug.checkpointNotVerified.isActive {
+            try Checkpoint.open(writer.storage, through: through, identity: writer.identity).verify()
+        }
+        try writer.announce(checkpoint: through)
+    }
+}
+
+extension LogWriter {
+    /// Names the newest verified checkpoint in HEAD and lets go of all but two.
+    func announce(checkpoint through: SequenceNumber) throws(LogError) {
+        try use { appender throws(LogError) in
+            try appender.head.write { $0.checkpoint = max($0.checkpoint, through) }
+            do throws(StorageError) {
+                let all = try storage.names(in: "").compactMap(FileName.parseCheckpoint).sorted()
+                for old in all.dropLast(2) where old < through {
+                    try storage.remove(FileName.checkpoint(through: old))
+                }
+            } catch {
+                throw LogError(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// Decides whether the bytes at a place are the frame that belongs there. Pure: bytes and expectation in, verdict out.
+// Nothing is decompressed before its checksum holds, and nothing is allocated here.
+
+/// What the next frame must continue.
+package struct FrameExpectation: Hashable, Sendable {
+    /// The header checksum of the frame before; nil right behind damage, where any is taken.
+    package var chain: UInt32?
+    /// The next record's number; nil right behind damage.
+    package var sequence: SequenceNumber?
+    /// Whether a transaction is open that the frame must continue.
+    package var inTransaction = false
+
+    package init(chain: UInt32?, sequence: SequenceNumber?, inTransaction: Bool = false) {
+        self.chain = chain
+        self.sequence = sequence
+        self.inTransaction = inTransaction
+    }
+}
+
+/// Why the bytes are not the frame that belongs there.
+package enum FrameFault: Error, Hashable, Sendable {
+    /// Nothing but the end of the file.
+    case endOfFile
+    /// The file ends inside the frame.
+    case cutOff
+    case notAFrame
+    case headerChecksum
+    /// The header's checksum holds but its fields make no sense.
+    case malformed
+    case chain
+    case sequence
+    case transaction
+    case payloadChecksum
+    case padding
+    case trailer
+    case unknownKind(UInt8)
+    case unknownCodec(UInt8)
+
+    /// A sentence part for reports.
+    package var reason: String {
+        switch self {
+        case .endOfFile: "the file ends"
+        case .cutOff: "the file ends inside the frame"
+        case .notAFrame: "no frame starts here"
+        case .headerChecksum: "the header's checksum is wrong"
+        case .malformed: "the header makes no sense"
+        case .chain: "the frame does not follow the one before it"
+        case .sequence: "the frame's first record is not the one expected"
+        case .transaction: "the frame does not belong to the transaction around it"
+        case .payloadChecksum: "the payload's checksum is wrong"
+        case .padding: "the padding is not zero"
+        case .trailer: "the trailer is wrong"
+        case .unknownKind(let kind): "frame kind \(kind) is not known to this version"
+        case .unknownCodec(let codec): "codec \(codec) is not known to this version"
+        }
+    }
+
+    package var isNewer: Bool {
+        switch self {
+        case .unknownKind, .unknownCodec: true
+        default: false
+        }
+    }
+}
+
+package enum FrameCheck {
+    /// The header at the start of `bytes`, if the expectation holds for it. The payload is not looked at.
+    package static func header(
+        _ bytes: UnsafeRawBufferPointer, seed: UInt32, expecting expected: FrameExpectation
+    ) -> Result<FrameHeader, FrameFault> {
+        if bytes.count == 0 { return .failure(.endOfFile) }
+        if bytes.count < Format.frameOverhead { return .failure(.cutOff) }
+        let header: FrameHeader
+        do throws(FrameHeader.Refusal) {
+            header = try FrameHeader(bytes, seed: seed)
+        } catch {
+            return .failure(error == .wrongMagic ? .notAFrame : .headerChecksum)
+        }
+        if let fault = fault(of: header, expecting: expected) { return .failure(fault) }
+        return .success(header)
+    }
+
+    private static func fault(of header: FrameHeader, expecting expected: FrameExpectation) -> FrameFault? {
+        guard header.rawLength <= Format.frameRawLimit, header.storedLength <= Format.frameStoredLimit,
+            header.flags.isDisjoint(with: .reserved), header.firstSequence.rawValue > 0
+        else { return .malformed }
+        if let chain = expected.chain, header.chain != chain, !SeededBug.chainNotChecked.isActive { return .chain }
+        if let sequence = expected.sequence, header.firstSequence != sequence, !SeededBug.sequenceNotChecked.isActive {
+            return .sequence
+        }
+        if header.flags.contains(.encrypted) { return .unknownCodec(header.flags.codec) }
+        guard let kind = header.knownKind else {
+            return header.kind >= FrameKind.ignorable && header.recordCount == 0 ? nil : .unknownKind(header.kind)
+        }
+        guard let codec = header.codec else { return .unknownCodec(header.flags.codec) }
+        guard codec != .stored || header.rawLength == header.storedLength else { return .malformed }
+        let opens = header.flags.contains(.continuesInNext)
+        let continues = header.flags.contains(.continuesFromPrevious)
+        switch kind {
+        case .data:
+            guard header.recordCount > 0 else { return .malformed }
+        case .fragment:
+            guard header.recordCount == 0, opens else { return .malformed }
+        case .hole:
+            // A hole is read without a decoder, so that damage can be stepped over with headers alone.
+            guard header.recordCount == 0, !opens, !continues, codec == .stored,
+                header.flags.isDisjoint(with: .masked)
+            else { return .malformed }
+        default:
+            guard header.recordCount == 0, !opens, !continues else { return .malformed }
+        }
+        if expected.chain != nil && continues != expected.inTransaction && !SeededBug.transactionFlagsIgnored.isActive {
+            return .transaction
+        }
+        return nil
+    }
+
+    /// Checks the rest of a frame whose header holds: payload, padding and trailer. `bytes` starts at the header.
+    package static func body(_ bytes: UnsafeRawBufferPointer, of header: FrameHeader) -> FrameFault? {
+        let length = header.frameLength
+        guard bytes.count >= length else { return .cutOff }
+        let stored = Int(header.storedLength)
+        let payload = bytes.slice(Format.frameHeaderLength, stored)
+        if crc32c(FrameEncoder.checksummed(payload)) != header.payloadChecksum && !SeededBug.payloadNotChecked.isActive
+        {
+            return .payloadChecksum
+        }
+        let padding = bytes.slice(Format.frameHeaderLength + stored, length - Format.frameOverhead - stored)
+        if !padding.isAllZero && !SeededBug.paddingNotChecked.isActive { return .padding }
+        let trailer = bytes.slice(length - 8, 8)
+        let whole =
+            trailer.number(UInt32.self, at: 0) == Format.trailerMagic
+            && trailer.number(UInt32.self, at: 4) == UInt32(length)
+        if !whole && !SeededBug.trailerNotChecked.isActive { return .trailer }
+        return nil
+    }
+
+    /// What must follow a frame that holds.
+    package static func expectation(after header: FrameHeader, hole: HolePayload? = nil) -> FrameExpectation {
+        let records = hole?.recordCount ?? UInt64(header.recordCount)
+        return FrameExpectation(
+            chain: hole?.chainAfter ?? header.checksum,
+            sequence: header.firstSequence.advanced(by: records),
+            inTransaction: header.flags.contains(.continuesInNext))
+    }
+}

@@ -1,0 +1,94 @@
+// Builds frames: compresses a payload, keeps rule Z, checksums, and chains each header to the one before. It knows
+// nothing of files; frames go to the end of a buffer.
+
+package struct FrameEncoder {
+    package let seed: UInt32
+    /// liblz4's speed setting: 1 compresses best, larger is faster.
+    package var acceleration: Int32
+    /// Used for small payloads where the segment has one.
+    package var dictionary: DictionaryCompressor?
+    private var blocks = LZ4Blocks()
+
+    /// Payloads below this are stored: LZ4 can't shorten them.
+    private static let compressionFloor = 32
+
+    package init(seed: UInt32, acceleration: Int32) {
+        self.seed = seed
+        self.acceleration = acceleration
+    }
+
+    /// Appends one frame and returns its header, whose checksum the next frame takes as its chain. `header` brings
+    /// kind, sequence, lag, count, chain and the transaction flags; the rest is filled in here.
+    package mutating func encode(
+        _ header: FrameHeader, payload: UnsafeRawBufferPointer, compressed: Bool = true, into buffer: ByteBuffer
+    ) -> FrameHeader {
+        precondition(payload.count <= Format.frameRawLimit, "a frame's payload is limited to 1 MiB")
+        let bound = Format.frameOverhead + 16 + payload.count + payload.count / 255
+        let frame = buffer.free(bound)
+        let room = UnsafeMutableRawBufferPointer(rebasing: frame[Format.frameHeaderLength...])
+        var header = header
+        let (codec, stored) = store(payload, compressed: compressed, into: room)
+        header.flags.insert(FrameFlags(codec: codec))
+        let storedBytes = UnsafeMutableRawBufferPointer(rebasing: room[..<stored])
+        if RuleZ.hasLongZeroRun(UnsafeRawBufferPointer(storedBytes)) && !SeededBug.ruleZOff.isActive {
+            precondition(
+                !RuleZ.hasLongMaskRun(UnsafeRawBufferPointer(storedBytes)),
+                "LZ4 leaves no run of \(Format.zeroRunLimit) equal bytes, so one of the two forms is free of zeros")
+            RuleZ.mask(storedBytes)
+            header.flags.insert(.masked)
+        }
+        header.storedLength = UInt32(stored)
+        header.rawLength = UInt32(payload.count)
+        header.payloadChecksum = crc32c(FrameEncoder.checksummed(UnsafeRawBufferPointer(storedBytes)))
+        header.checksum = header.encode(into: frame, seed: seed)
+        finish(frame, header)
+        buffer.advance(by: header.frameLength)
+        return header
+    }
+
+    /// The part of the stored bytes the payload checksum covers: all of it.
+    package static func checksummed(_ stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        if SeededBug.payloadChecksumStopsShort.isActive { return stored.slice(0, max(0, stored.count - 4)) }
+        return stored
+    }
+
+    private mutating func store(
+        _ payload: UnsafeRawBufferPointer, compressed: Bool, into room: UnsafeMutableRawBufferPointer
+    ) -> (Codec, Int) {
+        if compressed && payload.count >= FrameEncoder.compressionFloor {
+            // Compressed bytes must be fewer than the payload to be worth decoding.
+            let limit = UnsafeMutableRawBufferPointer(rebasing: room[..<(payload.count - 1)])
+            if let dictionary, payload.count <= DictionaryCompressor.inputLimit {
+                if let length = dictionary.compress(payload, into: limit) { return (.lz4Dictionary, length) }
+            } else if let length = blocks.compress(payload, into: limit, acceleration: acceleration) {
+                return (.lz4, length)
+            }
+        }
+        if RuleZ.hasLongZeroRun(payload) && RuleZ.hasLongMaskRun(payload),
+            let length = blocks.compress(payload, into: room, acceleration: 1)
+        {
+            return (.lz4, length)
+        }
+        room.copyMemory(from: payload)
+        return (.stored, payload.count)
+    }
+
+    /// Zeroes the padding and writes the trailer.
+    private func finish(_ frame: UnsafeMutableRawBufferPointer, _ header: FrameHeader) {
+        let end = header.frameLength
+        for index in Format.frameHeaderLength + Int(header.storedLength)..<end - Format.trailerLength {
+            frame[index] = 0
+        }
+        frame.store(Format.trailerMagic, at: end - 8)
+        frame.store(UInt32(end), at: end - 4)
+    }
+
+    /// Gives a finished frame another predecessor: its chain changes, and with it its header's checksum.
+    package func rechain(_ frame: UnsafeMutableRawBufferPointer, _ header: FrameHeader, to chain: UInt32) -> FrameHeader
+    {
+        var header = header
+        header.chain = chain
+        header.checksum = header.encode(into: frame, seed: seed)
+        return header
+    }
+}

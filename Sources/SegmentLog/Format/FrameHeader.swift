@@ -1,0 +1,113 @@
+// The 40 bytes before each payload. A header whose checksum holds can be trusted alone: it says how long the frame is
+// even when its payload is damaged, and how much of the log was durable when it was written.
+
+/// A frame's header, decoded.
+package struct FrameHeader: Hashable, Sendable {
+    package var storedLength: UInt32 = 0
+    package var rawLength: UInt32 = 0
+    package var firstSequence: SequenceNumber
+    /// Records before the first that were not yet known to be durable when the frame was built.
+    package var durableLag: UInt32 = 0
+    package var recordCount: UInt16 = 0
+    package var kind: UInt8
+    package var flags: FrameFlags = []
+    package var payloadChecksum: UInt32 = 0
+    /// The header checksum of the frame before.
+    package var chain: UInt32 = 0
+    /// This header's own checksum, which the next frame repeats as its chain.
+    package var checksum: UInt32 = 0
+
+    package init(kind: FrameKind, firstSequence: SequenceNumber) {
+        self.kind = kind.rawValue
+        self.firstSequence = firstSequence
+    }
+
+    /// The frame's whole length: header, payload, padding, trailer.
+    package var frameLength: Int { FrameHeader.frameLength(stored: Int(storedLength)) }
+
+    package static func frameLength(stored: Int) -> Int {
+        roundUp(Format.frameHeaderLength + stored, to: 8) + Format.trailerLength
+    }
+
+    /// The last record that this header attests as durable.
+    package var durableThrough: SequenceNumber {
+        let before = firstSequence.rawValue &- 1
+        return SequenceNumber(rawValue: before &- min(before, UInt64(durableLag)))
+    }
+
+    package var knownKind: FrameKind? { FrameKind(rawValue: kind) }
+    package var codec: Codec? { Codec(rawValue: flags.codec) }
+}
+
+/// Three bits of codec, then one bit each.
+package struct FrameFlags: OptionSet, Hashable, Sendable {
+    package var rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The transaction began in an earlier frame.
+    package static let continuesFromPrevious = FrameFlags(rawValue: 1 << 3)
+    /// The transaction goes on in the next frame.
+    package static let continuesInNext = FrameFlags(rawValue: 1 << 4)
+    /// The stored bytes are XORed with 0xA5, because they held a long run of zeros.
+    package static let masked = FrameFlags(rawValue: 1 << 5)
+    /// Reserved for encryption.
+    package static let encrypted = FrameFlags(rawValue: 1 << 6)
+    package static let reserved = FrameFlags(rawValue: 1 << 7)
+
+    package var codec: UInt8 { rawValue & 0b111 }
+
+    package init(codec: Codec) {
+        self.init(rawValue: codec.rawValue)
+    }
+}
+
+extension FrameHeader {
+    /// Why bytes are no frame header.
+    package enum Refusal: Error {
+        case wrongMagic, wrongChecksum
+    }
+
+    /// Decodes 40 bytes; their meaning is checked by `FrameCheck`.
+    package init(_ bytes: UnsafeRawBufferPointer, seed: UInt32) throws(Refusal) {
+        guard bytes.number(UInt32.self, at: 0) == Format.frameMagic else { throw .wrongMagic }
+        let stored: UInt32 = bytes.number(at: 4)
+        guard FrameHeader.checksum(of: bytes, seed: seed) == stored else { throw .wrongChecksum }
+        storedLength = bytes.number(at: 8)
+        rawLength = bytes.number(at: 12)
+        firstSequence = SequenceNumber(rawValue: bytes.number(at: 16))
+        durableLag = bytes.number(at: 24)
+        recordCount = bytes.number(at: 28)
+        kind = bytes.number(at: 30)
+        flags = FrameFlags(rawValue: bytes.number(at: 31))
+        payloadChecksum = bytes.number(at: 32)
+        chain = bytes.number(at: 36)
+        checksum = stored
+    }
+
+    /// Writes the 40 bytes and returns the header's checksum.
+    package func encode(into bytes: UnsafeMutableRawBufferPointer, seed: UInt32) -> UInt32 {
+        bytes.store(Format.frameMagic, at: 0)
+        bytes.store(storedLength, at: 8)
+        bytes.store(rawLength, at: 12)
+        bytes.store(firstSequence.rawValue, at: 16)
+        bytes.store(durableLag, at: 24)
+        bytes.store(recordCount, at: 28)
+        bytes.store(kind, at: 30)
+        bytes.store(flags.rawValue, at: 31)
+        bytes.store(payloadChecksum, at: 32)
+        bytes.store(chain, at: 36)
+        let checksum = FrameHeader.checksum(of: UnsafeRawBufferPointer(bytes), seed: seed)
+        bytes.store(checksum, at: 4)
+        return checksum
+    }
+
+    private static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32) -> UInt32 {
+        if SeededBug.headerChecksumSkipsChain.isActive {
+            return crc32c(bytes.slice(8, 28), continuing: seed)
+        }
+        if SeededBug.headerChecksumSkipsLag.isActive {
+            return crc32c(bytes.slice(28, 12), continuing: crc32c(bytes.slice(8, 16), continuing: seed))
+        }
+        return crc32c(bytes.slice(8, 32), continuing: SeededBug.checksumNotSeeded.isActive ? 0 : seed)
+    }
+}

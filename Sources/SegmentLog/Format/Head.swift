@@ -1,0 +1,70 @@
+// The 4096-byte slots of the HEAD file. HEAD may only raise suspicion or save work: everything in it can be found again
+// from the segments, so losing it costs a scan and nothing else.
+
+/// What HEAD says.
+package struct Head: Hashable, Sendable {
+    package var generation: UInt64 = 0
+    package var identity: LogIdentity
+    /// The first record that must exist.
+    package var floor: SequenceNumber
+    package var newestOrdinal: UInt64
+    package var durableThrough: SequenceNumber
+    /// The newest verified checkpoint; `none` if there is none.
+    package var checkpoint: SequenceNumber = .none
+    package var epoch: UInt32
+    package var isClean: Bool
+
+    package init(
+        identity: LogIdentity, floor: SequenceNumber, newestOrdinal: UInt64, durableThrough: SequenceNumber,
+        epoch: UInt32, isClean: Bool
+    ) {
+        self.identity = identity
+        self.floor = floor
+        self.newestOrdinal = newestOrdinal
+        self.durableThrough = durableThrough
+        self.epoch = epoch
+        self.isClean = isClean
+    }
+
+    static let checksumOffset = Format.headSlotLength - 4
+    static let fieldsEnd = 80
+
+    package func encode(into slot: UnsafeMutableRawBufferPointer) {
+        slot.initializeMemory(as: UInt8.self, repeating: 0)
+        slot.copyBytes(from: Format.headMagic)
+        slot.store(generation, at: 8)
+        identity.store(into: slot, at: 16)
+        slot.store(floor.rawValue, at: 32)
+        slot.store(newestOrdinal, at: 40)
+        slot.store(durableThrough.rawValue, at: 48)
+        slot.store(checkpoint.rawValue, at: 56)
+        slot.store(UInt64(0), at: 64)
+        slot.store(epoch, at: 72)
+        slot.store(UInt32(isClean ? 1 : 0), at: 76)
+        slot.store(crc32c(UnsafeRawBufferPointer(slot).slice(0, Head.checksumOffset)), at: Head.checksumOffset)
+    }
+
+    /// Decodes a slot; nil unless every byte of it is as this version writes it.
+    package init?(_ slot: UnsafeRawBufferPointer) {
+        guard slot.count == Format.headSlotLength, slot.prefix(8).elementsEqual(Format.headMagic),
+            crc32c(slot.slice(0, Head.checksumOffset)) == slot.number(UInt32.self, at: Head.checksumOffset),
+            slot.number(UInt64.self, at: 64) == 0, slot.number(UInt32.self, at: 76) <= 1,
+            slot.slice(Head.fieldsEnd, Head.checksumOffset - Head.fieldsEnd).isAllZero
+        else { return nil }
+        self.init(
+            identity: LogIdentity(slot, at: 16), floor: SequenceNumber(rawValue: slot.number(at: 32)),
+            newestOrdinal: slot.number(at: 40), durableThrough: SequenceNumber(rawValue: slot.number(at: 48)),
+            epoch: slot.number(at: 72), isClean: slot.number(UInt32.self, at: 76) == 1)
+        generation = slot.number(at: 8)
+        checkpoint = SequenceNumber(rawValue: slot.number(at: 56))
+    }
+
+    /// The valid slot with the higher generation, of the whole file's bytes.
+    package static func newest(in file: UnsafeRawBufferPointer) -> Head? {
+        let slots = [0, Format.headSlotLength].compactMap { offset -> Head? in
+            guard file.count >= offset + Format.headSlotLength else { return nil }
+            return Head(file.slice(offset, Format.headSlotLength))
+        }
+        return slots.max { $0.generation < $1.generation }
+    }
+}

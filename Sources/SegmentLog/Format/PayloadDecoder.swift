@@ -1,0 +1,60 @@
+// Turns the stored bytes of a verified frame back into its payload. The output buffer is reused from frame to frame, so
+// a scan allocates nothing.
+
+package struct PayloadDecoder {
+    private let raw = ByteBuffer(capacity: Format.frameTarget + 4096)
+    private let unmasked = ByteBuffer(capacity: 64)
+    /// The segment's dictionary, once its frame was read.
+    package var dictionary: [UInt8] = []
+
+    package init() {}
+
+    /// The payload, valid until the next call; nil if the stored bytes do not decode to what the header promises.
+    package func payload(of header: FrameHeader, stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        var stored = stored
+        if header.flags.contains(.masked) {
+            unmasked.truncate(to: 0)
+            unmasked.append(stored)
+            RuleZ.mask(unmasked.writable)
+            stored = unmasked.bytes
+        }
+        let length = Int(header.rawLength)
+        switch header.codec {
+        case .stored:
+            return stored.count == length ? stored : nil
+        case .lz4:
+            return decompress(stored, length, dictionary: nil)
+        case .lz4Dictionary:
+            guard !dictionary.isEmpty else { return nil }
+            return dictionary.withUnsafeBytes { decompress(stored, length, dictionary: $0) }
+        case nil:
+            return nil
+        }
+    }
+
+    /// The time a data frame was written at: the first eight bytes of its payload, found without decoding the rest.
+    package func time(of header: FrameHeader, stored: UnsafeRawBufferPointer) -> WallTime? {
+        if header.flags.contains(.masked) {
+            return payload(of: header, stored: stored).flatMap(PayloadDecoder.time)
+        }
+        if header.codec == .stored { return PayloadDecoder.time(stored) }
+        return withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { first in
+            dictionary.withUnsafeBytes { LZ4Decoder.prefix(of: stored, into: first, dictionary: $0) }
+                ? PayloadDecoder.time(UnsafeRawBufferPointer(first)) : nil
+        }
+    }
+
+    private static func time(_ payload: UnsafeRawBufferPointer) -> WallTime? {
+        payload.count < 8 ? nil : WallTime(rawValue: payload.number(at: 0))
+    }
+
+    private func decompress(
+        _ stored: UnsafeRawBufferPointer, _ length: Int, dictionary: UnsafeRawBufferPointer?
+    ) -> UnsafeRawBufferPointer? {
+        guard length <= Format.frameRawLimit else { return nil }
+        raw.truncate(to: 0)
+        let output = UnsafeMutableRawBufferPointer(rebasing: raw.free(length)[..<length])
+        guard LZ4Blocks.decompress(stored, into: output, dictionary: dictionary) else { return nil }
+        return UnsafeRawBufferPointer(output)
+    }
+}

@@ -1,0 +1,204 @@
+// What control frames carry. Each payload decodes to exactly the value that encodes to it; anything else is refused.
+
+/// A writer opened the log: which epoch it writes in, and what recovery cut off before.
+package struct SessionPayload: Hashable, Sendable {
+    package var epoch: UInt32
+    package var time: WallTime
+    /// Where a tail was cut off, and how many bytes; none if nothing was.
+    package var cut: LogPosition?
+    package var cutLength: UInt64 = 0
+
+    package init(epoch: UInt32, time: WallTime, cut: LogPosition? = nil, cutLength: UInt64 = 0) {
+        self.epoch = epoch
+        self.time = time
+        self.cut = cut
+        self.cutLength = cutLength
+    }
+
+    static let length = 40
+
+    package func encode(into buffer: ByteBuffer) {
+        buffer.append(epoch)
+        buffer.append(UInt32(0))
+        buffer.append(time.rawValue)
+        buffer.append(cut?.segment ?? 0)
+        buffer.append(cut?.offset ?? 0)
+        buffer.append(cutLength)
+    }
+
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == SessionPayload.length, bytes.number(UInt32.self, at: 4) == 0 else { return nil }
+        let segment: UInt64 = bytes.number(at: 16)
+        let offset: UInt64 = bytes.number(at: 24)
+        let length: UInt64 = bytes.number(at: 32)
+        guard segment != 0 || (offset == 0 && length == 0) else { return nil }
+        self.init(
+            epoch: bytes.number(at: 0), time: WallTime(rawValue: bytes.number(at: 8)),
+            cut: segment == 0 ? nil : LogPosition(segment: segment, offset: offset), cutLength: length)
+    }
+}
+
+/// The end of a sealed file. It has a fixed size, so that it can be read from the end.
+package struct SealPayload: Hashable, Sendable {
+    package var indexOffset: UInt64
+    package var lastSequence: SequenceNumber
+    package var recordCount: UInt64
+    package var firstTime: WallTime
+    package var lastTime: WallTime
+
+    static let length = 40
+
+    package init(
+        indexOffset: UInt64, lastSequence: SequenceNumber, recordCount: UInt64, firstTime: WallTime,
+        lastTime: WallTime
+    ) {
+        self.indexOffset = indexOffset
+        self.lastSequence = lastSequence
+        self.recordCount = recordCount
+        self.firstTime = firstTime
+        self.lastTime = lastTime
+    }
+
+    package func encode(into buffer: ByteBuffer) {
+        buffer.append(indexOffset)
+        buffer.append(lastSequence.rawValue)
+        buffer.append(recordCount)
+        buffer.append(firstTime.rawValue)
+        buffer.append(lastTime.rawValue)
+    }
+
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == SealPayload.length else { return nil }
+        self.init(
+            indexOffset: bytes.number(at: 0), lastSequence: SequenceNumber(rawValue: bytes.number(at: 8)),
+            recordCount: bytes.number(at: 16), firstTime: WallTime(rawValue: bytes.number(at: 24)),
+            lastTime: WallTime(rawValue: bytes.number(at: 32)))
+    }
+}
+
+/// A place to start reading a sealed segment: a data frame, its first record and its time.
+package struct IndexEntry: Hashable, Sendable {
+    package var offset: UInt64
+    package var sequence: SequenceNumber
+    package var time: WallTime
+
+    package init(offset: UInt64, sequence: SequenceNumber, time: WallTime) {
+        self.offset = offset
+        self.sequence = sequence
+        self.time = time
+    }
+}
+
+/// Bytes that the log's user ties to a moment of the log, such as a digest of its state.
+public struct LogNote: Hashable, Sendable {
+    /// The last record the note takes into account.
+    public var through: SequenceNumber
+    /// At most 65,536 bytes, of which the log knows nothing.
+    public var bytes: [UInt8]
+
+    public init(through: SequenceNumber, bytes: [UInt8]) {
+        self.through = through
+        self.bytes = bytes
+    }
+}
+
+/// What a sealed file says of itself: a sparse index, a sum over all its headers, and its user's note.
+package struct IndexPayload: Hashable, Sendable {
+    /// Frames before the index.
+    package var frameCount: UInt64
+    /// CRC32C over the header checksums of those frames, in order.
+    package var headerSum: UInt32
+    package var entries: [IndexEntry]
+    package var note: LogNote?
+
+    package init(frameCount: UInt64, headerSum: UInt32, entries: [IndexEntry], note: LogNote?) {
+        self.frameCount = frameCount
+        self.headerSum = headerSum
+        self.entries = entries
+        self.note = note
+    }
+
+    package func encode(into buffer: ByteBuffer) {
+        buffer.append(headerSum)
+        buffer.append(varint: frameCount)
+        buffer.append(varint: UInt64(entries.count))
+        var last = IndexEntry(offset: 0, sequence: .none, time: WallTime(rawValue: 0))
+        for entry in entries {
+            buffer.append(varint: entry.offset &- last.offset)
+            buffer.append(varint: entry.sequence.rawValue &- last.sequence.rawValue)
+            buffer.append(varint: UInt64(bitPattern: entry.time.rawValue &- last.time.rawValue))
+            last = entry
+        }
+        buffer.append(UInt8(note == nil ? 0 : 1))
+        if let note {
+            buffer.append(varint: note.through.rawValue)
+            buffer.append(varint: UInt64(note.bytes.count))
+            note.bytes.withUnsafeBytes { buffer.append($0) }
+        }
+    }
+
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard let headerSum: UInt32 = reader.number(), let frameCount = reader.varint(),
+            let entryCount = reader.varint(), entryCount <= UInt64(reader.remaining)
+        else { return nil }
+        var entries: [IndexEntry] = []
+        entries.reserveCapacity(Int(entryCount))
+        var last = IndexEntry(offset: 0, sequence: .none, time: WallTime(rawValue: 0))
+        for _ in 0..<entryCount {
+            guard let offset = reader.varint(), let sequence = reader.varint(), let time = reader.varint()
+            else { return nil }
+            last.offset &+= offset
+            last.sequence.rawValue &+= sequence
+            last.time.rawValue &+= Int64(bitPattern: time)
+            entries.append(last)
+        }
+        var note: LogNote?
+        switch reader.number(UInt8.self) {
+        case 0: break
+        case 1:
+            guard let through = reader.varint(), let length = reader.varint(), let bytes = reader.take(length)
+            else { return nil }
+            note = LogNote(through: SequenceNumber(rawValue: through), bytes: [UInt8](bytes))
+        default: return nil
+        }
+        guard reader.remaining == 0 else { return nil }
+        self.init(frameCount: frameCount, headerSum: headerSum, entries: entries, note: note)
+    }
+}
+
+/// Records that were lost and are known to be: the log goes on behind them.
+package struct HolePayload: Hashable, Sendable {
+    /// The chain value that the next frame carries, where it was written before the hole; nil if the chain goes on
+    /// from the hole itself.
+    package var chainAfter: UInt32?
+    package var recordCount: UInt64
+
+    package init(chainAfter: UInt32?, recordCount: UInt64) {
+        self.chainAfter = chainAfter
+        self.recordCount = recordCount
+    }
+
+    static let fill: UInt8 = 0x5a
+
+    /// The shortest payload that says it.
+    package var length: Int { 5 + varintLength(recordCount) }
+
+    /// Pads to exactly `length` bytes, so that a hole fits the place of what it replaces.
+    package func encode(into buffer: ByteBuffer, length: Int? = nil) {
+        let start = buffer.count
+        buffer.append(UInt8(chainAfter == nil ? 0 : 1))
+        buffer.append(chainAfter ?? 0)
+        buffer.append(varint: recordCount)
+        while buffer.count - start < length ?? 0 { buffer.append(HolePayload.fill) }
+    }
+
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard let mode: UInt8 = reader.number(), mode <= 1, let chain: UInt32 = reader.number(),
+            mode == 1 || chain == 0, let count = reader.varint(),
+            bytes[reader.offset...].allSatisfy({ $0 == HolePayload.fill })
+        else { return nil }
+        self.init(chainAfter: mode == 1 ? chain : nil, recordCount: count)
+    }
+}

@@ -1,0 +1,94 @@
+// Walks a whole segment, stepping over damage: whole frames go to the visitor, and each damaged stretch is reported with
+// where it begins and ends and which records it cost. Verification, salvage and healing are visitors of this walk.
+
+/// A stretch of a segment that is not whole frames, and what lies behind it.
+package struct DamagedStretch: Hashable, Sendable {
+    package var segment: String
+    package var start: LogPosition
+    package var end: UInt64
+    /// The first record lost; the stretch begins with the transaction it belongs to.
+    package var lost: SequenceRange
+    package var fault: FrameFault
+    /// The header checksum of the frame before it.
+    package var chainBefore: UInt32
+    /// The chain value the frame behind it carries; nil if none follows.
+    package var chainAfter: UInt32?
+}
+
+package struct DamageWalk {
+    package let storage: any LogStorage
+    package let catalog: LogCatalog
+
+    package init(_ storage: any LogStorage, _ catalog: LogCatalog) {
+        self.storage = storage
+        self.catalog = catalog
+    }
+
+    /// A whole frame as the walk hands it out: its stored bytes are valid within the call.
+    package struct Visit {
+        package var header: FrameHeader
+        package var offset: UInt64
+        package var stored: UnsafeRawBufferPointer
+    }
+
+    /// Walks one segment through `end`, calling `visit` for whole frames and `damage` for what is between them.
+    /// `expected` is the record the segment should begin with, where its predecessor tells.
+    package func walk(
+        _ segment: LogCatalog.Segment, through end: UInt64, behind successor: SegmentHeader?,
+        visit: (Visit) throws(LogError) -> Void, damage: (DamagedStretch) throws(LogError) -> Void
+    ) throws(LogError) {
+        let window = FileWindow(try storage.reading(segment.name), name: segment.name, limit: end)
+        defer { window.file.close() }
+        let seed = catalog.identity.seed
+        var expected = FrameExpectation(chain: segment.header?.previousChain, sequence: segment.first)
+        // Where the open transaction began: damage inside it costs all of it.
+        var whole = (
+            offset: UInt64(Format.segmentHeaderLength), sequence: segment.first,
+            chain: segment.header?.previousChain ?? 0
+        )
+        var walker = FrameWalker(window, seed: seed, from: whole.offset, expecting: expected)
+        while true {
+            switch try walker.next() {
+            case .frame(let header, let offset):
+                try visit(Visit(header: header, offset: offset, stored: try walker.stored(header, at: offset)))
+                expected = walker.expected
+                if !expected.inTransaction {
+                    whole = (walker.offset, expected.sequence ?? whole.sequence, expected.chain ?? 0)
+                }
+            case .fault(let fault):
+                if walker.offset >= end && !expected.inTransaction { return }
+                let next = try resume(walker, from: walker.offset + 8)
+                let lostEnd = next?.header.firstSequence ?? successor?.sequence ?? whole.sequence.next
+                try damage(
+                    DamagedStretch(
+                        segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: whole.offset),
+                        end: next?.offset ?? end,
+                        lost: SequenceRange(first: whole.sequence, last: lostEnd.previous), fault: fault,
+                        chainBefore: whole.chain, chainAfter: next?.header.chain ?? successor?.previousChain))
+                guard let next else { return }
+                expected = FrameExpectation(chain: nil, sequence: next.header.firstSequence)
+                whole = (next.offset, next.header.firstSequence, next.header.chain)
+                walker.move(to: next.offset, expecting: expected)
+            }
+        }
+    }
+
+    /// The next whole frame that begins a transaction or stands outside one.
+    private func resume(
+        _ walker: FrameWalker, from start: UInt64
+    ) throws(LogError) -> (offset: UInt64, header: FrameHeader)? {
+        var offset = start
+        while let found = try walker.search(from: offset) {
+            let bytes = try walker.window.bytes(at: found.offset, found.header.frameLength)
+            if found.header.flags.isDisjoint(with: .continuesFromPrevious),
+                case .success = FrameCheck.header(
+                    bytes, seed: walker.seed, expecting: FrameExpectation(chain: nil, sequence: nil)),
+                FrameCheck.body(bytes, of: found.header) == nil
+            {
+                return found
+            }
+            offset = found.offset + 8
+        }
+        return nil
+    }
+}

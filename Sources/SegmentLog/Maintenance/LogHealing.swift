@@ -1,0 +1,109 @@
+// Heals damage whose records are safe elsewhere: the damaged bytes are copied to quarantine and a hole that names the
+// lost records takes their place, so that the log reads on. Whether they are safe is the user's to say, range by range.
+
+/// Heals a damaged log in place.
+public struct LogHealing: Sendable {
+    private let storage: any LogStorage
+    private let clock: any LogClock
+
+    public init(_ storage: any LogStorage, clock: any LogClock = SystemClock()) {
+        self.storage = storage
+        self.clock = clock
+    }
+
+    /// Replaces each damaged stretch whose lost records `isSafeElsewhere` vouches for, and returns them. If it does not
+    /// vouch for all, nothing is changed and the error names the records in question.
+    public func run(isSafeElsewhere: (SequenceRange) -> Bool) throws(LogError) -> [SequenceRange] {
+        let birth = LogBirth(storage: storage, clock: clock)
+        try birth.prepare(.never)
+        let lock = try birth.takeLock()
+        defer { lock.release() }
+        let catalog = try LogCatalog(storage)
+        if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
+        let stretches = try findStretches(catalog)
+        for stretch in stretches where !stretch.lost.isEmpty && !isSafeElsewhere(stretch.lost) {
+            throw LogError(
+                .storeCorrupt, stretch.fault.reason, file: stretch.segment, position: stretch.start,
+                records: stretch.lost,
+                hint: "Nothing was changed: these records are not known to be safe elsewhere. Salvage what is whole.")
+        }
+        do throws(StorageError) {
+            for stretch in stretches { try heal(stretch, catalog) }
+        } catch {
+            throw LogError(error)
+        }
+        return stretches.map(\.lost).filter { !$0.isEmpty }
+    }
+
+    private func findStretches(_ catalog: LogCatalog) throws(LogError) -> [DamagedStretch] {
+        var stretches: [DamagedStretch] = []
+        for (index, segment) in catalog.segments.enumerated() {
+            let successor = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
+            var end = min(segment.end ?? segment.size, segment.size)
+            if successor == nil, let header = segment.header {
+                let file = try storage.reading(segment.name)
+                defer { file.close() }
+                let scan = try TailScan(FileWindow(file, name: segment.name), header, head: catalog.head)
+                // A clean or torn end is recovery's to mend.
+                guard case .corrupt = scan.verdict else { continue }
+                if scan.fault.isNewer, let damage = scan.damage(in: segment, size: segment.size) { throw damage.error }
+                if scan.isSealed { end = segment.size }
+            }
+            try DamageWalk(storage, catalog).walk(segment, through: end, behind: successor) { _ in
+            } damage: { stretch throws(LogError) in
+                var stretch = stretch
+                if stretch.chainAfter == nil, let head = catalog.head {
+                    stretch.lost.last = max(stretch.lost.last, head.durableThrough)
+                }
+                stretches.append(stretch)
+            }
+        }
+        return stretches
+    }
+
+    /// Covers a stretch with hole frames of exactly its length; the last of a log is cut off and ends in one hole.
+    private func heal(_ stretch: DamagedStretch, _ catalog: LogCatalog) throws(StorageError) {
+        let file = try storage.openForWriting(stretch.segment, create: false)
+        defer { file.close() }
+        _ = try Quarantine(storage, limit: .max).keep(
+            file, from: stretch.start, to: stretch.end, epoch: (catalog.head?.epoch ?? 0))
+        let encoder = HoleEncoder(stretch, catalog)
+        if stretch.chainAfter == nil {
+            try file.resize(to: stretch.start.offset)
+            try file.sync(.durable)
+        }
+        try file.writeFully(encoder.bytes.bytes, at: stretch.start.offset)
+        try file.sync(.durable)
+    }
+}
+
+/// Builds the frames that take a damaged stretch's place.
+private struct HoleEncoder {
+    let bytes = ByteBuffer(capacity: 4096)
+
+    init(_ stretch: DamagedStretch, _ catalog: LogCatalog) {
+        var encoder = FrameEncoder(seed: catalog.identity.seed, acceleration: 1)
+        let whole = stretch.chainAfter == nil ? nil : Int(stretch.end - stretch.start.offset)
+        let payload = ByteBuffer(capacity: 4096)
+        var chain = stretch.chainBefore
+        var sequence = stretch.lost.first
+        var records = stretch.lost.count
+        repeat {
+            let left = whole.map { $0 - bytes.count } ?? 0
+            // Pieces as large as a frame may be, but none that leaves too little for another.
+            let piece =
+                whole == nil ? 0 : left <= HoleEncoder.pieceLimit ? left : min(HoleEncoder.pieceLimit, left - 128)
+            let isLast = piece == left
+            let hole = HolePayload(chainAfter: isLast ? stretch.chainAfter : nil, recordCount: records)
+            payload.truncate(to: 0)
+            hole.encode(into: payload, length: whole == nil ? nil : piece - Format.frameOverhead)
+            var frame = FrameHeader(kind: .hole, firstSequence: sequence)
+            frame.chain = chain
+            chain = encoder.encode(frame, payload: payload.bytes, compressed: false, into: bytes).checksum
+            sequence = sequence.advanced(by: records)
+            records = 0
+        } while whole.map { bytes.count < $0 } ?? false
+    }
+
+    static let pieceLimit = 1 << 19
+}

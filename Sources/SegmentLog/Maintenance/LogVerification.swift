@@ -1,0 +1,262 @@
+// Checks a whole log without changing a byte: every frame, chain, segment end, index and checkpoint, and on request
+// every record. What is damaged is listed with its place; what is whole is counted.
+
+/// What a verification found.
+public struct LogReport: Hashable, Sendable {
+    /// One segment, as found.
+    public struct Segment: Hashable, Sendable {
+        public var name: String
+        public var ordinal: UInt64
+        public var records: SequenceRange
+        public var frames: UInt64
+        /// Bytes of whole frames and the header.
+        public var length: ByteCount
+        /// The file's length, space ahead included.
+        public var fileSize: ByteCount
+        /// Payload bytes before compression.
+        public var rawLength: ByteCount
+        public var isSealed: Bool
+        public var created: WallTime?
+        public var epoch: UInt32
+        /// What its user tied to it when it was sealed.
+        public var note: LogNote?
+    }
+
+    public var identity: LogIdentity
+    public var segments: [Segment] = []
+    /// Checkpoints that verified, by the last record they cover.
+    public var checkpoints: [SequenceNumber] = []
+    public var frames: UInt64 = 0
+    public var records: UInt64 = 0
+    /// Records known to be lost: holes that healing or salvage left.
+    public var holes: [SequenceRange] = []
+    public var damage: [LogDamage] = []
+
+    /// Whether nothing is damaged.
+    public var isHealthy: Bool { damage.isEmpty }
+}
+
+/// One frame, as a report shows it.
+public struct FrameSummary: Hashable, Sendable {
+    public var position: LogPosition
+    /// "data", "session", "dictionary", "index", "seal", "hole", "fragment", or the kind's number.
+    public var kind: String
+    public var records: SequenceRange
+    public var length: ByteCount
+    public var storedLength: ByteCount
+    public var rawLength: ByteCount
+    /// "stored", "lz4" or "lz4-dictionary".
+    public var codec: String
+    /// How many records before this frame's were not known durable when it was written.
+    public var durableLag: UInt32
+    /// Whether its transaction began before it, or goes on behind it.
+    public var continuesFromPrevious: Bool
+    public var continuesInNext: Bool
+    public var isMasked: Bool
+
+    package init(_ header: FrameHeader, at position: LogPosition) {
+        self.position = position
+        kind = header.knownKind.map { "\($0)" } ?? "\(header.kind)"
+        records = SequenceRange(first: header.firstSequence, count: UInt64(header.recordCount))
+        length = .bytes(UInt64(header.frameLength))
+        storedLength = .bytes(UInt64(header.storedLength))
+        rawLength = .bytes(UInt64(header.rawLength))
+        codec =
+            switch header.codec {
+            case .stored: "stored"
+            case .lz4: "lz4"
+            case .lz4Dictionary: "lz4-dictionary"
+            case nil: "\(header.flags.codec)"
+            }
+        durableLag = header.durableLag
+        continuesFromPrevious = header.flags.contains(.continuesFromPrevious)
+        continuesInNext = header.flags.contains(.continuesInNext)
+        isMasked = header.flags.contains(.masked)
+    }
+}
+
+/// Looks at a log, tolerant of damage, beside whoever writes it.
+public struct LogVerification: Sendable {
+    private let storage: any LogStorage
+
+    public init(_ storage: any LogStorage) {
+        self.storage = storage
+    }
+
+    /// Checks everything. `deep` decodes every record too and holds each frame to rule Z. `frame` is called with each
+    /// whole frame, in order.
+    public func run(
+        deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
+    ) throws(LogError) -> LogReport {
+        let catalog = try LogCatalog(storage)
+        var report = LogReport(identity: catalog.identity)
+        report.damage = catalog.damage
+        for index in catalog.segments.indices {
+            try check(index, catalog, deep, &report, visit)
+        }
+        try checkCheckpoints(catalog, deep, &report)
+        return report
+    }
+
+    private func check(
+        _ index: Int, _ catalog: LogCatalog, _ deep: Bool, _ report: inout LogReport, _ visit: (FrameSummary) -> Void
+    ) throws(LogError) {
+        let entry = catalog.segments[index]
+        let successor = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
+        var end = min(entry.end ?? entry.size, entry.size)
+        var tailDamage: LogDamage?
+        if entry.end == nil, let header = entry.header {
+            let file = try storage.reading(entry.name)
+            defer { file.close() }
+            let scan = try TailScan(FileWindow(file, name: entry.name), header, head: catalog.head)
+            tailDamage = scan.damage(in: entry, size: entry.size)
+            // Behind a clean or torn end there is nothing to look for.
+            if tailDamage?.remedy == .cutTail || tailDamage == nil { end = scan.tail.offset }
+        }
+        var walked = SegmentCheck(entry, catalog.segments[index].header, deep: deep)
+        var stretches: [DamagedStretch] = []
+        try DamageWalk(storage, catalog).walk(entry, through: end, behind: successor) { found throws(LogError) in
+            walked.step(found)
+            visit(FrameSummary(found.header, at: LogPosition(segment: entry.ordinal, offset: found.offset)))
+        } damage: { stretch throws(LogError) in
+            stretches.append(stretch)
+        }
+        report.damage += stretches.map { stretch in
+            LogDamage(
+                file: entry.name, position: stretch.start, length: .bytes(stretch.end - stretch.start.offset),
+                records: stretch.lost.isEmpty ? nil : stretch.lost, reason: stretch.fault.reason,
+                remedy: stretch.fault.isNewer ? .upgrade : .salvage)
+        }
+        if let tailDamage, stretches.isEmpty { report.damage.append(tailDamage) }
+        report.damage += walked.finish(isWhole: stretches.isEmpty)
+        report.frames += walked.summary.frames
+        report.records += walked.recordCount
+        report.holes += walked.holes
+        report.segments.append(walked.summary)
+    }
+
+    private func checkCheckpoints(_ catalog: LogCatalog, _ deep: Bool, _ report: inout LogReport) throws(LogError) {
+        for through in catalog.checkpoints {
+            do throws(LogError) {
+                try Checkpoint.open(storage, through: through, identity: catalog.identity).verify()
+                report.checkpoints.append(through)
+            } catch {
+                let name = FileName.checkpoint(through: through)
+                report.damage.append(
+                    LogDamage(
+                        file: name, reason: error.message, remedy: error.code == .storeNewer ? .upgrade : .rebuild))
+            }
+        }
+    }
+}
+
+/// What is counted and checked over the frames of one segment.
+private struct SegmentCheck {
+    var summary: LogReport.Segment
+    var recordCount: UInt64 = 0
+    var holes: [SequenceRange] = []
+    private var tail: SegmentTail?
+    private var decoder = PayloadDecoder()
+    private var index: (payload: IndexPayload, at: SegmentTail)?
+    private var damage: [LogDamage] = []
+    private let deep: Bool
+    private let header: SegmentHeader?
+    private let fragments = ByteBuffer(capacity: 64)
+
+    init(_ entry: LogCatalog.Segment, _ header: SegmentHeader?, deep: Bool) {
+        self.header = header
+        self.deep = deep
+        tail = header.map(SegmentTail.init(after:))
+        summary = LogReport.Segment(
+            name: entry.name, ordinal: entry.ordinal,
+            records: SequenceRange(first: entry.first, last: entry.first.previous),
+            frames: 0, length: .bytes(UInt64(Format.segmentHeaderLength)), fileSize: .bytes(entry.size),
+            rawLength: .bytes(0),
+            isSealed: false, created: header?.created, epoch: header?.epoch ?? 0)
+    }
+
+    mutating func step(_ found: DamageWalk.Visit) {
+        let frame = found.header
+        summary.frames += 1
+        summary.length.rawValue += UInt64(frame.frameLength)
+        summary.rawLength.rawValue += UInt64(frame.rawLength)
+        recordCount += UInt64(frame.recordCount)
+        summary.records.last = max(
+            summary.records.last, SequenceRange(first: frame.firstSequence, count: UInt64(frame.recordCount)).last)
+        var hole: HolePayload?
+        switch frame.knownKind {
+        case .hole:
+            hole = HolePayload(found.stored)
+            if let hole, hole.recordCount > 0 {
+                holes.append(SequenceRange(first: frame.firstSequence, count: hole.recordCount))
+                summary.records.last = max(
+                    summary.records.last, frame.firstSequence.advanced(by: hole.recordCount).previous)
+            }
+        case .dictionary:
+            decoder.dictionary = decoder.payload(of: frame, stored: found.stored).map { [UInt8]($0) } ?? []
+            let sum = decoder.dictionary.withUnsafeBytes { crc32c($0) }
+            if header?.dictionaryLength != UInt32(decoder.dictionary.count) || header?.dictionaryChecksum != sum {
+                report(found, "the dictionary is not the one the segment's header names")
+            }
+        case .index:
+            if let tail, let payload = decoder.payload(of: frame, stored: found.stored).flatMap(IndexPayload.init) {
+                index = (payload, tail)
+                summary.note = payload.note
+            } else {
+                report(found, "the index can't be read", remedy: .rebuild)
+            }
+        case .seal:
+            summary.isSealed = true
+        default: break
+        }
+        let time = frame.knownKind == .data ? decoder.time(of: frame, stored: found.stored) : nil
+        tail?.step(over: frame, time: time, hole: hole)
+        if deep { checkRecords(found) }
+    }
+
+    private mutating func checkRecords(_ found: DamageWalk.Visit) {
+        let frame = found.header
+        if RuleZ.hasLongZeroRun(found.stored) { report(found, "a piece of the frame could be all zero (rule Z)") }
+        guard frame.knownKind != nil else { return }
+        guard let payload = decoder.payload(of: frame, stored: found.stored) else {
+            return report(found, "the payload does not decompress")
+        }
+        switch frame.knownKind {
+        case .fragment:
+            if fragments.count + payload.count <= Format.recordLimit + Format.frameRawLimit {
+                fragments.append(payload)
+            }
+        case .data:
+            guard payload.count >= 8 else { return report(found, "the payload is too short") }
+            fragments.append(payload.slice(8, payload.count - 8))
+            if !RecordWire.holds(fragments.bytes, count: Int(frame.recordCount)) {
+                report(found, "the records do not fill the payload")
+            }
+            fragments.truncate(to: 0)
+        default: break
+        }
+    }
+
+    private mutating func report(_ found: DamageWalk.Visit, _ reason: String, remedy: LogDamage.Remedy = .salvage) {
+        let records = SequenceRange(first: found.header.firstSequence, count: UInt64(found.header.recordCount))
+        damage.append(
+            LogDamage(
+                file: summary.name, position: LogPosition(segment: summary.ordinal, offset: found.offset),
+                length: .bytes(UInt64(found.header.frameLength)), records: records.isEmpty ? nil : records,
+                reason: reason, remedy: remedy))
+    }
+
+    /// The index against what was walked, where nothing is missing.
+    mutating func finish(isWhole: Bool) -> [LogDamage] {
+        if isWhole, let index, holes.isEmpty,
+            index.payload.frameCount != index.at.frameCount || index.payload.headerSum != index.at.headerSum
+                || index.payload.entries != index.at.entries
+        {
+            damage.append(
+                LogDamage(
+                    file: summary.name, position: LogPosition(segment: summary.ordinal, offset: index.at.offset),
+                    reason: "the index does not match the frames before it", remedy: .rebuild))
+        }
+        return damage
+    }
+}

@@ -1,0 +1,375 @@
+// Moves forward through a log, frame by frame. At the end it says so, and can be asked again: that is how a live log is
+// followed. An unfinished write at the end is "not yet"; damage before it is an error with its place.
+
+/// A place in a log that moves forward.
+public struct LogCursor: ~Copyable {
+    enum Start {
+        case beginning
+        case record(SequenceNumber)
+        case time(WallTime)
+    }
+
+    private let reader: LogReader
+    private var segments: [LogCatalog.Segment]
+    private var current: Int
+    private var walker: FrameWalker
+    private var decoder = PayloadDecoder()
+    private let fragments = ByteBuffer(capacity: 64)
+    /// Records before this one, or of an earlier time, are passed over.
+    private var firstWanted: SequenceNumber
+    private var firstTime: WallTime?
+    /// The newest record shown to be durable.
+    private var proven: SequenceNumber
+    private var sawSeal = false
+
+    // The frame in hand; its memory belongs to the window, the decoder or `fragments`, none of which moves before the
+    // next call of `nextFrame`.
+    private var wire = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var frame: FrameHeader?
+
+    /// When the records in hand were written.
+    public private(set) var time = WallTime(rawValue: 0)
+    /// Records known to be lost that the cursor stepped over last, if it did.
+    public private(set) var lastHole: SequenceRange?
+
+    /// How often the end is read again before bytes that make no sense there are called damage: a reader may see a
+    /// write of another process half done.
+    private static let patience = 64
+
+    // MARK: Opening
+
+    private init(
+        _ reader: LogReader, _ segments: [LogCatalog.Segment], current: Int, _ walker: FrameWalker,
+        proven: SequenceNumber, firstWanted: SequenceNumber, firstTime: WallTime?
+    ) {
+        self.reader = reader
+        self.segments = segments
+        self.current = current
+        self.walker = walker
+        self.proven = proven
+        self.firstWanted = firstWanted
+        self.firstTime = firstTime
+    }
+
+    static func open(_ reader: LogReader, startingAt start: Start) throws(LogError) -> LogCursor {
+        let catalog = try LogCatalog(reader.storage)
+        let segments = catalog.segments
+        guard let first = segments.first else {
+            throw catalog.damage.first?.error ?? LogError(.storeCorrupt, "it has no segments")
+        }
+        var current = 0
+        var firstWanted = SequenceNumber.first
+        var firstTime: WallTime?
+        switch start {
+        case .beginning: break
+        case .record(let sequence):
+            if sequence < first.first { throw collected(sequence, first.first) }
+            firstWanted = sequence
+            current = segments.lastIndex { $0.first <= sequence } ?? 0
+        case .time(let time):
+            firstTime = time
+            current = try segment(for: time, segments, reader)
+        }
+        var cursor = LogCursor(
+            reader, segments, current: current, try walker(over: segments[current], reader),
+            proven: catalog.head?.durableThrough ?? .none, firstWanted: firstWanted, firstTime: firstTime)
+        try cursor.enterSegment(seeking: start)
+        return cursor
+    }
+
+    private static func collected(_ wanted: SequenceNumber, _ first: SequenceNumber) -> LogError {
+        LogError(
+            .collected, "record \(wanted) was collected: the log begins with \(first)",
+            hint: "Start from a checkpoint, or from \(first).")
+    }
+
+    private static func segment(
+        for time: WallTime, _ segments: [LogCatalog.Segment], _ reader: LogReader
+    ) throws(LogError) -> Int {
+        for (index, segment) in segments.enumerated().dropLast() {
+            let walker = try walker(over: segment, reader)
+            defer { walker.window.file.close() }
+            guard let end = segment.end, let footer = try SegmentIndex(walker.window, seed: walker.seed, end: end)
+            else { return index }
+            if footer.seal.recordCount > 0 && footer.seal.lastTime >= time { return index }
+        }
+        return segments.count - 1
+    }
+
+    private static func walker(over segment: LogCatalog.Segment, _ reader: LogReader) throws(LogError) -> FrameWalker {
+        let file: any ReadableFile
+        do throws(StorageError) {
+            file = try reader.storage.openForReading(segment.name)
+        } catch {
+            if error.kind == .notFound { throw collected(segment.first, segment.first) }
+            throw LogError(error)
+        }
+        guard let header = segment.header else {
+            file.close()
+            throw LogDamage(
+                file: segment.name, position: LogPosition(segment: segment.ordinal, offset: 0),
+                reason: "its header is damaged", remedy: .salvage
+            ).error
+        }
+        let window = FileWindow(file, name: segment.name, limit: segment.end ?? .max)
+        return FrameWalker(
+            window, seed: header.identity.seed, from: SegmentTail(after: header).offset,
+            expecting: SegmentTail(after: header).expectation)
+    }
+
+    /// Loads the segment's dictionary and jumps as near to the start as its index allows.
+    private mutating func enterSegment(seeking start: Start = .beginning) throws(LogError) {
+        sawSeal = false
+        decoder.dictionary = []
+        let segment = segments[current]
+        proven = max(proven, segment.header?.durableThrough ?? .none)
+        guard let end = segment.end else { return }
+        if let next = segments[current + 1].header { proven = max(proven, next.sequence.previous) }
+        let footer = try SegmentIndex(walker.window, seed: walker.seed, end: end)
+        let entry: IndexEntry? =
+            switch start {
+            case .beginning: nil
+            case .record(let sequence): footer?.start(for: sequence)
+            case .time(let time): footer?.start(for: time)
+            }
+        guard let entry else { return }
+        if segment.header?.dictionaryLength ?? 0 > 0, case .frame(let header, let offset) = try walker.next(),
+            header.knownKind == .dictionary
+        {
+            decoder.dictionary =
+                try decoder.payload(of: header, stored: walker.stored(header, at: offset)).map { [UInt8]($0) } ?? []
+        }
+        walker.move(to: entry.offset, expecting: FrameExpectation(chain: nil, sequence: entry.sequence))
+    }
+
+    // MARK: Moving
+
+    /// Moves to the next frame that holds records wanted; false if there is none yet.
+    public mutating func nextFrame() throws(LogError) -> Bool {
+        frame = nil
+        var attempts = 0
+        while true {
+            var ahead = walker
+            switch try ahead.next() {
+            case .frame(let header, let offset):
+                guard try isVisible(header, behind: ahead) else { return false }
+                walker = ahead
+                attempts = 0
+                if try take(header, at: offset) { return true }
+            case .fault(let fault):
+                if try moveToNextSegment() { continue }
+                attempts += 1
+                let isWaiting = try isWaiting(at: fault, attempts)
+                walker.window.invalidate()
+                if isWaiting { return false }
+            }
+        }
+    }
+
+    /// Whether the records of a frame may be shown.
+    private mutating func isVisible(_ header: FrameHeader, behind ahead: FrameWalker) throws(LogError) -> Bool {
+        guard segments[current].end == nil, header.knownKind == .data || header.knownKind == .fragment else {
+            return true
+        }
+        switch reader.visibility {
+        case .written:
+            guard header.flags.contains(.continuesInNext), header.flags.isDisjoint(with: .continuesFromPrevious) else {
+                return true
+            }
+            var rest = ahead
+            while case .frame(let next, _) = try rest.next() {
+                if !next.flags.contains(.continuesInNext) { return true }
+            }
+            return false
+        case .durable:
+            let last =
+                header.recordCount > 0
+                ? header.firstSequence.advanced(by: UInt64(header.recordCount) - 1) : header.firstSequence
+            if last <= proven { return true }
+            var rest = ahead
+            while case .frame(let next, _) = try rest.next() {
+                proven = max(proven, next.durableThrough)
+                if last <= proven { return true }
+            }
+            proven = max(proven, try LogCatalog.readHead(reader.storage).head?.durableThrough ?? .none)
+            if last > proven { walker.window.invalidate() }
+            return last <= proven
+        }
+    }
+
+    /// Takes a frame in hand; true if it holds records wanted.
+    private mutating func take(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> Bool {
+        switch header.knownKind {
+        case .data, .fragment:
+            break
+        case .dictionary:
+            decoder.dictionary = [UInt8](try payload(header, at: offset))
+            return false
+        case .hole:
+            if let hole = HolePayload(try payload(header, at: offset)), hole.recordCount > 0 {
+                lastHole = SequenceRange(first: header.firstSequence, count: hole.recordCount)
+            }
+            return false
+        case .seal:
+            sawSeal = true
+            return false
+        default:
+            return false
+        }
+        let last = header.firstSequence.advanced(by: UInt64(header.recordCount))
+        if header.knownKind == .data && last <= firstWanted {
+            fragments.truncate(to: 0)
+            return false
+        }
+        let bytes = try payload(header, at: offset)
+        if header.knownKind == .fragment {
+            guard fragments.count + bytes.count <= Format.recordLimit + Format.frameRawLimit else {
+                throw corrupt(header, at: offset, "a record is larger than the format allows")
+            }
+            fragments.append(bytes)
+            return false
+        }
+        guard bytes.count >= 8 else { throw corrupt(header, at: offset, "the payload is too short") }
+        time = WallTime(rawValue: bytes.number(at: 0))
+        wire = bytes.slice(8, bytes.count - 8)
+        if fragments.count > 0 {
+            fragments.append(wire)
+            wire = fragments.bytes
+            defer { fragments.truncate(to: 0) }
+            return try hold(header, at: offset)
+        }
+        return try hold(header, at: offset)
+    }
+
+    private mutating func hold(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> Bool {
+        if let firstTime, time < firstTime { return false }
+        guard RecordWire.holds(wire, count: Int(header.recordCount)) else {
+            throw corrupt(header, at: offset, "the records do not fill the payload")
+        }
+        frame = header
+        return true
+    }
+
+    private func payload(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> UnsafeRawBufferPointer {
+        guard let bytes = decoder.payload(of: header, stored: try walker.stored(header, at: offset)) else {
+            throw corrupt(header, at: offset, "the payload does not decompress")
+        }
+        return bytes
+    }
+
+    private func corrupt(_ header: FrameHeader, at offset: UInt64, _ reason: String) -> LogError {
+        LogDamage(
+            file: walker.window.name, position: LogPosition(segment: segments[current].ordinal, offset: offset),
+            length: .bytes(UInt64(header.frameLength)),
+            records: SequenceRange(first: header.firstSequence, count: UInt64(header.recordCount)),
+            reason: reason, remedy: .salvage
+        ).error
+    }
+
+    // MARK: The end
+
+    /// Goes on to the next segment if this one ends here.
+    private mutating func moveToNextSegment() throws(LogError) -> Bool {
+        if segments[current].end == nil {
+            // Perhaps the writer has begun another since; its name alone tells.
+            guard try LogCatalog.isSuperseded(segments[current], in: reader.storage) else { return false }
+            let catalog = try LogCatalog(reader.storage)
+            guard let now = catalog.segments.firstIndex(where: { $0.ordinal == segments[current].ordinal }) else {
+                throw LogCursor.collected(segments[current].first, catalog.segments.first?.first ?? .none)
+            }
+            guard now + 1 < catalog.segments.count else { return false }
+            segments = catalog.segments
+            current = now
+            walker.window.limit = segments[now].end ?? .max
+            walker.window.invalidate()
+            if let next = segments[now + 1].header { proven = max(proven, next.sequence.previous) }
+            return true
+        }
+        // The cursor may stand behind the end: what it showed there, unsynced, was moved to the next segment.
+        guard let end = segments[current].end, walker.offset >= end else { return false }
+        if walker.offset > end, let next = walker.expected.sequence { firstWanted = max(firstWanted, next) }
+        walker.window.file.close()
+        current += 1
+        walker = try LogCursor.walker(over: segments[current], reader)
+        try enterSegment()
+        return true
+    }
+
+    /// Whether nothing stands at the end but what is still to come. Throws if it is damage.
+    private func isWaiting(at fault: FrameFault, _ attempts: Int) throws(LogError) -> Bool {
+        let segment = segments[current]
+        let size: UInt64
+        do throws(StorageError) { size = try walker.window.file.size() } catch { throw LogError(error) }
+        let verdict: TailVerdict
+        if segment.end != nil {
+            verdict = .corrupt(fault.reason)
+        } else if let header = segment.header {
+            let head = try LogCatalog.readHead(reader.storage).head
+            let window = FileWindow(walker.window.file, name: segment.name)
+            let onlyZeros = try FrameWalker(window, seed: walker.seed, from: 0, expecting: walker.expected)
+                .onlyZeros(from: walker.offset)
+            if onlyZeros && (head?.durableThrough ?? .none) < (walker.expected.sequence ?? .first) { return true }
+            let scan = try TailScan(window, header, head: head)
+            // The writer may have gone on while we looked.
+            guard scan.tail.offset <= walker.offset else { return false }
+            verdict = scan.verdict
+        } else {
+            verdict = .corrupt(fault.reason)
+        }
+        guard case .corrupt(let reason) = verdict else { return true }
+        if attempts < LogCursor.patience { return false }
+        let expected = walker.expected.sequence ?? segment.first
+        throw LogDamage(
+            file: segment.name, position: LogPosition(segment: segment.ordinal, offset: walker.offset),
+            length: .bytes(max(size, walker.offset) - walker.offset),
+            records: SequenceRange(first: expected, last: expected), reason: reason,
+            remedy: fault.isNewer ? .upgrade : .salvage
+        ).error
+    }
+
+    // MARK: Records
+
+    /// How many records the frame in hand holds, those before the start included.
+    public var recordCount: Int { Int(frame?.recordCount ?? 0) }
+    /// The first record of the frame in hand.
+    public var firstSequence: SequenceNumber { frame?.firstSequence ?? .none }
+    /// Where the cursor stands: behind the frame in hand.
+    public var position: LogPosition { LogPosition(segment: segments[current].ordinal, offset: walker.offset) }
+
+    /// Calls `body` with each record of the frame in hand, in order. The bytes are valid within the call.
+    public func forEachRecord<Failure>(
+        _ body: (SequenceNumber, RawSpan) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard let frame else { return }
+        var number = frame.firstSequence
+        var records = RecordWire(wire)
+        for _ in 0..<frame.recordCount {
+            guard let record = records.next() else { return }
+            if number >= firstWanted { try body(number, record.bytes) }
+            number = number.next
+        }
+    }
+}
+
+/// Records as they stand in a payload: each behind its length.
+package struct RecordWire {
+    private var reader: ByteReader
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        reader = ByteReader(bytes)
+    }
+
+    package mutating func next() -> UnsafeRawBufferPointer? {
+        guard let length = reader.varint() else { return nil }
+        return reader.take(length)
+    }
+
+    /// Whether the bytes are exactly `count` records.
+    package static func holds(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {
+        var wire = RecordWire(bytes)
+        for _ in 0..<count {
+            if wire.next() == nil { return false }
+        }
+        return wire.reader.remaining == 0
+    }
+}

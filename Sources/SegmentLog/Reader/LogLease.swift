@@ -1,0 +1,107 @@
+// A reader's claim on history: while it is held, collection leaves the records from its place on. It is a small file
+// with a lock on it; the lock goes with the process, so a reader that died holds nothing.
+
+/// Keeps records from being collected while they are read.
+public final class LogLease: Sendable {
+    private let storage: any LogStorage
+    private let name: String
+    private let lock: any FileLock
+
+    static let length = 20
+
+    fileprivate init(storage: any LogStorage, name: String, lock: any FileLock) {
+        self.storage = storage
+        self.name = name
+        self.lock = lock
+    }
+
+    deinit {
+        lock.release()
+    }
+
+    /// Gives the claim up.
+    public func release() {
+        try? storage.remove(name)
+        lock.release()
+    }
+
+    fileprivate func write(_ sequence: SequenceNumber) throws(StorageError) {
+        let buffer = ByteBuffer(capacity: LogLease.length)
+        Format.leaseMagic.withUnsafeBytes { buffer.append($0) }
+        buffer.append(sequence.rawValue)
+        buffer.append(crc32c(buffer.bytes))
+        let file = try storage.openForWriting(name, create: true)
+        defer { file.close() }
+        try file.writeFully(buffer.bytes, at: 0)
+    }
+
+    /// The lowest record that a living reader claims; stale claims are removed. A claim that can't be read holds
+    /// everything.
+    static func lowest(in storage: any LogStorage) throws(LogError) -> SequenceNumber? {
+        do throws(StorageError) {
+            guard try storage.names(in: "").contains(FileName.leases) else { return nil }
+            var lowest: SequenceNumber?
+            for entry in try storage.names(in: FileName.leases) {
+                let name = "\(FileName.leases)/\(entry)"
+                if let lock = try storage.lock(name) {
+                    try storage.remove(name)
+                    lock.release()
+                } else {
+                    lowest = min(lowest ?? SequenceNumber(rawValue: .max), try read(name, storage) ?? .first)
+                }
+            }
+            return SeededBug.leasesIgnored.isActive ? nil : lowest
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    private static func read(_ name: String, _ storage: any LogStorage) throws(StorageError) -> SequenceNumber? {
+        let file = try storage.openForReading(name)
+        defer { file.close() }
+        let buffer = ByteBuffer(capacity: length)
+        buffer.advance(
+            by: try file.readFully(into: UnsafeMutableRawBufferPointer(rebasing: buffer.free(length)[..<length]), at: 0)
+        )
+        let bytes = buffer.bytes
+        guard bytes.count == length, bytes.prefix(8).elementsEqual(Format.leaseMagic),
+            crc32c(bytes.slice(0, 16)) == bytes.number(UInt32.self, at: 16)
+        else { return nil }
+        return SequenceNumber(rawValue: bytes.number(at: 8))
+    }
+}
+
+extension LogReader {
+    /// Claims the records from `sequence` on. It needs write access to the log's directory.
+    public func lease(from sequence: SequenceNumber, clock: any LogClock = SystemClock()) throws(LogError) -> LogLease {
+        let lease = try newLease(from: sequence, clock)
+        // Collection raises the floor before it looks at claims a second time: one of the two sees the other.
+        if let floor = try LogCatalog.readHead(storage).head?.floor, floor > sequence {
+            lease.release()
+            throw LogError(
+                .collected, "record \(sequence) was collected: the log begins with \(floor)",
+                hint: "Start from a checkpoint, or from \(floor).")
+        }
+        return lease
+    }
+
+    private func newLease(from sequence: SequenceNumber, _ clock: any LogClock) throws(LogError) -> LogLease {
+        for _ in 0..<8 {
+            let name = "\(FileName.leases)/\(clock.newIdentity()).lease"
+            do throws(StorageError) {
+                try storage.createDirectory(FileName.leases)
+                guard let lock = try storage.lock(name) else { continue }
+                let lease = LogLease(storage: storage, name: name, lock: lock)
+                try lease.write(sequence)
+                // A collection may have taken the file for a stale one in the moment before it was locked. If it can
+                // be locked again, the lock held is on a file that is gone.
+                guard let second = try storage.lock(name) else { return lease }
+                second.release()
+                lease.release()
+            } catch {
+                throw LogError(error)
+            }
+        }
+        throw LogError(.ioError, "a lease could not be taken", file: FileName.leases, hint: "Try again.")
+    }
+}

@@ -1,0 +1,83 @@
+// Walks the frames of one file forward, checking each against the one before, and finds the next frame behind damage.
+
+package struct FrameWalker {
+    package enum Step {
+        /// A whole frame, at the offset where it starts.
+        case frame(FrameHeader, at: UInt64)
+        /// No frame that belongs here. The walker does not move.
+        case fault(FrameFault)
+    }
+
+    package let window: FileWindow
+    package let seed: UInt32
+    package private(set) var offset: UInt64
+    package private(set) var expected: FrameExpectation
+
+    package init(_ window: FileWindow, seed: UInt32, from offset: UInt64, expecting expected: FrameExpectation) {
+        self.window = window
+        self.seed = seed
+        self.offset = offset
+        self.expected = expected
+    }
+
+    package mutating func next() throws(LogError) -> Step {
+        switch FrameCheck.header(
+            try window.bytes(at: offset, Format.frameOverhead), seed: seed, expecting: expected)
+        {
+        case .failure(let fault):
+            return .fault(fault)
+        case .success(let header):
+            let bytes = try window.bytes(at: offset, header.frameLength)
+            if let fault = FrameCheck.body(bytes, of: header) { return .fault(fault) }
+            var hole: HolePayload?
+            if header.knownKind == .hole {
+                hole = HolePayload(bytes.slice(Format.frameHeaderLength, Int(header.storedLength)))
+                if hole == nil { return .fault(.malformed) }
+            }
+            expected = FrameCheck.expectation(after: header, hole: hole)
+            defer { offset += UInt64(header.frameLength) }
+            return .frame(header, at: offset)
+        }
+    }
+
+    /// The stored payload of a frame that was just walked over; valid until the window moves.
+    package func stored(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> UnsafeRawBufferPointer {
+        try window.bytes(at: offset, header.frameLength).slice(Format.frameHeaderLength, Int(header.storedLength))
+    }
+
+    /// Goes on at another place.
+    package mutating func move(to offset: UInt64, expecting expected: FrameExpectation) {
+        self.offset = offset
+        self.expected = expected
+    }
+
+    /// The first place from `start` on, in steps of 8, where a header of this log verifies, and the header.
+    package func search(from start: UInt64) throws(LogError) -> (offset: UInt64, header: FrameHeader)? {
+        var offset = start
+        while true {
+            let bytes = try window.bytes(at: offset, 1 << 16)
+            guard bytes.count >= Format.frameOverhead else { return nil }
+            var index = 0
+            while index + Format.frameOverhead <= bytes.count {
+                if bytes.number(UInt32.self, at: index) == Format.frameMagic,
+                    let header = try? FrameHeader(bytes.slice(index, Format.frameHeaderLength), seed: seed)
+                {
+                    return (offset + UInt64(index), header)
+                }
+                index += 8
+            }
+            offset += UInt64(index)
+        }
+    }
+
+    /// Whether only zeros follow, from `start` to the end of the file.
+    package func onlyZeros(from start: UInt64) throws(LogError) -> Bool {
+        var offset = start
+        while true {
+            let bytes = try window.bytes(at: offset, 1 << 16)
+            if bytes.isEmpty { return true }
+            if !bytes.isAllZero { return false }
+            offset += UInt64(bytes.count)
+        }
+    }
+}

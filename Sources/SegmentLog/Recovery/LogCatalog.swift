@@ -1,0 +1,272 @@
+// What files a log has and whether they fit together, found from names, headers and segment ends alone: a few small
+// reads a segment, whatever its size. There is no manifest that could disagree with them.
+
+/// The files of a log.
+package struct LogCatalog: Sendable {
+    package struct Segment: Hashable, Sendable {
+        package var name: String
+        package var ordinal: UInt64
+        package var first: SequenceNumber
+        /// Nil if it is damaged.
+        package var header: SegmentHeader?
+        package var size: UInt64
+        /// Where its successor says it ends; nil for the last.
+        package var end: UInt64?
+    }
+
+    package var identity: LogIdentity
+    package var head: Head?
+    /// HEAD is there, but neither slot can be read.
+    package var headIsDamaged = false
+    package var segments: [Segment] = []
+    /// Checkpoints by the last record they cover, oldest first.
+    package var checkpoints: [SequenceNumber] = []
+    package var temporaries: [String] = []
+    package var damage: [LogDamage] = []
+
+    /// Reads it. Throws only where there is no log, a newer one, or the system refuses; damage is listed.
+    package init(_ storage: any LogStorage) throws(LogError) {
+        // A writer may roll or collect meanwhile; HEAD moves when it does, and then the look is taken again.
+        for attempt in 0... {
+            let catalog: LogCatalog
+            do throws(LogError) {
+                catalog = try LogCatalog(lookingAt: storage)
+            } catch {
+                if attempt < 8, error.code == .ioError, error.systemError == StorageError.notFoundNumber { continue }
+                throw error
+            }
+            let headNow = try LogCatalog.readHead(storage)
+            if catalog.damage.isEmpty || attempt == 8 || headNow.head?.generation == catalog.head?.generation {
+                self = catalog
+                return
+            }
+        }
+        preconditionFailure("the loop above ends at its ninth turn")
+    }
+
+    private init(lookingAt storage: any LogStorage) throws(LogError) {
+        let (head, headIsDamaged) = try LogCatalog.readHead(storage)
+        let names = try LogCatalog.names(in: storage)
+        self.head = head
+        self.headIsDamaged = headIsDamaged
+        identity = LogIdentity(high: 0, low: 0)
+        temporaries = names.filter { $0.hasSuffix(FileName.temporarySuffix) }.sorted()
+        checkpoints = names.compactMap(FileName.parseCheckpoint).sorted()
+        for name in names.sorted() {
+            guard let (ordinal, first) = FileName.parseSegment(name) else { continue }
+            segments.append(try LogCatalog.readSegment(storage, name, ordinal, first, &damage))
+        }
+        if headIsDamaged {
+            damage.append(
+                LogDamage(
+                    file: FileName.head, length: .bytes(UInt64(2 * Format.headSlotLength)),
+                    reason: "neither slot can be read", remedy: .rebuild))
+        }
+        guard let known = head?.identity ?? segments.lazy.compactMap(\.header?.identity).first else {
+            if segments.isEmpty {
+                throw LogError(
+                    .noStore, "\(storage.location) holds no log", hint: "Create one, or check the path.")
+            }
+            throw damage.first { $0.file == segments[0].name }?.error
+                ?? LogError(.storeCorrupt, "no segment header can be read", file: segments[0].name)
+        }
+        identity = known
+        checkOrder()
+        try checkEnds(storage)
+        checkAgainstHead()
+    }
+
+    /// Whether a segment that was the last has a successor now, or is gone.
+    package static func isSuperseded(_ segment: Segment, in storage: any LogStorage) throws(LogError) -> Bool {
+        let names = try names(in: storage)
+        return !names.contains(segment.name)
+            || names.contains { FileName.parseSegment($0)?.ordinal == segment.ordinal + 1 }
+    }
+
+    private static func names(in storage: any LogStorage) throws(LogError) -> [String] {
+        do throws(StorageError) {
+            return try storage.names(in: "")
+        } catch {
+            switch error.kind {
+            case .notFound:
+                throw LogError(.noStore, "\(storage.location) does not exist", hint: "Create a log, or check the path.")
+            case .notADirectory:
+                throw LogError(.noStore, "\(storage.location) is not a directory", hint: "A log is a directory.")
+            default: throw LogError(error)
+            }
+        }
+    }
+
+    package static func readHead(_ storage: any LogStorage) throws(LogError) -> (head: Head?, isDamaged: Bool) {
+        do throws(StorageError) {
+            let file = try storage.openForReading(FileName.head)
+            defer { file.close() }
+            let buffer = ByteBuffer(capacity: 2 * Format.headSlotLength)
+            let room = UnsafeMutableRawBufferPointer(
+                rebasing: buffer.free(2 * Format.headSlotLength)[..<(2 * Format.headSlotLength)])
+            buffer.advance(by: try file.readFully(into: room, at: 0))
+            let head = Head.newest(in: buffer.bytes)
+            return (head, head == nil)
+        } catch {
+            if error.kind == .notFound || error.kind == .notADirectory { return (nil, false) }
+            throw LogError(error)
+        }
+    }
+
+    private static func readSegment(
+        _ storage: any LogStorage, _ name: String, _ ordinal: UInt64, _ first: SequenceNumber,
+        _ damage: inout [LogDamage]
+    ) throws(LogError) -> Segment {
+        do throws(StorageError) {
+            let file = try storage.openForReading(name)
+            defer { file.close() }
+            let size = try file.size()
+            let buffer = ByteBuffer(capacity: Format.segmentHeaderLength)
+            let room = UnsafeMutableRawBufferPointer(
+                rebasing: buffer.free(Format.segmentHeaderLength)[..<Format.segmentHeaderLength])
+            buffer.advance(by: try file.readFully(into: room, at: 0))
+            var segment = Segment(name: name, ordinal: ordinal, first: first, header: nil, size: size)
+            do throws(SegmentHeader.Refusal) {
+                segment.header = try SegmentHeader(buffer.bytes, role: .segment)
+            } catch {
+                damage.append(
+                    LogDamage(
+                        file: name, position: LogPosition(segment: ordinal, offset: 0),
+                        length: .bytes(UInt64(Format.segmentHeaderLength)), reason: error.sentence,
+                        remedy: error.isNewer ? .upgrade : .salvage))
+            }
+            return segment
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// Identity, ordinals and names against headers, and each header against the one before.
+    private mutating func checkOrder() {
+        for (index, segment) in segments.enumerated() {
+            if let header = segment.header {
+                if header.identity != identity {
+                    report(segment, "it belongs to another log (\(header.identity))")
+                }
+                if header.ordinal != segment.ordinal || header.sequence != segment.first {
+                    report(
+                        segment,
+                        "its header says it is segment \(header.ordinal) from \(header.sequence): it was renamed or copied"
+                    )
+                }
+            }
+            guard index > 0, !SeededBug.gapsNotChecked.isActive else { continue }
+            let before = segments[index - 1]
+            if segment.ordinal != before.ordinal + 1 {
+                let gap =
+                    segment.ordinal <= before.ordinal
+                    ? "two files claim to be segment \(segment.ordinal)"
+                    : "segment \(before.ordinal + 1) is missing before it"
+                damage.append(
+                    LogDamage(
+                        file: segment.name, position: LogPosition(segment: before.ordinal + 1, offset: 0),
+                        reason: gap, remedy: .salvage))
+            }
+        }
+    }
+
+    /// Each segment must end where, and with the chain value that, its successor repeats.
+    private mutating func checkEnds(_ storage: any LogStorage) throws(LogError) {
+        for index in segments.indices.dropLast() {
+            let successor = segments[index + 1]
+            guard let next = successor.header, next.identity == identity,
+                successor.ordinal == segments[index].ordinal + 1
+            else { continue }
+            segments[index].end = next.previousLength
+            let segment = segments[index]
+            if SeededBug.endsNotChecked.isActive { continue }
+            if segment.size < next.previousLength {
+                damage.append(
+                    LogDamage(
+                        file: segment.name, position: LogPosition(segment: segment.ordinal, offset: segment.size),
+                        length: .bytes(next.previousLength - segment.size),
+                        reason: "it is cut: its successor says it had \(next.previousLength) bytes", remedy: .salvage))
+            } else if let header = segment.header,
+                try LogCatalog.chain(endingAt: next.previousLength, of: segment.name, header, storage)
+                    != next.previousChain
+            {
+                damage.append(
+                    LogDamage(
+                        file: segment.name,
+                        position: LogPosition(segment: segment.ordinal, offset: next.previousLength),
+                        reason: "its end is not the one its successor was written behind", remedy: .salvage))
+            }
+        }
+    }
+
+    /// The chain value of the frame that ends at `end`, found through its trailer; nil if none does.
+    private static func chain(
+        endingAt end: UInt64, of name: String, _ header: SegmentHeader, _ storage: any LogStorage
+    ) throws(LogError) -> UInt32? {
+        if end == UInt64(Format.segmentHeaderLength) { return header.previousChain }
+        let window = FileWindow(try storage.reading(name), name: name, limit: end, capacity: 4096)
+        defer { window.file.close() }
+        guard end >= UInt64(Format.segmentHeaderLength + Format.frameOverhead) else { return nil }
+        let trailer = try window.bytes(at: end - 8, 8)
+        guard trailer.count == 8, trailer.number(UInt32.self, at: 0) == Format.trailerMagic else { return nil }
+        let length: UInt32 = trailer.number(at: 4)
+        guard length >= Format.frameOverhead, UInt64(length) <= end - UInt64(Format.segmentHeaderLength) else {
+            return nil
+        }
+        let bytes = try window.bytes(at: end - UInt64(length), Format.frameHeaderLength)
+        guard bytes.count == Format.frameHeaderLength, let frame = try? FrameHeader(bytes, seed: header.identity.seed)
+        else { return nil }
+        if frame.knownKind == .hole {
+            let body = try window.bytes(at: end - UInt64(length), Int(length))
+            guard body.count == Int(length), Int(frame.storedLength) <= body.count - Format.frameOverhead else {
+                return nil
+            }
+            return HolePayload(body.slice(Format.frameHeaderLength, Int(frame.storedLength)))?.chainAfter
+                ?? frame.checksum
+        }
+        return frame.checksum
+    }
+
+    /// Names can't show a lost first or last file; HEAD does.
+    private mutating func checkAgainstHead() {
+        guard let head, !SeededBug.headNotConsulted.isActive else { return }
+        if let last = segments.last, last.ordinal < head.newestOrdinal {
+            damage.append(
+                LogDamage(
+                    file: last.name, position: LogPosition(segment: last.ordinal + 1, offset: 0),
+                    reason: "segment \(head.newestOrdinal) is missing behind it", remedy: .salvage))
+        }
+        if let first = segments.first, first.first > head.floor {
+            damage.append(
+                LogDamage(
+                    file: first.name, position: LogPosition(segment: first.ordinal, offset: 0),
+                    records: SequenceRange(first: head.floor, last: first.first.previous),
+                    reason: "the segments before it are missing", remedy: .salvage))
+        }
+        if segments.isEmpty {
+            damage.append(
+                LogDamage(
+                    file: FileName.head, records: SequenceRange(first: head.floor, last: head.durableThrough),
+                    reason: "every segment is missing", remedy: .salvage))
+        }
+    }
+
+    private mutating func report(_ segment: Segment, _ reason: String) {
+        damage.append(
+            LogDamage(
+                file: segment.name, position: LogPosition(segment: segment.ordinal, offset: 0),
+                length: .bytes(segment.size), reason: reason, remedy: .salvage))
+    }
+}
+
+extension LogStorage {
+    /// Opens for reading, in the log's words.
+    package func reading(_ name: String) throws(LogError) -> any ReadableFile {
+        do throws(StorageError) { return try openForReading(name) } catch { throw LogError(error) }
+    }
+}
+
+extension StorageError {
+    /// ENOENT, the same number everywhere.
+    package static let notFoundNumber: Int32 = 2
+}

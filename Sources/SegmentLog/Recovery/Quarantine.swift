@@ -1,0 +1,64 @@
+// Keeps what recovery cuts off. Nothing reads these files by itself; the oldest go when there are too many.
+
+package struct Quarantine {
+    private let storage: any LogStorage
+    private let limit: Int
+
+    package init(_ storage: any LogStorage, limit: Int) {
+        self.storage = storage
+        self.limit = limit
+    }
+
+    /// Copies a file's bytes from `position` to its last byte that is not zero, durably; returns how many there were.
+    package func keep(
+        _ file: any ReadableFile, from position: LogPosition, to end: UInt64 = .max, epoch: UInt32
+    ) throws(StorageError) -> UInt64 {
+        let length = try lengthWithoutTrailingZeros(file, from: position.offset, to: min(end, try file.size()))
+        if SeededBug.tailNotQuarantined.isActive { return length }
+        try storage.createDirectory(FileName.quarantine)
+        let copy = try storage.openForWriting(FileName.quarantined(position, epoch: epoch), create: true)
+        defer { copy.close() }
+        try copy.resize(to: 0)
+        var done: UInt64 = 0
+        let piece = ByteBuffer(capacity: 1 << 16)
+        while done < length {
+            let room = UnsafeMutableRawBufferPointer(rebasing: piece.free(1 << 16)[..<Int(min(1 << 16, length - done))])
+            let count = try file.readFully(into: room, at: position.offset + done)
+            if count == 0 { break }
+            try copy.writeFully(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count]), at: done)
+            done += UInt64(count)
+        }
+        try copy.sync(.durable)
+        try storage.syncDirectory(FileName.quarantine)
+        try storage.syncDirectory("")
+        try dropOldest()
+        return length
+    }
+
+    private func lengthWithoutTrailingZeros(
+        _ file: any ReadableFile, from start: UInt64, to end: UInt64
+    ) throws(StorageError) -> UInt64 {
+        var length: UInt64 = 0
+        var offset = start
+        let piece = ByteBuffer(capacity: 1 << 16)
+        while offset < end {
+            let room = UnsafeMutableRawBufferPointer(rebasing: piece.free(1 << 16)[..<Int(min(1 << 16, end - offset))])
+            let count = try file.readFully(into: room, at: offset)
+            if count == 0 { break }
+            if let last = room[..<count].lastIndex(where: { $0 != 0 }) { length = offset - start + UInt64(last) + 1 }
+            offset += UInt64(count)
+        }
+        return length
+    }
+
+    /// Tails are named by the epoch that cut them, which only grows.
+    private func dropOldest() throws(StorageError) {
+        func epoch(_ name: String) -> UInt32 {
+            name.split(separator: "-").last.flatMap { UInt32($0.dropFirst().prefix { $0.isNumber }) } ?? .max
+        }
+        let tails = try storage.names(in: FileName.quarantine).filter { $0.hasSuffix(".tail") }
+        for name in tails.sorted(by: { (epoch($0), $0) < (epoch($1), $1) }).dropLast(limit) {
+            try storage.remove("\(FileName.quarantine)/\(name)")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// Opens a log for its writer: decides from the scan what the log holds, sets aside and cuts what was torn, writes again
+// what may never have reached the disk, and hands over the place to append. Refuses where acknowledged data is damaged.
+
+package struct Recovery {
+    /// What a writer starts from.
+    package struct Outcome {
+        package var header: SegmentHeader
+        package var file: any WritableFile
+        package var tail: SegmentTail
+        package var isSealed: Bool
+        package var dictionary: [UInt8]
+        package var zeroedTo: UInt64
+        package var head: HeadFile
+        package var session: SessionPayload
+    }
+
+    package let storage: any LogStorage
+    package let configuration: LogConfiguration
+    package let clock: any LogClock
+
+    package init(_ storage: any LogStorage, _ configuration: LogConfiguration, _ clock: any LogClock) {
+        self.storage = storage
+        self.configuration = configuration
+        self.clock = clock
+    }
+
+    package func run() throws(LogError) -> Outcome {
+        let catalog = try LogCatalog(storage)
+        if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
+        guard let last = catalog.segments.last, let header = last.header else {
+            throw LogError(.storeCorrupt, "it has no last segment", file: FileName.head)
+        }
+        if header.readCompatibleFeatures != 0 {
+            throw LogError(
+                .storeNewer, "it uses features this version can only read (bits \(header.readCompatibleFeatures))",
+                file: last.name, hint: "Open it for reading, or write with a newer version.")
+        }
+        let file: any WritableFile
+        do throws(StorageError) {
+            file = try storage.openForWriting(last.name, create: false)
+        } catch {
+            throw LogError(error)
+        }
+        let window = FileWindow(file, name: last.name)
+        let scan = try TailScan(window, header, head: catalog.head)
+        if case .corrupt = scan.verdict, let damage = scan.damage(in: last, size: last.size) { throw damage.error }
+        let epoch = scan.epoch &+ 1
+        let head = try openHead(catalog, scan, epoch)
+        do throws(StorageError) {
+            for name in catalog.temporaries { try storage.remove(name) }
+            let session = try mend(file, last, scan, window, epoch, wasClean: catalog.head?.isClean ?? false)
+            return Outcome(
+                header: header, file: file, tail: scan.tail, isSealed: scan.isSealed, dictionary: scan.dictionary,
+                zeroedTo: scan.verdict == .clean ? try file.size() : scan.tail.offset, head: head, session: session)
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// Raises the epoch and clears the clean flag, durably, before anything else is changed.
+    private func openHead(_ catalog: LogCatalog, _ scan: TailScan, _ epoch: UInt32) throws(LogError) -> HeadFile {
+        let rebuilt = Head(
+            identity: catalog.identity, floor: catalog.segments.first?.first ?? .first,
+            newestOrdinal: catalog.segments.last?.ordinal ?? 0, durableThrough: scan.durableThrough, epoch: epoch,
+            isClean: false)
+        var head = catalog.head ?? rebuilt
+        head.newestOrdinal = rebuilt.newestOrdinal
+        head.durableThrough = max(head.durableThrough, scan.durableThrough)
+        head.epoch = epoch
+        head.isClean = SeededBug.cleanFlagNotCleared.isActive ? head.isClean : false
+        return try HeadFile(storage, head: head, replacingDamaged: catalog.headIsDamaged)
+    }
+
+    /// Cuts a torn tail and writes again what may be in memory only: after a failed sync the system shows bytes that
+    /// the disk does not have, and a new sync of them would do nothing.
+    private func mend(
+        _ file: any WritableFile, _ segment: LogCatalog.Segment, _ scan: TailScan, _ window: FileWindow,
+        _ epoch: UInt32, wasClean: Bool
+    ) throws(StorageError) -> SessionPayload {
+        var session = SessionPayload(epoch: epoch, time: clock.now())
+        let position = LogPosition(segment: segment.ordinal, offset: scan.tail.offset)
+        if scan.verdict == .torn {
+            session.cut = position
+            session.cutLength = try Quarantine(storage, limit: configuration.quarantineLimit)
+                .keep(file, from: position, epoch: epoch)
+            if SeededBug.cutTailNotErased.isActive { return session }
+            try file.resize(to: scan.tail.offset)
+        }
+        if !SeededBug.tailNotAdopted.isActive {
+            try rewrite(file, from: scan.unprovenFrom, to: scan.tail.offset)
+        }
+        if scan.verdict == .torn || scan.unprovenFrom < scan.tail.offset || !wasClean {
+            try file.sync(.durable)
+            try storage.syncDirectory("")
+        }
+        return session
+    }
+
+    private func rewrite(_ file: any WritableFile, from start: UInt64, to end: UInt64) throws(StorageError) {
+        let piece = 1 << 16
+        let buffer = ByteBuffer(capacity: piece)
+        var offset = start
+        while offset < end {
+            let room = UnsafeMutableRawBufferPointer(
+                rebasing: buffer.free(piece)[..<Int(min(UInt64(piece), end - offset))])
+            let count = try file.readFully(into: room, at: offset)
+            guard count == room.count else {
+                throw StorageError(
+                    .inputOutput, operation: "read", name: "", number: 5, reason: "the segment became shorter")
+            }
+            try file.writeFully(UnsafeRawBufferPointer(room), at: offset)
+            offset += UInt64(count)
+        }
+    }
+}
+
+extension TailScan {
+    /// The damage the scan found at the end of a segment; nil if it ends cleanly.
+    package func damage(in segment: LogCatalog.Segment, size: UInt64) -> LogDamage? {
+        let position = LogPosition(segment: segment.ordinal, offset: tail.offset)
+        let length = ByteCount.bytes(size - min(size, tail.offset))
+        switch verdict {
+        case .clean:
+            return nil
+        case .torn:
+            return LogDamage(
+                file: segment.name, position: position, length: length,
+                reason: "torn write, never acknowledged: \(fault.reason)", remedy: .cutTail)
+        case .corrupt(let reason):
+            return LogDamage(
+                file: segment.name, position: position, length: length,
+                records: SequenceRange(first: tail.next, last: max(tail.next, durableThrough)),
+                reason: reason, remedy: fault.isNewer ? .upgrade : .salvage)
+        }
+    }
+}

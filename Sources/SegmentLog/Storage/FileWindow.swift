@@ -1,0 +1,98 @@
+// A moving window over a file: what is asked for is read in large pieces and served from memory. Nothing is mapped, so
+// a failing disk is an error and not a crash.
+
+package final class FileWindow {
+    package let file: any ReadableFile
+    package let name: String
+    /// Bytes from here on are not looked at, whatever the file holds.
+    @exclusivity(unchecked) package var limit: UInt64
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var large: ByteBuffer?
+    // Unchecked for the reason `ByteBuffer` gives.
+    @exclusivity(unchecked) private var start: UInt64 = 0
+    @exclusivity(unchecked) private var loaded = 0
+
+    package init(_ file: any ReadableFile, name: String, limit: UInt64 = .max, capacity: Int = 1 << 18) {
+        self.file = file
+        self.name = name
+        self.limit = limit
+        buffer = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// Up to `length` bytes at `offset`, fewer where the file or the limit ends; valid until the next call.
+    package func bytes(at offset: UInt64, _ length: Int) throws(LogError) -> UnsafeRawBufferPointer {
+        let wanted = offset >= limit ? 0 : Int(min(UInt64(length), limit - offset))
+        guard wanted <= buffer.count else { return try readLarge(at: offset, wanted) }
+        if offset < start || offset + UInt64(wanted) > start + UInt64(loaded) {
+            try load(at: offset)
+        }
+        let from = Int(offset - start)
+        return UnsafeRawBufferPointer(rebasing: buffer[from..<max(from, min(from + wanted, loaded))])
+    }
+
+    /// Forgets what was read, because the file may have changed.
+    package func invalidate() {
+        loaded = 0
+    }
+
+    private func load(at offset: UInt64) throws(LogError) {
+        var kept = 0
+        if offset >= start && offset < start + UInt64(loaded) {
+            let from = Int(offset - start)
+            kept = loaded - from
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[from..<loaded]))
+        }
+        start = offset
+        loaded = kept
+        let capacity = offset >= limit ? 0 : Int(min(UInt64(buffer.count), limit - offset))
+        loaded += try read(
+            UnsafeMutableRawBufferPointer(rebasing: buffer[kept..<max(kept, capacity)]), at: offset + UInt64(kept))
+    }
+
+    private func readLarge(at offset: UInt64, _ length: Int) throws(LogError) -> UnsafeRawBufferPointer {
+        let large = self.large ?? ByteBuffer(capacity: length)
+        self.large = large
+        large.truncate(to: 0)
+        let room = UnsafeMutableRawBufferPointer(rebasing: large.free(length)[..<length])
+        return UnsafeRawBufferPointer(rebasing: room[..<(try read(room, at: offset))])
+    }
+
+    private func read(_ room: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
+        do throws(StorageError) {
+            return try file.readFully(into: room, at: offset)
+        } catch {
+            if SeededBug.readErrorIsEnd.isActive { return 0 }
+            throw LogError(error)
+        }
+    }
+}
+
+extension ReadableFile {
+    /// Reads until the buffer is full or the file ends; returns how much came.
+    package func readFully(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let more = try read(
+                into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), at: offset + UInt64(count))
+            if more == 0 { break }
+            count += more
+            if SeededBug.shortReadIsEnd.isActive { break }
+        }
+        return count
+    }
+}
+
+extension WritableFile {
+    /// Writes all of the bytes, however many calls that takes.
+    package func writeFully(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        var count = 0
+        while count < bytes.count {
+            count += try write(UnsafeRawBufferPointer(rebasing: bytes[count...]), at: offset + UInt64(count))
+            if SeededBug.shortWriteIsWhole.isActive { break }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// A clock that shows the time it was given: copies keep the times of what they copy.
+
+import Synchronization
+
+package final class FrameClock: LogClock {
+    private let time = Mutex(WallTime(rawValue: 0))
+
+    package init() {}
+
+    package func set(_ now: WallTime) {
+        time.withLock { $0 = now }
+    }
+
+    package func now() -> WallTime {
+        time.withLock { $0 }
+    }
+
+    package func newIdentity() -> LogIdentity {
+        SystemClock().newIdentity()
+    }
+}

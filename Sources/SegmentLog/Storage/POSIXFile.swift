@@ -1,0 +1,154 @@
+// An open file of the system, and the lock on one. The uses of the descriptor are counted: after `close` a call fails
+// with EBADF, and the last call under way gives the descriptor back. So no call ever reaches a file that happens to get
+// the same number later.
+
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// An open file of the system.
+final class POSIXFile: WritableFile {
+    private let descriptor: Int32
+    private let name: String
+    /// How many calls use the descriptor, and `closed` once it is to be closed. Taking and giving back a use cost two
+    /// atomic operations, a hundredth of the system call between them.
+    private let uses = Atomic<Int>(0)
+    private static let closed = 1 << 32
+
+    /// Takes over an open descriptor.
+    init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    deinit { close() }
+
+    func size() throws(StorageError) -> UInt64 {
+        var status = stat()
+        let number = withDescriptor { fstat($0, &status) == 0 ? 0 : errno }
+        try check(number, "size")
+        return UInt64(max(0, status.st_size))
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
+        guard let base = buffer.baseAddress, buffer.count > 0 else { return 0 }
+        // No file reaches to where the system cannot count, so this is behind the end.
+        guard let offset = off_t(exactly: offset), offset < off_t.max - off_t(POSIXFile.largestPiece) else {
+            return 0
+        }
+        var count = 0
+        let number = withDescriptor { descriptor in
+            count = retrying { pread(descriptor, base, min(buffer.count, POSIXFile.largestPiece), offset) }
+            return count >= 0 ? 0 : errno
+        }
+        try check(number, "read")
+        return count
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
+        guard let base = bytes.baseAddress, bytes.count > 0 else { return 0 }
+        guard let offset = off_t(exactly: offset) else { throw failure(EFBIG, "write") }
+        var count = 0
+        let number = withDescriptor { descriptor in
+            count = retrying { pwrite(descriptor, base, min(bytes.count, POSIXFile.largestPiece), offset) }
+            return count >= 0 ? 0 : errno
+        }
+        try check(number, "write")
+        // Nothing written and no error: no room is the one cause known, and a caller must not try for ever.
+        guard count > 0 else { throw failure(ENOSPC, "write") }
+        return count
+    }
+
+    func resize(to size: UInt64) throws(StorageError) {
+        guard let size = off_t(exactly: size) else { throw failure(EFBIG, "resize") }
+        let number = withDescriptor { descriptor in
+            retrying { ftruncate(descriptor, size) } == 0 ? 0 : errno
+        }
+        try check(number, "resize")
+    }
+
+    func sync(_ level: SyncLevel) throws(StorageError) {
+        try check(withDescriptor { PlatformSync.sync(descriptor: $0, level: level) }, "sync")
+    }
+
+    func close() {
+        let (old, _) = uses.bitwiseOr(POSIXFile.closed, ordering: .acquiringAndReleasing)
+        if old == 0 { closeDescriptor() }
+    }
+
+    /// Runs a call with the descriptor kept open; gives the call's error number, or EBADF once the file is closed.
+    func withDescriptor(_ call: (Int32) -> Int32) -> Int32 {
+        var old = uses.load(ordering: .relaxed)
+        while true {
+            guard old < POSIXFile.closed else { return EBADF }
+            let (exchanged, current) = uses.weakCompareExchange(
+                expected: old, desired: old + 1, ordering: .acquiringAndReleasing)
+            if exchanged { break }
+            old = current
+        }
+        let number = call(descriptor)
+        let (_, new) = uses.subtract(1, ordering: .acquiringAndReleasing)
+        // No use starts once the file is closed, so exactly one call sees the last one end.
+        if new == POSIXFile.closed { closeDescriptor() }
+        return number
+    }
+
+    /// The most bytes of one call: Darwin refuses more than 2^31 - 1, Linux cuts a little below.
+    private static let largestPiece = 1 << 30
+
+    private func closeDescriptor() {
+        // Not repeated when interrupted: the number may belong to another file by then.
+        #if canImport(Darwin)
+            _ = Darwin.close(descriptor)
+        #else
+            _ = Glibc.close(descriptor)
+        #endif
+    }
+
+    private func check(_ number: Int32, _ operation: String) throws(StorageError) {
+        guard number == 0 else { throw failure(number, operation) }
+    }
+
+    private func failure(_ number: Int32, _ operation: String) -> StorageError {
+        StorageError(number: number, operation: operation, name: name)
+    }
+}
+
+/// A `flock` on an open file.
+final class POSIXLock: FileLock {
+    private let file: POSIXFile
+    private let owner = getpid()
+    private let isReleased = Atomic<Bool>(false)
+
+    /// Takes over a file that has just been locked.
+    init(_ file: POSIXFile) {
+        self.file = file
+    }
+
+    deinit { release() }
+
+    var isOwned: Bool { getpid() == owner && !isReleased.load(ordering: .acquiring) }
+
+    func note(_ text: String) {
+        guard isOwned else { return }
+        var text = text
+        text.withUTF8 { bytes in
+            _ = try? file.resize(to: 0)
+            _ = try? file.write(UnsafeRawBufferPointer(bytes), at: 0)
+        }
+    }
+
+    func release() {
+        guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        // A forked child shares the lock: unlocking there would take it from the parent, while closing lets go of the
+        // child's copy only. For the parent it is the other way round: a child's copy would keep the lock.
+        if getpid() == owner {
+            _ = file.withDescriptor { flock($0, LOCK_UN) }
+        }
+        file.close()
+    }
+}

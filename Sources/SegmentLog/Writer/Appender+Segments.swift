@@ -1,0 +1,160 @@
+// Beginning, sealing and rolling segments. A segment is made whole under another name, synced, renamed, and its
+// directory synced before anything in it counts; HEAD names it last.
+
+extension Appender {
+    /// Seals the segment and begins the next.
+    func roll() throws(LogError) {
+        try seal()
+        if isSealed { try beginSegment() }
+    }
+
+    /// Ends the segment with its index and seal, cut to its length and durable. If the sync fails, what was not durable
+    /// goes on in a new segment and this one stays unsealed.
+    private func seal() throws(LogError) {
+        let start = (tail: tail, unsynced: unsynced.count)
+        encodeFooter()
+        do throws(StorageError) {
+            try writeOut(zeroingAhead: false)
+            if !SeededBug.sealedNotCut.isActive { try file.resize(to: tail.offset) }
+        } catch {
+            throw cutBack(to: start.tail, unsynced: start.unsynced, after: error)
+        }
+        do throws(StorageError) {
+            if !SeededBug.rollNotSynced.isActive { try file.sync(.durable) }
+            statistics.dataSyncs += 1
+        } catch {
+            tail = start.tail
+            unsynced.truncate(to: start.unsynced)
+            return try moveToNewSegment(after: error)
+        }
+        markSynced()
+        isSealed = true
+        file.close()
+    }
+
+    private func encodeFooter() {
+        let records = tail
+        let index = IndexPayload(
+            frameCount: tail.frameCount, headerSum: tail.headerSum, entries: tail.entries, note: note)
+        encodeControl(.index) { index.encode(into: $0) }
+        let seal = SealPayload(
+            indexOffset: records.offset, lastSequence: records.next.previous, recordCount: records.recordCount,
+            firstTime: records.firstTime, lastTime: records.lastTime)
+        encodeSeal(seal)
+    }
+
+    /// The seal is stored uncompressed: its frame has one size, so that it can be found from the file's end.
+    private func encodeSeal(_ seal: SealPayload) {
+        payload.truncate(to: 0)
+        seal.encode(into: payload)
+        var frame = FrameHeader(kind: .seal, firstSequence: tail.next)
+        frame.chain = tail.chain
+        frame.durableLag = UInt32(clamping: tail.next.previous.rawValue - durableThrough.rawValue)
+        tail.step(over: encoder.encode(frame, payload: payload.bytes, compressed: false, into: unsynced), time: nil)
+    }
+
+    /// Begins the segment behind a sealed one.
+    func beginSegment() throws(LogError) {
+        do throws(StorageError) {
+            try makeSegment(
+                behind: tail, frames: nil, dictionary: configuration.usesDictionary ? recent.dictionary : [])
+        } catch {
+            throw LogError(error)
+        }
+        statistics.rolls += 1
+        isSealed = false
+        noteSegmentInHead()
+    }
+
+    func noteSegmentInHead() {
+        let (ordinal, through) = (header.ordinal, durableThrough)
+        // HEAD lagging behind is safe: the segment is found by its name. A failure shows where HEAD is needed.
+        try? head.write { head in
+            head.newestOrdinal = ordinal
+            head.durableThrough = through
+        }
+    }
+
+    /// Makes the next segment's file durable and switches to it. `frames` are whole frames to begin with, chained anew.
+    func makeSegment(
+        behind end: SegmentTail, frames: UnsafeMutableRawBufferPointer?, dictionary: [UInt8]
+    ) throws(StorageError) {
+        var next = SegmentHeader(
+            role: .segment, identity: header.identity, sequence: end.next, ordinal: header.ordinal + 1,
+            created: clock.now(), epoch: head.current.epoch, durableThrough: durableThrough)
+        next.previousLength = SeededBug.endOffByEight.isActive ? end.offset + 8 : end.offset
+        next.previousChain = SeededBug.chainNotCarried.isActive ? 0 : end.chain
+        let content = ByteBuffer(capacity: Format.segmentHeaderLength + (frames?.count ?? 0) + 8192)
+        content.advance(by: SegmentFile.encodeStart(&next, dictionary: dictionary, into: content))
+        var newTail = SegmentTail(after: next)
+        newTail.lastTime = end.lastTime
+        if !dictionary.isEmpty {
+            encoder.dictionary = nil
+            var frame = FrameHeader(kind: .dictionary, firstSequence: next.sequence)
+            frame.chain = newTail.chain
+            let done = dictionary.withUnsafeBytes { encoder.encode(frame, payload: $0, into: content) }
+            newTail.step(over: done, time: nil)
+        }
+        if let frames { rechain(frames, onto: &newTail, into: content) }
+        let name = FileName.segment(ordinal: next.ordinal, first: next.sequence)
+        let newFile = try SegmentFile.publish(content.bytes, as: name, in: storage)
+        file = newFile
+        header = next
+        tail = newTail
+        zeroedTo = newTail.offset
+        useDictionary(dictionary)
+        markSynced()
+        statistics.bytesWritten += UInt64(content.count)
+    }
+
+    private func rechain(
+        _ frames: UnsafeMutableRawBufferPointer, onto newTail: inout SegmentTail, into content: ByteBuffer
+    ) {
+        let decoder = PayloadDecoder()
+        var offset = 0
+        while offset < frames.count {
+            let frame = UnsafeMutableRawBufferPointer(rebasing: frames[offset...])
+            guard let header = try? FrameHeader(UnsafeRawBufferPointer(frame), seed: encoder.seed) else {
+                preconditionFailure("a frame in memory has a header that does not verify")
+            }
+            let moved = encoder.rechain(frame, header, to: newTail.chain)
+            let stored = UnsafeRawBufferPointer(frame).slice(Format.frameHeaderLength, Int(header.storedLength))
+            newTail.step(over: moved, time: header.knownKind == .data ? decoder.time(of: moved, stored: stored) : nil)
+            content.append(UnsafeRawBufferPointer(frame).slice(0, header.frameLength))
+            offset += header.frameLength
+        }
+    }
+}
+
+/// How the file of a segment comes into the world.
+package enum SegmentFile {
+    /// Writes the header to the buffer's free end, with what it says of the dictionary; returns its length.
+    package static func encodeStart(
+        _ header: inout SegmentHeader, dictionary: [UInt8], into buffer: ByteBuffer
+    ) -> Int {
+        header.dictionaryLength = UInt32(dictionary.count)
+        header.dictionaryChecksum = dictionary.isEmpty ? 0 : dictionary.withUnsafeBytes { crc32c($0) }
+        let length = Format.segmentHeaderLength
+        header.encode(into: UnsafeMutableRawBufferPointer(rebasing: buffer.free(length)[..<length]))
+        return length
+    }
+
+    /// Writes a whole file under a temporary name, syncs it, gives it its name and syncs the directory.
+    package static func publish(
+        _ content: UnsafeRawBufferPointer, as name: String, in storage: any LogStorage
+    ) throws(StorageError) -> any WritableFile {
+        let temporary = name + FileName.temporarySuffix
+        let file = try storage.openForWriting(temporary, create: true)
+        do throws(StorageError) {
+            try file.resize(to: 0)
+            try file.writeFully(content, at: 0)
+            if !SeededBug.newFileNotSynced.isActive { try file.sync(.durable) }
+            try storage.rename(temporary, to: name)
+            if !SeededBug.directoryNotSynced.isActive { try storage.syncDirectory("") }
+        } catch {
+            file.close()
+            throw error
+        }
+        return file
+    }
+}

@@ -1,0 +1,371 @@
+// Owns the segment that is being written: packs batches into frames, writes and syncs them, and knows what is durable.
+// It is used by one thread at a time (`LogWriter` holds the lock). Rolling, and what happens when the disk says no,
+// are in files of their own. Every commit ends in one of three ways: stored as asked, refused with nothing kept, or
+// refused for good by a writer that takes nothing more.
+
+package final class Appender {
+    let storage: any LogStorage
+    let configuration: LogConfiguration
+    let clock: any LogClock
+    let head: HeadFile
+    let lock: any FileLock
+
+    var header: SegmentHeader
+    var file: any WritableFile
+    /// Behind the last whole frame written.
+    var tail: SegmentTail
+    /// The tail at the last successful sync.
+    var synced: SegmentTail
+    /// The file holds zeros from the tail to here.
+    var zeroedTo: UInt64
+    /// The segment was sealed and its successor could not be made yet.
+    var isSealed: Bool
+    /// Written with the next frames.
+    var session: SessionPayload?
+    /// Why the writer takes nothing more.
+    var failure: LogError?
+    /// What the next footer says for the log's user.
+    var note: LogNote?
+    package var statistics = WriterStatistics()
+    /// Commits wait that asked to become durable soon.
+    var hasOrderedCommits = false
+
+    var encoder: FrameEncoder
+    /// The frames since the last sync, as written: what the failure protocol writes again elsewhere.
+    let unsynced = ByteBuffer(capacity: 1 << 16)
+    /// How many of those bytes are in the file.
+    var written = 0
+    /// False while a batch too large to keep goes out piece by piece.
+    var keepsUnsynced = true
+    /// Whether the group in hand began with nothing waiting, so that it may go out that way.
+    private var mayStream = false
+    let payload = ByteBuffer(capacity: Format.frameTarget + 16)
+    var recent = RecentRecords()
+
+    /// How many bytes may wait for a sync.
+    static let unsyncedLimit = 1 << 20
+
+    package init(
+        _ recovered: Recovery.Outcome, storage: any LogStorage, configuration: LogConfiguration,
+        clock: any LogClock, lock: any FileLock
+    ) throws(LogError) {
+        self.storage = storage
+        self.configuration = configuration
+        self.clock = clock
+        self.lock = lock
+        head = recovered.head
+        header = recovered.header
+        file = recovered.file
+        tail = recovered.tail
+        synced = recovered.tail
+        zeroedTo = recovered.zeroedTo
+        isSealed = recovered.isSealed
+        session = recovered.session
+        encoder = FrameEncoder(seed: header.identity.seed, acceleration: Int32(configuration.acceleration))
+        useDictionary(recovered.dictionary)
+        if isSealed {
+            try beginSegment()
+        }
+        if recovered.session.cut != nil {
+            try appendSession()
+        }
+    }
+
+    var durableThrough: SequenceNumber { synced.next.previous }
+
+    func useDictionary(_ bytes: [UInt8]) {
+        encoder.dictionary = bytes.isEmpty ? nil : DictionaryCompressor(dictionary: bytes)
+    }
+
+    // MARK: Appending
+
+    /// One batch of a group, and how far it must reach.
+    package struct Commit {
+        package var batch: RecordBatch
+        package var durability: Durability
+    }
+
+    /// Appends batches in order, with at most one data sync for all of them; a roll adds its own.
+    package func append(_ group: some Collection<Commit>) -> [Result<SequenceRange, LogError>] {
+        do throws(LogError) {
+            return try store(group).map { .success($0) }
+        } catch {
+            return group.map { _ in .failure(error) }
+        }
+    }
+
+    private func store(_ group: some Collection<Commit>) throws(LogError) -> [SequenceRange] {
+        try checkUsable()
+        let size = group.reduce(0) { $0 + $1.batch.wire.count }
+        if unsynced.count > 0 && unsynced.count + size > Appender.unsyncedLimit { try sync() }
+        if isSealed { try beginSegment() }
+        if tail.offset > UInt64(Format.segmentHeaderLength) && tail.recordCount > 0
+            && tail.offset + UInt64(size / 2) >= configuration.segmentSize.rawValue
+        {
+            try roll()
+        }
+        let start = (tail: tail, unsynced: unsynced.count)
+        mayStream = unsynced.count == 0
+        if let session {
+            encodeControl(.session) { session.encode(into: $0) }
+        }
+        var ranges: [SequenceRange] = []
+        do throws(StorageError) {
+            ranges = try encode(group)
+            try writeOut(zeroingAhead: size <= Int(configuration.zeroAhead.rawValue) / 4)
+        } catch {
+            throw cutBack(to: start.tail, unsynced: start.unsynced, after: error)
+        }
+        session = nil
+        statistics.batches += UInt64(group.count)
+        statistics.records += UInt64(group.reduce(0) { $0 + $1.batch.count })
+        if group.contains(where: { $0.durability == .durable }) || !keepsUnsynced {
+            try sync()
+        } else {
+            try barrierIfOrdered(group)
+        }
+        return ranges
+    }
+
+    /// The writer's idle sync follows soon; on Apple platforms a barrier keeps the order until then.
+    private func barrierIfOrdered(_ group: some Collection<Commit>) throws(LogError) {
+        guard group.contains(where: { $0.durability == .ordered }) else { return }
+        hasOrderedCommits = true
+        #if canImport(Darwin)
+            do throws(StorageError) { try file.sync(.ordered) } catch { try moveToNewSegment(after: error) }
+        #endif
+    }
+
+    package func checkUsable() throws(LogError) {
+        if let failure { throw failure }
+        guard lock.isOwned || SeededBug.forkNotChecked.isActive else {
+            throw LogError(
+                .closed, "this process does not own the log: it was forked from the one that does",
+                hint: "Open the log again in the new process, after the old one has closed it.")
+        }
+    }
+
+    // MARK: Encoding
+
+    /// Packs whole batches into shared frames up to the target size; a larger batch takes frames of its own.
+    private func encode(_ group: some Collection<Commit>) throws(StorageError) -> [SequenceRange] {
+        let time = max(clock.now(), tail.lastTime)
+        var ranges: [SequenceRange] = []
+        var packed = PackedFrame(first: tail.next)
+        startPayload(time)
+        for commit in group {
+            let batch = commit.batch
+            ranges.append(
+                SequenceRange(first: tail.next.advanced(by: UInt64(packed.count)), count: UInt64(batch.count)))
+            if packed.count + batch.count > Format.frameRecordLimit
+                || payload.count + batch.wire.count > Format.frameTarget
+            {
+                try flush(&packed, time)
+            }
+            if batch.wire.count + 8 <= Format.frameTarget && batch.count <= Format.frameRecordLimit {
+                batch.wire.withUnsafeBytes { payload.append($0) }
+                packed.count += batch.count
+            } else {
+                try encodeLarge(batch, time)
+                packed = PackedFrame(first: tail.next)
+            }
+        }
+        try flush(&packed, time)
+        return ranges
+    }
+
+    /// Records waiting in `payload` for their frame.
+    struct PackedFrame {
+        var first: SequenceNumber
+        var count = 0
+        var flags: FrameFlags = []
+    }
+
+    func startPayload(_ time: WallTime) {
+        payload.truncate(to: 0)
+        payload.append(time.rawValue)
+    }
+
+    func flush(_ packed: inout PackedFrame, _ time: WallTime) throws(StorageError) {
+        if packed.count > 0 {
+            try emit(.data, count: packed.count, flags: packed.flags, time: time)
+        }
+        packed = PackedFrame(first: tail.next)
+        startPayload(time)
+    }
+
+    /// Spreads one batch over frames that continue each other.
+    private func encodeLarge(_ batch: RecordBatch, _ time: WallTime) throws(StorageError) {
+        let wire = batch.wire
+        var offset = 0
+        var done = 0
+        var packed = PackedFrame(first: tail.next)
+        while offset < wire.count {
+            let (length, prefix) = RecordBatch.length(in: wire, at: offset)
+            let whole = prefix + length
+            if payload.count > 8 && payload.count + whole > Format.frameTarget
+                || packed.count == Format.frameRecordLimit
+            {
+                packed.flags.insert(.continuesInNext)
+                try flush(&packed, time)
+                packed.flags = .continuesFromPrevious
+            }
+            if whole + 8 > Format.frameTarget {
+                let isFirst = done == 0
+                try emitFragments(wire, offset..<offset + whole, isFirst: isFirst, time)
+                packed.flags = .continuesFromPrevious
+            } else {
+                wire.withUnsafeBytes { payload.append($0.slice(offset, whole)) }
+            }
+            packed.count += 1
+            offset += whole
+            done += 1
+        }
+        try flush(&packed, time)
+    }
+
+    /// Sends a record too large for one frame ahead in fragments; what is left of it stays in `payload` as the data
+    /// frame's first record.
+    private func emitFragments(
+        _ wire: [UInt8], _ range: Range<Int>, isFirst: Bool, _ time: WallTime
+    ) throws(StorageError) {
+        var offset = range.lowerBound
+        var flags: FrameFlags = isFirst ? [.continuesInNext] : [.continuesInNext, .continuesFromPrevious]
+        while range.upperBound - offset > Format.frameTarget - 8 {
+            let length = min(Format.frameTarget, range.upperBound - offset)
+            payload.truncate(to: 0)
+            wire.withUnsafeBytes { payload.append($0.slice(offset, length)) }
+            try emit(.fragment, count: 0, flags: flags, time: nil)
+            offset += length
+            flags = [.continuesInNext, .continuesFromPrevious]
+        }
+        startPayload(time)
+        wire.withUnsafeBytes { payload.append($0.slice(offset, range.upperBound - offset)) }
+    }
+
+    /// Encodes what is in `payload`; a batch too large to keep goes to the file piece by piece.
+    private func emit(_ kind: FrameKind, count: Int, flags: FrameFlags, time: WallTime?) throws(StorageError) {
+        var frame = FrameHeader(kind: kind, firstSequence: tail.next)
+        frame.recordCount = UInt16(count)
+        frame.flags = flags
+        step(encode: frame, time: time)
+        if configuration.usesDictionary, kind == .data { recent.append(payload.bytes.slice(8, payload.count - 8)) }
+        if mayStream && unsynced.count > Appender.unsyncedLimit {
+            try writeOut(zeroingAhead: false)
+            unsynced.truncate(to: 0)
+            written = 0
+            keepsUnsynced = false
+        }
+    }
+
+    func encodeControl(_ kind: FrameKind, _ fill: (ByteBuffer) -> Void) {
+        payload.truncate(to: 0)
+        fill(payload)
+        step(encode: FrameHeader(kind: kind, firstSequence: tail.next), time: nil)
+    }
+
+    private func step(encode frame: FrameHeader, time: WallTime?) {
+        var frame = frame
+        frame.chain = tail.chain
+        let lag = frame.firstSequence.rawValue - 1 - min(durableThrough.rawValue, frame.firstSequence.rawValue - 1)
+        frame.durableLag = SeededBug.lagAlwaysZero.isActive ? 0 : UInt32(clamping: lag)
+        if SeededBug.lagAlwaysFull.isActive { frame.durableLag = UInt32(clamping: frame.firstSequence.rawValue) }
+        let done = encoder.encode(frame, payload: payload.bytes, into: unsynced)
+        tail.step(over: done, time: time)
+        statistics.frames += 1
+    }
+
+    // MARK: Writing
+
+    /// Writes what is encoded but not yet in the file, and zeros ahead of it where little room is left.
+    func writeOut(zeroingAhead: Bool) throws(StorageError) {
+        let start = tail.offset - UInt64(unsynced.count - written)
+        let bytes = unsynced.bytes.slice(written, unsynced.count - written)
+        if SeededBug.syncBeforeWrite.isActive { try file.sync(.durable) }
+        try file.writeFully(bytes, at: start)
+        written = unsynced.count
+        statistics.bytesWritten += UInt64(bytes.count)
+        guard tail.offset > zeroedTo else { return }
+        zeroedTo = tail.offset
+        if zeroingAhead && configuration.zeroAhead.rawValue > 0 {
+            zeroAhead()
+        }
+    }
+
+    /// Fills the file with zeros ahead of the tail. The bytes stand behind the log's end, so failing to write them
+    /// costs nothing but the next sync's speed.
+    private func zeroAhead() {
+        let end = tail.offset + configuration.zeroAhead.rawValue
+        Appender.zeros.withUnsafeBytes { zeros in
+            while zeroedTo < end {
+                let piece = zeros.slice(0, Int(min(UInt64(zeros.count), end - zeroedTo)))
+                guard let count = try? file.write(piece, at: zeroedTo), count > 0 else { return }
+                zeroedTo += UInt64(count)
+                statistics.bytesWritten += UInt64(count)
+            }
+        }
+    }
+
+    private static let zeros = [UInt8](repeating: 0, count: 1 << 18)
+
+    /// Makes everything appended so far durable.
+    package func sync() throws(LogError) {
+        if let failure { throw failure }
+        guard synced != tail || written > 0 else { return }
+        do throws(StorageError) {
+            if !SeededBug.dataNotSynced.isActive { try file.sync(.durable) }
+            statistics.dataSyncs += 1
+        } catch {
+            if SeededBug.failedSyncIsRetried.isActive, (try? file.sync(.durable)) != nil { return markSynced() }
+            return try moveToNewSegment(after: error)
+        }
+        markSynced()
+    }
+
+    func markSynced() {
+        synced = tail
+        hasOrderedCommits = false
+        unsynced.truncate(to: 0)
+        written = 0
+        keepsUnsynced = true
+    }
+
+    /// Writes the pending session frame at once.
+    func appendSession() throws(LogError) {
+        let start = (tail: tail, unsynced: unsynced.count)
+        guard let session else { return }
+        encodeControl(.session) { session.encode(into: $0) }
+        do throws(StorageError) {
+            try writeOut(zeroingAhead: false)
+        } catch {
+            throw cutBack(to: start.tail, unsynced: start.unsynced, after: error)
+        }
+        self.session = nil
+        try sync()
+    }
+
+    /// Tells HEAD what is durable, so that the last frames have a witness. `clean` says that nothing follows.
+    package func attest(clean: Bool) throws(LogError) {
+        try sync()
+        guard head.current.durableThrough != durableThrough || head.current.isClean != clean else { return }
+        let through = durableThrough
+        try head.write { head in
+            head.durableThrough = max(head.durableThrough, through)
+            head.isClean = clean
+        }
+    }
+}
+
+extension RecordBatch {
+    /// The length of the record whose length prefix stands at `offset`, and the prefix's own.
+    static func length(in wire: [UInt8], at offset: Int) -> (length: Int, prefix: Int) {
+        var value = 0
+        var prefix = 0
+        while true {
+            let byte = wire[offset + prefix]
+            value |= Int(byte & 0x7f) << (7 * prefix)
+            prefix += 1
+            if byte < 0x80 { return (value, prefix) }
+        }
+    }
+}

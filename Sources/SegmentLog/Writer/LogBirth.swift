@@ -1,0 +1,117 @@
+// How a log comes into a directory. Nothing is made where something else lives, a log half made by a crash is made
+// again, and one that lost its files is not mistaken for one that never was.
+
+struct LogBirth {
+    let storage: any LogStorage
+    let clock: any LogClock
+
+    private enum Finding {
+        case nothing
+        /// Only what an unfinished creation leaves.
+        case beginnings
+        case log
+        case somethingElse(String)
+    }
+
+    private func look() throws(LogError) -> Finding {
+        let names: [String]
+        do throws(StorageError) {
+            names = try storage.names(in: "")
+        } catch {
+            if error.kind == .notFound { return .nothing }
+            if error.kind == .notADirectory { return .somethingElse("it is a file") }
+            throw LogError(error)
+        }
+        if names.contains(where: {
+            $0 == FileName.head || $0.hasSuffix(FileName.segmentSuffix) || FileName.parseCheckpoint($0) != nil
+        }) {
+            return .log
+        }
+        if let stranger = names.sorted().first(where: { !FileName.belongsToLog($0) }) {
+            return .somethingElse("it holds \(stranger)")
+        }
+        return .beginnings
+    }
+
+    /// Refuses what can't become a log, before anything is touched; makes the directory if it may.
+    func prepare(_ creation: LogCreation) throws(LogError) {
+        if let posix = storage as? POSIXStorage, let kind = posix.networkFileSystem() {
+            throw LogError(
+                .ioError,
+                "\(storage.location) is on a network file system (\(kind)), whose locks and syncs can't be relied on",
+                hint: "Keep the log on a local disk.")
+        }
+        let finding = try look()
+        switch (finding, creation) {
+        case (.log, .always):
+            throw LogError(
+                .storeExists, "\(storage.location) holds a log already", hint: "Open it, or choose another directory.")
+        case (.log, _):
+            return
+        case (.nothing, .never), (.beginnings, .never):
+            throw LogError(.noStore, "\(storage.location) holds no log", hint: "Create one, or check the path.")
+        case (.somethingElse(let what), _):
+            throw LogError(
+                .noStore, "\(storage.location) is no log: \(what)",
+                hint: "Give an empty or new directory, or the path of a log.")
+        case (.nothing, _):
+            do throws(StorageError) { try storage.createDirectory("") } catch { throw LogError(error) }
+        case (.beginnings, _):
+            return
+        }
+    }
+
+    func takeLock() throws(LogError) -> any FileLock {
+        do throws(StorageError) {
+            if let lock = try storage.lock(FileName.lock) { return lock }
+        } catch {
+            throw LogError(error)
+        }
+        throw LogError(
+            .storeLocked, "another writer has \(storage.location) open\(holder())", file: FileName.lock,
+            hint: "Close it there first; reading needs no lock.")
+    }
+
+    /// What the holder wrote into the lock file.
+    private func holder() -> String {
+        guard let file = try? storage.openForReading(FileName.lock) else { return "" }
+        defer { file.close() }
+        let buffer = ByteBuffer(capacity: 128)
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.free(128)[..<128])
+        guard let count = try? file.readFully(into: room, at: 0), count > 0 else { return "" }
+        let text = String(decoding: room[..<count], as: UTF8.self).prefix { !$0.isNewline }
+        return " (\(text))"
+    }
+
+    /// Looks again, now that nobody else can make one.
+    func isNeeded(_ creation: LogCreation) throws(LogError) -> Bool {
+        switch try look() {
+        case .log:
+            if creation == .always {
+                throw LogError(
+                    .storeExists, "\(storage.location) holds a log already",
+                    hint: "Open it, or choose another directory.")
+            }
+            return false
+        default:
+            return true
+        }
+    }
+
+    /// The first segment, whole and durable; HEAD follows when the log is opened.
+    func makeFirstSegment(
+        identity: LogIdentity? = nil, first: SequenceNumber = .first
+    ) throws(LogError) {
+        var header = SegmentHeader(
+            role: .segment, identity: identity ?? clock.newIdentity(), sequence: first, ordinal: 1,
+            created: clock.now(), epoch: 0, durableThrough: first.previous)
+        let content = ByteBuffer(capacity: Format.segmentHeaderLength)
+        content.advance(by: SegmentFile.encodeStart(&header, dictionary: [], into: content))
+        do throws(StorageError) {
+            let name = FileName.segment(ordinal: 1, first: first)
+            try SegmentFile.publish(content.bytes, as: name, in: storage).close()
+        } catch {
+            throw LogError(error)
+        }
+    }
+}

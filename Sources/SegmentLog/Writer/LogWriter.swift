@@ -1,0 +1,228 @@
+// The one writer of a log. Any number of threads and tasks may append; those that arrive together share a sync.
+// One lock is held across I/O on purpose: it is the ownership of the file. Nothing that only reads takes it.
+
+import Dispatch
+import Synchronization
+
+/// Appends records to a log and makes them durable.
+public final class LogWriter: Sendable {
+    private let appender: Mutex<Appender>
+    private let commits = Mutex(CommitQueue())
+    private let durable: Atomic<UInt64>
+    private let lastAppended: Atomic<UInt64>
+    private let idle: IdleSync
+    private let queue = DispatchQueue(label: "SegmentLog.LogWriter")
+
+    /// Where the log is.
+    public let storage: any LogStorage
+    /// The log's identity.
+    public let identity: LogIdentity
+
+    private init(_ appender: sending Appender, storage: any LogStorage, configuration: LogConfiguration) {
+        self.storage = storage
+        identity = appender.header.identity
+        durable = Atomic(appender.durableThrough.rawValue)
+        lastAppended = Atomic(appender.tail.next.previous.rawValue)
+        idle = IdleSync(isOn: configuration.syncsWhenIdle)
+        self.appender = Mutex(appender)
+    }
+
+    deinit {
+        // As after a crash: nothing is synced or attested here, because nobody would hear of a failure.
+        appender.withLock { appender in
+            appender.file.close()
+            appender.head.close()
+            appender.lock.release()
+        }
+    }
+
+    /// Opens the log in a directory of the file system.
+    public static func open(
+        at path: String, creating creation: LogCreation = .ifMissing, configuration: LogConfiguration = .init()
+    ) throws(LogError) -> LogWriter {
+        try open(POSIXStorage(directory: path), creating: creation, configuration: configuration)
+    }
+
+    /// Opens the log in a storage: takes its lock, recovers its end, and is ready to append. A log another writer has
+    /// open, that is damaged where it was acknowledged, or that a newer version wrote is refused and not changed.
+    public static func open(
+        _ storage: any LogStorage, creating creation: LogCreation = .ifMissing,
+        configuration: LogConfiguration = .init(), clock: any LogClock = SystemClock()
+    ) throws(LogError) -> LogWriter {
+        try configuration.validate()
+        let birth = LogBirth(storage: storage, clock: clock)
+        try birth.prepare(creation)
+        let lock = try birth.takeLock()
+        do throws(LogError) {
+            if try birth.isNeeded(creation) { try birth.makeFirstSegment() }
+            let recovered = try Recovery(storage, configuration, clock).run()
+            return LogWriter(
+                try Appender(
+                    recovered, storage: storage, configuration: configuration, clock: clock, lock: lock),
+                storage: storage, configuration: configuration)
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    // MARK: Appending
+
+    /// Appends a batch and waits on the calling thread until it is stored as `durability` says.
+    @discardableResult
+    public func append(_ batch: RecordBatch, durability: Durability = .durable) throws(LogError) -> SequenceRange {
+        try batch.checkLimits()
+        let commit = Appender.Commit(batch: batch, durability: durability)
+        let ticket = commits.withLock { $0.addThread(commit) }
+        let result = appender.withLock { appender in
+            while true {
+                if let result = commits.withLock({ $0.takeResult(ticket) }) { return result }
+                if let result = perform(appender, commits.withLock { $0.takeGroup() }, own: ticket) { return result }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Appends a batch and suspends until it is stored as `durability` says. It runs to its end even if the task is
+    /// cancelled meanwhile: what was begun is stored or refused, never in doubt.
+    @discardableResult
+    public func commit(_ batch: RecordBatch, durability: Durability = .durable) async throws(LogError) -> SequenceRange
+    {
+        try batch.checkLimits()
+        let commit = Appender.Commit(batch: batch, durability: durability)
+        let result = await withCheckedContinuation { continuation in
+            let mustDrain = commits.withLock { $0.addTask(commit, continuation) }
+            if mustDrain { queue.async { self.drain() } }
+        }
+        return try result.get()
+    }
+
+    private func drain() {
+        appender.withLock { appender in
+            while true {
+                let group = commits.withLock { $0.takeGroupForDrain() }
+                if group.isEmpty { return }
+                _ = perform(appender, group, own: nil)
+            }
+        }
+    }
+
+    /// Appends a group and hands out the results; returns the one of the thread that does it, if it is among them.
+    private func perform(
+        _ appender: Appender, _ group: [CommitQueue.Request], own: UInt64?
+    ) -> Result<SequenceRange, LogError>? {
+        var ownResult: Result<SequenceRange, LogError>?
+        let results = appender.append(group.map(\.commit))
+        publishProgress(appender)
+        for (request, result) in zip(group, results) {
+            switch request.waiter {
+            case .thread(let ticket) where ticket == own: ownResult = result
+            case .thread(let ticket): commits.withLock { $0.deliver(ticket, result) }
+            case .task(let continuation): continuation.resume(returning: result)
+            }
+        }
+        scheduleIdleSync(appender)
+        return ownResult
+    }
+
+    private func publishProgress(_ appender: Appender) {
+        durable.store(appender.durableThrough.rawValue, ordering: .releasing)
+        lastAppended.store(appender.tail.next.previous.rawValue, ordering: .releasing)
+    }
+
+    // MARK: State
+
+    /// The last record that survives power loss.
+    public var durableThrough: SequenceNumber {
+        SequenceNumber(rawValue: durable.load(ordering: .acquiring))
+    }
+
+    /// The last record appended, durable or not.
+    public var lastSequence: SequenceNumber {
+        SequenceNumber(rawValue: lastAppended.load(ordering: .acquiring))
+    }
+
+    /// What this writer did since it was opened.
+    public var statistics: WriterStatistics {
+        appender.withLock { $0.statistics }
+    }
+
+    /// Makes everything appended so far durable.
+    public func flush() throws(LogError) {
+        try use { appender throws(LogError) in try appender.sync() }
+    }
+
+    /// Makes everything durable and says so in HEAD, so that damage to the newest records can't pass for a torn write.
+    /// The writer does this by itself when it has been idle for a second.
+    public func attest() throws(LogError) {
+        try use { appender throws(LogError) in try appender.attest(clean: false) }
+    }
+
+    /// Hands in what the next sealed segment shall say about the log's user, such as a digest of its state.
+    public func setNote(_ note: LogNote) throws(LogError) {
+        guard note.bytes.count <= Format.noteLimit else {
+            throw LogError(.invalidArgument, "a note of \(note.bytes.count) bytes is larger than \(Format.noteLimit)")
+        }
+        try use { appender in appender.note = note }
+    }
+
+    /// Seals the segment and begins the next, wherever it stands.
+    public func roll() throws(LogError) {
+        try use { appender throws(LogError) in
+            if appender.isSealed { try appender.beginSegment() } else { try appender.roll() }
+        }
+    }
+
+    /// Makes everything durable, marks the log as closed cleanly and lets go of it. The writer takes nothing more.
+    public func close() throws(LogError) {
+        try use { appender throws(LogError) in
+            defer { appender.letGo() }
+            try appender.attest(clean: true)
+        }
+    }
+
+    /// Runs something with the appender, for this module's own extensions.
+    func use<Value: Sendable>(
+        _ body: (Appender) throws(LogError) -> Value
+    ) throws(LogError) -> Value {
+        let result: Result<Value, LogError> = appender.withLock { appender in
+            do throws(LogError) {
+                try appender.checkUsable()
+                let value = try body(appender)
+                publishProgress(appender)
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: Idle sync
+
+    private func scheduleIdleSync(_ appender: Appender) {
+        guard idle.start() else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(IdleSync.interval)) { [weak self] in self?.idleTick() }
+    }
+
+    private func idleTick() {
+        let goesOn = appender.withLock { appender in
+            defer { publishProgress(appender) }
+            return idle.tick(appender)
+        }
+        guard goesOn else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(IdleSync.interval)) { [weak self] in self?.idleTick() }
+    }
+}
+
+extension Appender {
+    /// Closes the files and gives up the lock; every later call is refused.
+    func letGo() {
+        file.close()
+        head.close()
+        lock.release()
+        if failure == nil {
+            failure = LogError(.closed, "the log was closed", hint: "Open it again to append.")
+        }
+    }
+}
