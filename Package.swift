@@ -16,12 +16,17 @@ let settings: [SwiftSetting] = [
 let seededBugs: [SwiftSetting] =
     Context.environment["SYNCLINE_SEEDED_BUGS"] == nil ? [] : [.define("SEEDED_BUGS")]
 
+/// On Linux the thread sanitizer does not see the standard library's mutex; this build has one that it sees.
+let threadSanitizer: [SwiftSetting] =
+    Context.environment["SYNCLINE_THREAD_SANITIZER"] == nil ? [] : [.define("THREAD_SANITIZER")]
+
 let package = Package(
     name: "Syncline",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "SegmentLog", targets: ["SegmentLog"]),
         .library(name: "SynclineTesting", targets: ["SynclineTesting"]),
+        .executable(name: "syncline", targets: ["syncline"]),
     ],
     targets: [
         .systemLibrary(
@@ -37,13 +42,39 @@ let package = Package(
                 .target(name: "CLZ4", condition: .when(platforms: [.linux])),
                 "CChecksum",
             ],
-            swiftSettings: settings + seededBugs
+            swiftSettings: settings + seededBugs + threadSanitizer
         ),
-        .target(name: "SynclineTesting", dependencies: ["SegmentLog"], swiftSettings: settings),
+        .target(name: "SynclineCore", swiftSettings: settings),
+        .target(name: "SynclineWire", dependencies: ["SynclineCore"], swiftSettings: settings),
+        .target(name: "SynclineInspect", dependencies: ["SegmentLog"], swiftSettings: settings),
+        .target(name: "SynclineTesting", dependencies: ["SegmentLog"], swiftSettings: settings + threadSanitizer),
+        // The tool without its main.swift, so that tests can import it.
+        .target(
+            name: "SynclineTool",
+            dependencies: ["SegmentLog", "SynclineInspect"],
+            path: "tools/syncline/Tool",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "syncline",
+            dependencies: ["SynclineTool"],
+            path: "tools/syncline",
+            exclude: ["Tool"],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "SynclineCoreTests", dependencies: ["SynclineCore"], swiftSettings: settings),
+        .testTarget(
+            name: "SynclineWireTests", dependencies: ["SynclineCore", "SynclineWire"], swiftSettings: settings),
         .testTarget(
             name: "SegmentLogTests",
             dependencies: ["SegmentLog", "SynclineTesting"],
-            swiftSettings: settings + seededBugs
+            swiftSettings: settings + seededBugs + threadSanitizer
+        ),
+        .testTarget(
+            name: "ToolTests",
+            // The executable is run as a child, so it must be built with the tests.
+            dependencies: ["SynclineTool", "SynclineInspect", "SegmentLog", "syncline"],
+            swiftSettings: settings
         ),
     ]
 )

@@ -56,7 +56,12 @@ public final class Checkpoint: Sendable {
     public static func open(
         _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity
     ) throws(LogError) -> Checkpoint {
-        let name = FileName.checkpoint(through: through)
+        try open(storage, through: through, identity: identity, file: FileName.checkpoint(through: through))
+    }
+
+    static func open(
+        _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity, file name: String
+    ) throws(LogError) -> Checkpoint {
         let file = try storage.reading(name)
         let window = FileWindow(file, name: name, capacity: 1 << 16)
         let start = try window.bytes(at: 0, Format.segmentHeaderLength)

@@ -112,15 +112,20 @@ public struct CheckpointWriter: ~Copyable {
     private func publish() throws(LogError) {
         let name = FileName.checkpoint(through: through)
         do throws(StorageError) {
-            try file.sync(.durable)
+            if !SeededBug.checkpointNotSynced.isActive { try file.sync(.durable) }
             file.close()
+        } catch {
+            throw LogError(error)
+        }
+        // Before it has its name: it may take the place of one that is whole.
+        if !SeededBug.checkpointNotVerified.isActive {
+            try Checkpoint.open(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
+        }
+        do throws(StorageError) {
             try writer.storage.rename(temporary, to: name)
             try writer.storage.syncDirectory("")
         } catch {
             throw LogError(error)
-        }
-        if !SeededBug.checkpointNotVerified.isActive {
-            try Checkpoint.open(writer.storage, through: through, identity: writer.identity).verify()
         }
         try writer.announce(checkpoint: through)
     }

@@ -28,3 +28,8 @@ extension LogIdentity {
         self.init(high: bytes.number(at: offset), low: bytes.number(at: offset + 8))
     }
 }
+
+/// The form for machines without the instruction, held against the other by a test.
+package func crc32cPortable(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    cchecksum_crc32c_portable(0, bytes.baseAddress, bytes.count)
+}

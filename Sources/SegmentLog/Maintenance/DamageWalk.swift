@@ -56,7 +56,7 @@ package struct DamageWalk {
                     whole = (walker.offset, expected.sequence ?? whole.sequence, expected.chain ?? 0)
                 }
             case .fault(let fault):
-                if walker.offset >= end && !expected.inTransaction { return }
+                if !expected.inTransaction, try isEnd(walker, end, successor, expected) { return }
                 let next = try resume(walker, from: walker.offset + 8)
                 let lostEnd = next?.header.firstSequence ?? successor?.sequence ?? whole.sequence.next
                 try damage(
@@ -71,6 +71,17 @@ package struct DamageWalk {
                 walker.move(to: next.offset, expecting: expected)
             }
         }
+    }
+
+    /// Whether nothing is missing where the walk stands: the given end, or the space ahead of the log's last frame.
+    private func isEnd(
+        _ walker: FrameWalker, _ end: UInt64, _ successor: SegmentHeader?, _ expected: FrameExpectation
+    ) throws(LogError) -> Bool {
+        if walker.offset >= end { return true }
+        guard successor == nil, (catalog.head?.durableThrough ?? .none) < expected.sequence ?? .first else {
+            return false
+        }
+        return try walker.onlyZeros(from: walker.offset)
     }
 
     /// The next whole frame that begins a transaction or stands outside one.

@@ -30,7 +30,8 @@ extension Appender {
         let oldFloor = catalog.segments.first?.first ?? .first
         func doomed() throws(LogError) -> ArraySlice<LogCatalog.Segment> {
             let floor = min(wanted, try LogLease.lowest(in: storage) ?? wanted)
-            let keeping = catalog.segments.indices.dropFirst().last { catalog.segments[$0].first <= floor } ?? 0
+            let reach = SeededBug.collectionOffByOne.isActive ? floor.next : floor
+            let keeping = catalog.segments.indices.dropFirst().last { catalog.segments[$0].first <= reach } ?? 0
             return catalog.segments[..<keeping]
         }
         let first = try doomed()
@@ -40,7 +41,7 @@ extension Appender {
         let floor = catalog.segments[first.endIndex].first
         if !SeededBug.floorNotRaisedFirst.isActive { try head.write { $0.floor = floor } }
         // A reader that claimed its place before the floor rose is seen now; one that comes later sees the floor.
-        let going = try doomed()
+        let going = SeededBug.leaseNotRechecked.isActive ? first : try doomed()
         do throws(StorageError) {
             for segment in SeededBug.collectionNewestFirst.isActive ? Array(going.reversed()) : Array(going) {
                 try storage.remove(segment.name)

@@ -7,6 +7,13 @@ public struct LogSalvage: Hashable, Sendable {
     public var records: UInt64
     /// Which were lost.
     public var lost: [SequenceRange]
+    /// The newest record that a frame attests as acknowledged.
+    private var attested = SequenceNumber.none
+
+    private init() {
+        records = 0
+        lost = []
+    }
 
     /// Copies a log into an empty or missing directory.
     public static func copy(from damaged: any LogStorage, to fresh: any LogStorage) throws(LogError) -> LogSalvage {
@@ -20,10 +27,12 @@ public struct LogSalvage: Hashable, Sendable {
         try birth.prepare(.always)
         try birth.makeFirstSegment(first: first)
         let writer = try LogWriter.open(fresh, creating: .never, configuration: configuration, clock: clock)
-        var salvage = LogSalvage(records: 0, lost: [])
+        var salvage = LogSalvage()
         for index in catalog.segments.indices {
             try salvage.copy(catalog.segments[index], of: damaged, catalog, index, writer, clock)
         }
+        // What was acknowledged behind the last whole record is lost too; its numbers must not be given out again.
+        try salvage.skip(through: max(salvage.attested, catalog.head?.durableThrough ?? .none), writer)
         try writer.close()
         return salvage
     }
@@ -58,6 +67,7 @@ public struct LogSalvage: Hashable, Sendable {
             segment, through: min(segment.end ?? segment.size, segment.size), behind: successor
         ) {
             found throws(LogError) in
+            copied.attested = max(copied.attested, found.header.durableThrough)
             guard let payload = decoder.payload(of: found.header, stored: found.stored) else {
                 return transaction.reset()
             }
@@ -87,16 +97,21 @@ public struct LogSalvage: Hashable, Sendable {
         while let record = wire.next() { transaction.batch.append(record) }
         transaction.fragments.truncate(to: 0)
         guard header.flags.isDisjoint(with: .continuesInNext) else { return }
-        let next = writer.lastSequence.next
-        if transaction.first > next {
-            let missing = SequenceRange(first: next, last: transaction.first.previous)
-            try writer.appendHole(missing.count)
-            lost.append(missing)
-        }
+        try skip(through: transaction.first.previous, writer)
         clock.set(WallTime(rawValue: payload.number(at: 0)))
         try writer.append(transaction.batch, durability: .buffered)
         records += UInt64(transaction.batch.count)
         transaction.reset()
+    }
+}
+
+extension LogSalvage {
+    /// Leaves a hole for the records that are missing before the next one.
+    private mutating func skip(through last: SequenceNumber, _ writer: LogWriter) throws(LogError) {
+        let missing = SequenceRange(first: writer.lastSequence.next, last: last)
+        guard !missing.isEmpty else { return }
+        try writer.appendHole(missing.count)
+        lost.append(missing)
     }
 }
 
@@ -110,7 +125,7 @@ extension LogWriter {
 extension Appender {
     func appendHole(_ count: UInt64) throws(LogError) {
         let start = (tail: tail, unsynced: unsynced.count)
-        let hole = HolePayload(chainAfter: nil, recordCount: count)
+        let hole = HolePayload(chainAfter: nil, recordCount: SeededBug.holeCountOff.isActive ? count - 1 : count)
         payload.truncate(to: 0)
         hole.encode(into: payload)
         var frame = FrameHeader(kind: .hole, firstSequence: tail.next)

@@ -105,7 +105,7 @@ public struct LogVerification: Sendable {
         let successor = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
         var end = min(entry.end ?? entry.size, entry.size)
         var tailDamage: LogDamage?
-        if entry.end == nil, let header = entry.header {
+        if index == catalog.segments.count - 1, let header = entry.header {
             let file = try storage.reading(entry.name)
             defer { file.close() }
             let scan = try TailScan(FileWindow(file, name: entry.name), header, head: catalog.head)

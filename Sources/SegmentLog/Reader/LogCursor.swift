@@ -57,6 +57,7 @@ public struct LogCursor: ~Copyable {
         guard let first = segments.first else {
             throw catalog.damage.first?.error ?? LogError(.storeCorrupt, "it has no segments")
         }
+        try checkBeginning(catalog, first, start)
         var current = 0
         var firstWanted = SequenceNumber.first
         var firstTime: WallTime?
@@ -75,6 +76,19 @@ public struct LogCursor: ~Copyable {
             proven: catalog.head?.durableThrough ?? .none, firstWanted: firstWanted, firstTime: firstTime)
         try cursor.enterSegment(seeking: start)
         return cursor
+    }
+
+    /// Throws where records that the start asks for are missing before the first segment, and were not collected.
+    private static func checkBeginning(
+        _ catalog: LogCatalog, _ first: LogCatalog.Segment, _ start: Start
+    ) throws(LogError) {
+        guard let floor = catalog.head?.floor, floor < first.first else { return }
+        if case .record(let sequence) = start, sequence < floor || sequence >= first.first { return }
+        throw LogDamage(
+            file: first.name, position: LogPosition(segment: first.ordinal, offset: 0),
+            records: SequenceRange(first: floor, last: first.first.previous),
+            reason: "the segments before it are missing", remedy: .salvage
+        ).error
     }
 
     private static func collected(_ wanted: SequenceNumber, _ first: SequenceNumber) -> LogError {
@@ -111,6 +125,14 @@ public struct LogCursor: ~Copyable {
                 reason: "its header is damaged", remedy: .salvage
             ).error
         }
+        guard header.identity == reader.identity, header.ordinal == segment.ordinal, header.sequence == segment.first
+        else {
+            file.close()
+            throw LogDamage(
+                file: segment.name, position: LogPosition(segment: segment.ordinal, offset: 0),
+                reason: "it belongs to another log, or was renamed or copied", remedy: .salvage
+            ).error
+        }
         let window = FileWindow(file, name: segment.name, limit: segment.end ?? .max)
         return FrameWalker(
             window, seed: header.identity.seed, from: SegmentTail(after: header).offset,
@@ -133,7 +155,8 @@ public struct LogCursor: ~Copyable {
             case .time(let time): footer?.start(for: time)
             }
         guard let entry else { return }
-        if segment.header?.dictionaryLength ?? 0 > 0, case .frame(let header, let offset) = try walker.next(),
+        if segment.header?.dictionaryLength ?? 0 > 0, !SeededBug.dictionaryNotLoaded.isActive,
+            case .frame(let header, let offset) = try walker.next(),
             header.knownKind == .dictionary
         {
             decoder.dictionary =
@@ -180,12 +203,12 @@ public struct LogCursor: ~Copyable {
             while case .frame(let next, _) = try rest.next() {
                 if !next.flags.contains(.continuesInNext) { return true }
             }
-            return false
+            return SeededBug.readerShowsUnfinished.isActive
         case .durable:
             let last =
                 header.recordCount > 0
                 ? header.firstSequence.advanced(by: UInt64(header.recordCount) - 1) : header.firstSequence
-            if last <= proven { return true }
+            if last <= proven || SeededBug.readerShowsUnproven.isActive { return true }
             var rest = ahead
             while case .frame(let next, _) = try rest.next() {
                 proven = max(proven, next.durableThrough)
@@ -217,7 +240,8 @@ public struct LogCursor: ~Copyable {
             return false
         }
         let last = header.firstSequence.advanced(by: UInt64(header.recordCount))
-        if header.knownKind == .data && last <= firstWanted {
+        let skipped = SeededBug.readerSkipsLast.isActive ? firstWanted.next : firstWanted
+        if header.knownKind == .data && last <= skipped {
             fragments.truncate(to: 0)
             return false
         }
@@ -275,9 +299,14 @@ public struct LogCursor: ~Copyable {
             guard try LogCatalog.isSuperseded(segments[current], in: reader.storage) else { return false }
             let catalog = try LogCatalog(reader.storage)
             guard let now = catalog.segments.firstIndex(where: { $0.ordinal == segments[current].ordinal }) else {
-                throw LogCursor.collected(segments[current].first, catalog.segments.first?.first ?? .none)
+                try goOn(in: catalog)
+                return true
             }
             guard now + 1 < catalog.segments.count else { return false }
+            // Only its successor's header says where this one ends.
+            if catalog.segments[now].end == nil, let damage = catalog.damage.first(where: { !$0.isRepairable }) {
+                throw damage.error
+            }
             segments = catalog.segments
             current = now
             walker.window.limit = segments[now].end ?? .max
@@ -288,11 +317,29 @@ public struct LogCursor: ~Copyable {
         // The cursor may stand behind the end: what it showed there, unsynced, was moved to the next segment.
         guard let end = segments[current].end, walker.offset >= end else { return false }
         if walker.offset > end, let next = walker.expected.sequence { firstWanted = max(firstWanted, next) }
-        walker.window.file.close()
-        current += 1
-        walker = try LogCursor.walker(over: segments[current], reader)
-        try enterSegment()
+        do throws(LogError) {
+            try enter(segments, at: current + 1)
+        } catch {
+            guard error.code == .collected else { throw error }
+            try goOn(in: try LogCatalog(reader.storage))
+        }
         return true
+    }
+
+    /// The segment was collected. A cursor that had read all of it goes on behind it.
+    private mutating func goOn(in catalog: LogCatalog) throws(LogError) {
+        let next = walker.expected.sequence ?? segments[current].first
+        guard let index = catalog.segments.firstIndex(where: { $0.first == next }) else {
+            throw LogCursor.collected(next, catalog.segments.first?.first ?? .none)
+        }
+        try enter(catalog.segments, at: index)
+    }
+
+    private mutating func enter(_ segments: [LogCatalog.Segment], at index: Int) throws(LogError) {
+        let next = try LogCursor.walker(over: segments[index], reader)
+        walker.window.file.close()
+        (self.segments, current, walker) = (segments, index, next)
+        try enterSegment()
     }
 
     /// Whether nothing stands at the end but what is still to come. Throws if it is damage.
@@ -317,7 +364,8 @@ public struct LogCursor: ~Copyable {
             verdict = .corrupt(fault.reason)
         }
         guard case .corrupt(let reason) = verdict else { return true }
-        if attempts < LogCursor.patience { return false }
+        // Nobody writes where a successor says that the segment ends.
+        if segment.end == nil && attempts < LogCursor.patience { return false }
         let expected = walker.expected.sequence ?? segment.first
         throw LogDamage(
             file: segment.name, position: LogPosition(segment: segment.ordinal, offset: walker.offset),

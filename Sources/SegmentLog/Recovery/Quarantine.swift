@@ -28,7 +28,7 @@ package struct Quarantine {
             try copy.writeFully(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count]), at: done)
             done += UInt64(count)
         }
-        try copy.sync(.durable)
+        if !SeededBug.quarantineNotSynced.isActive { try copy.sync(.durable) }
         try storage.syncDirectory(FileName.quarantine)
         try storage.syncDirectory("")
         try dropOldest()

@@ -44,13 +44,16 @@ package struct Recovery {
         let window = FileWindow(file, name: last.name)
         let scan = try TailScan(window, header, head: catalog.head)
         if case .corrupt = scan.verdict, let damage = scan.damage(in: last, size: last.size) { throw damage.error }
-        let epoch = scan.epoch &+ 1
+        let epoch = SeededBug.epochNotRaised.isActive ? scan.epoch : scan.epoch &+ 1
         let head = try openHead(catalog, scan, epoch)
         do throws(StorageError) {
-            for name in catalog.temporaries { try storage.remove(name) }
-            let session = try mend(file, last, scan, window, epoch, wasClean: catalog.head?.isClean ?? false)
+            for name in catalog.temporaries where !SeededBug.leftoversKept.isActive { try removeLeftover(name) }
+            // A segment that HEAD does not know was begun by a call that failed: its name may not be durable.
+            let wasClean = catalog.head.map { $0.isClean && $0.newestOrdinal == last.ordinal } ?? false
+            let session = try mend(file, last, scan, window, epoch, wasClean: wasClean)
             return Outcome(
-                header: header, file: file, tail: scan.tail, isSealed: scan.isSealed, dictionary: scan.dictionary,
+                header: header, file: file, tail: scan.tail,
+                isSealed: scan.isSealed && !SeededBug.sealForgotten.isActive, dictionary: scan.dictionary,
                 zeroedTo: scan.verdict == .clean ? try file.size() : scan.tail.offset, head: head, session: session)
         } catch {
             throw LogError(error)
@@ -71,6 +74,15 @@ package struct Recovery {
         return try HeadFile(storage, head: head, replacingDamaged: catalog.headIsDamaged)
     }
 
+    /// One that making HEAD has just taken along is gone already.
+    private func removeLeftover(_ name: String) throws(StorageError) {
+        do throws(StorageError) {
+            try storage.remove(name)
+        } catch {
+            if error.kind != .notFound { throw error }
+        }
+    }
+
     /// Cuts a torn tail and writes again what may be in memory only: after a failed sync the system shows bytes that
     /// the disk does not have, and a new sync of them would do nothing.
     private func mend(
@@ -89,8 +101,12 @@ package struct Recovery {
         if !SeededBug.tailNotAdopted.isActive {
             try rewrite(file, from: scan.unprovenFrom, to: scan.tail.offset)
         }
-        if scan.verdict == .torn || scan.unprovenFrom < scan.tail.offset || !wasClean {
-            try file.sync(.durable)
+        // The writer may have died between the seal and the cut behind it.
+        let size = try file.size()
+        let mustCut = scan.isSealed && size > scan.tail.offset
+        if mustCut { try file.resize(to: scan.tail.offset) }
+        if mustCut || scan.verdict == .torn || scan.unprovenFrom < scan.tail.offset || !wasClean {
+            if !SeededBug.adoptedNotSynced.isActive { try file.sync(.durable) }
             try storage.syncDirectory("")
         }
         return session

@@ -8,7 +8,8 @@ package struct SegmentTail: Hashable, Sendable {
     /// The next record.
     package var next: SequenceNumber
     package var firstTime = WallTime(rawValue: 0)
-    package var lastTime = WallTime(rawValue: 0)
+    /// Of the last record; where there is none yet, what the next record's time must not fall behind.
+    package var lastTime: WallTime
     package var recordCount: UInt64 = 0
     package var frameCount: UInt64 = 0
     package var headerSum: UInt32 = 0
@@ -20,6 +21,8 @@ package struct SegmentTail: Hashable, Sendable {
     package init(after header: SegmentHeader) {
         chain = header.previousChain
         next = header.sequence
+        // The first segment has nothing before it.
+        lastTime = header.ordinal > 1 ? header.created : WallTime(rawValue: 0)
     }
 
     /// Whether the index wants the time of a frame that stands here.
@@ -32,10 +35,11 @@ package struct SegmentTail: Hashable, Sendable {
     package mutating func step(over header: FrameHeader, time: WallTime?, hole: HolePayload? = nil) {
         if let time {
             if wantsEntry(for: header) {
-                entries.append(IndexEntry(offset: offset, sequence: header.firstSequence, time: time))
+                let start = SeededBug.indexEntryOff.isActive ? offset + UInt64(header.frameLength) : offset
+                entries.append(IndexEntry(offset: start, sequence: header.firstSequence, time: time))
             }
             if recordCount == 0 { firstTime = time }
-            lastTime = max(lastTime, time)
+            lastTime = recordCount == 0 ? time : max(lastTime, time)
         }
         offset += UInt64(header.frameLength)
         chain = hole?.chainAfter ?? header.checksum

@@ -60,7 +60,9 @@ package enum TailVerdict: Hashable, Sendable {
             self = .corrupt("the log was closed cleanly, but its end is damaged: \(facts.fault.reason)")
         } else if facts.fault.isNewer {
             self = .corrupt(facts.fault.reason)
-        } else if facts.onlyZerosFollow || facts.showsTearing || SeededBug.everyTailIsTorn.isActive {
+        } else if facts.onlyZerosFollow || (facts.showsTearing && !SeededBug.tearingNotSeen.isActive)
+            || SeededBug.everyTailIsTorn.isActive
+        {
             self = .torn
         } else {
             self = .corrupt("\(facts.fault.reason), and nothing shows that the write was torn")

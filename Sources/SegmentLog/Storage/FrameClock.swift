@@ -3,7 +3,7 @@
 import Synchronization
 
 package final class FrameClock: LogClock {
-    private let time = Mutex(WallTime(rawValue: 0))
+    private let time = Mutex(SystemClock().now())
 
     package init() {}
 

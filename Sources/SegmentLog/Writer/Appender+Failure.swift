@@ -7,7 +7,7 @@ extension Appender {
     func cutBack(to start: SegmentTail, unsynced count: Int, after error: StorageError) -> LogError {
         let wasStreamed = !keepsUnsynced
         tail = start
-        unsynced.truncate(to: wasStreamed ? 0 : count)
+        if !SeededBug.refusedBatchKept.isActive { unsynced.truncate(to: wasStreamed ? 0 : count) }
         written = min(written, unsynced.count)
         keepsUnsynced = true
         do throws(StorageError) {
@@ -35,7 +35,9 @@ extension Appender {
         guard keepsUnsynced, written == unsynced.count else { throw latch(after: error) }
         let frames = unsynced.writable
         do throws(StorageError) {
-            try makeSegment(behind: synced, frames: frames, dictionary: encoder.dictionary?.dictionary ?? [])
+            try makeSegment(
+                behind: SeededBug.movedBehindTail.isActive ? tail : synced, frames: frames,
+                dictionary: encoder.dictionary?.dictionary ?? [])
             statistics.dataSyncs += 1
             statistics.rolls += 1
         } catch {
@@ -53,7 +55,7 @@ extension Appender {
             records: SequenceRange(first: synced.next, last: tail.next.previous),
             hint: "What was acknowledged is safe. Check the device, then open the log again.",
             systemError: error.number)
-        self.failure = failure
+        if !SeededBug.failureNotLatched.isActive { self.failure = failure }
         return failure
     }
 }

@@ -39,7 +39,7 @@ extension Appender {
         encodeControl(.index) { index.encode(into: $0) }
         let seal = SealPayload(
             indexOffset: records.offset, lastSequence: records.next.previous, recordCount: records.recordCount,
-            firstTime: records.firstTime, lastTime: records.lastTime)
+            firstTime: records.firstTime, lastTime: records.recordCount == 0 ? WallTime(rawValue: 0) : records.lastTime)
         encodeSeal(seal)
     }
 
@@ -80,8 +80,9 @@ extension Appender {
         behind end: SegmentTail, frames: UnsafeMutableRawBufferPointer?, dictionary: [UInt8]
     ) throws(StorageError) {
         var next = SegmentHeader(
-            role: .segment, identity: header.identity, sequence: end.next, ordinal: header.ordinal + 1,
-            created: clock.now(), epoch: head.current.epoch, durableThrough: durableThrough)
+            role: .segment, identity: header.identity,
+            sequence: SeededBug.rollSkipsNumber.isActive ? end.next.next : end.next, ordinal: header.ordinal + 1,
+            created: max(clock.now(), end.lastTime), epoch: head.current.epoch, durableThrough: durableThrough)
         next.previousLength = SeededBug.endOffByEight.isActive ? end.offset + 8 : end.offset
         next.previousChain = SeededBug.chainNotCarried.isActive ? 0 : end.chain
         let content = ByteBuffer(capacity: Format.segmentHeaderLength + (frames?.count ?? 0) + 8192)
@@ -143,7 +144,7 @@ package enum SegmentFile {
     package static func publish(
         _ content: UnsafeRawBufferPointer, as name: String, in storage: any LogStorage
     ) throws(StorageError) -> any WritableFile {
-        let temporary = name + FileName.temporarySuffix
+        let temporary = SeededBug.segmentNotRenamed.isActive ? name : name + FileName.temporarySuffix
         let file = try storage.openForWriting(temporary, create: true)
         do throws(StorageError) {
             try file.resize(to: 0)

@@ -22,6 +22,8 @@ struct CommitQueue {
     /// More than this is not taken at once, so that memory stays bounded.
     private static let groupLimit = 1 << 20
 
+    var isEmpty: Bool { requests.isEmpty }
+
     mutating func addThread(_ commit: Appender.Commit) -> UInt64 {
         nextTicket += 1
         requests.append(Request(commit: commit, waiter: .thread(ticket: nextTicket)))

@@ -3,7 +3,7 @@
 
 import Synchronization
 
-final class IdleSync: Sendable {
+package final class IdleSync: Sendable {
     /// Milliseconds between looks.
     static let interval = 50
     /// Looks without a commit before HEAD is written.
@@ -13,17 +13,17 @@ final class IdleSync: Sendable {
     private let isRunning = Atomic(false)
     private let seen = Mutex((batches: UInt64(0), quietLooks: 0))
 
-    init(isOn: Bool) {
+    package init(isOn: Bool) {
         self.isOn = isOn
     }
 
     /// True if the caller must schedule the first look.
-    func start() -> Bool {
+    package func start() -> Bool {
         isOn && !isRunning.exchange(true, ordering: .acquiringAndReleasing)
     }
 
     /// One look; true if another must follow. Failures show at the next commit, which meets the same disk.
-    func tick(_ appender: Appender) -> Bool {
+    package func tick(_ appender: Appender) -> Bool {
         let quietLooks = seen.withLock { seen in
             seen.quietLooks = seen.batches == appender.statistics.batches ? seen.quietLooks + 1 : 0
             seen.batches = appender.statistics.batches

@@ -73,6 +73,11 @@ public final class LogWriter: Sendable {
     public func append(_ batch: RecordBatch, durability: Durability = .durable) throws(LogError) -> SequenceRange {
         try batch.checkLimits()
         let commit = Appender.Commit(batch: batch, durability: durability)
+        // Alone, there is nobody to queue with.
+        let alone = appender.withLockIfAvailable { appender in
+            commits.withLock { $0.isEmpty } ? perform(appender, commit) : nil
+        }
+        if case let result?? = alone { return try result.get() }
         let ticket = commits.withLock { $0.addThread(commit) }
         let result = appender.withLock { appender in
             while true {
@@ -105,6 +110,13 @@ public final class LogWriter: Sendable {
                 _ = perform(appender, group, own: nil)
             }
         }
+    }
+
+    private func perform(_ appender: Appender, _ commit: Appender.Commit) -> Result<SequenceRange, LogError> {
+        let result = appender.append(commit)
+        publishProgress(appender)
+        scheduleIdleSync(appender)
+        return result
     }
 
     /// Appends a group and hands out the results; returns the one of the thread that does it, if it is among them.

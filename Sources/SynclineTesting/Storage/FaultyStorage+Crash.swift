@@ -1,6 +1,7 @@
 // The ways a simulated disk can go on: after a power loss with any subset of what was pending, or after the end of the
 // process with all of it. The choice of the subset is the caller's, or that of a random generator.
 
+import SegmentLog
 import Synchronization
 
 extension FaultyStorage {

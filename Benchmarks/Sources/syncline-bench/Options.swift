@@ -1,0 +1,76 @@
+// The command line.
+
+/// The named workloads, in the order they run.
+enum Workload: String, CaseIterable, Sendable {
+    case appendDurable = "append-durable"
+    case appendBuffered = "append-buffered"
+    case batch10 = "batch-10"
+    case batch100 = "batch-100"
+    case batch1000 = "batch-1000"
+    case recover
+    case scan
+    case follow
+}
+
+struct Options: Sendable {
+    var workloads = Workload.allCases
+    var engines = Set(EngineName.allCases)
+    var quick = false
+    var rounds = 3
+    var json: String?
+    var svg: String?
+    var directory = ".bench"
+
+    static let usage = """
+        Measures the segment log beside SQLite, RocksDB, LevelDB and LMDB at the same work, and beside what the
+        hardware allows, in one run.
+
+        usage: syncline-bench [options]
+          --workloads a,b   \(Workload.allCases.map(\.rawValue).joined(separator: ", "))
+                            (default: all)
+          --engines a,b     \(EngineName.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
+                            \(EngineName.allCases.dropFirst(4).map(\.rawValue).joined(separator: ", "))
+                            (default: all)
+          --quick           small sizes: one or two minutes instead of a quarter of an hour
+          --rounds n        how often each measurement is repeated, in turn with the others (default: 3)
+          --json file       writes every measurement as one line of JSON
+          --svg file        draws the throughputs
+          --dir directory   where the data goes while it runs; must lie on a real disk (default: .bench)
+        """
+
+    /// - Throws: a sentence for the user.
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        func value(of option: String) throws -> String {
+            guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value.") }
+            return value
+        }
+        while let option = rest.popFirst() {
+            switch option {
+            case "--workloads": workloads = try names(try value(of: option), "workload")
+            case "--engines": engines = Set(try names(try value(of: option), "engine"))
+            case "--quick": quick = true
+            case "--rounds":
+                guard let number = Int(try value(of: option)), number > 0 else {
+                    throw BenchError("--rounds needs a number above 0.")
+                }
+                rounds = number
+            case "--json": json = try value(of: option)
+            case "--svg": svg = try value(of: option)
+            case "--dir": directory = try value(of: option)
+            default: throw BenchError("Unknown option \(option); --help lists them.")
+            }
+        }
+    }
+}
+
+private func names<Name: RawRepresentable & CaseIterable>(_ list: String, _ kind: String) throws -> [Name]
+where Name.RawValue == String {
+    try list.split(separator: ",").map { part in
+        guard let name = Name(rawValue: String(part)) else {
+            let known = Name.allCases.map(\.rawValue).joined(separator: ", ")
+            throw BenchError("There is no \(kind) \(part); there are \(known).")
+        }
+        return name
+    }
+}

@@ -1,0 +1,100 @@
+// One SQLite connection with the few statements the benchmark needs, prepared once.
+
+import CSQLite
+
+/// Not Sendable: its owner sees to it that one thread uses it at a time.
+final class SQLiteConnection {
+    private var handle: OpaquePointer?
+    private var begin: OpaquePointer?
+    private var commit: OpaquePointer?
+    private var upsert: OpaquePointer?
+    private var newer: OpaquePointer?
+
+    init(_ path: String) throws {
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        try check(sqlite3_open_v2(path, &handle, flags, nil))
+        sqlite3_busy_timeout(handle, 10_000)
+    }
+
+    func run(_ text: String) throws { try check(sqlite3_exec(handle, text, nil, nil, nil)) }
+
+    func prepareWrites() throws {
+        begin = try prepare("BEGIN IMMEDIATE")
+        commit = try prepare("COMMIT")
+        upsert = try prepare(
+            "INSERT INTO rows(id, data) VALUES(?1, ?2) ON CONFLICT(id) DO UPDATE SET data = excluded.data")
+    }
+
+    /// One record commits by itself; more share a transaction.
+    func put(_ records: RecordSet, _ range: Range<Int>) throws {
+        if range.count > 1 { try step(begin) }
+        for index in range {
+            let key = records.key(index)
+            let value = records.value(index)
+            sqlite3_bind_blob(upsert, 1, key.baseAddress, Int32(key.count), nil)  // nil: the bytes stay where they are
+            sqlite3_bind_text(
+                upsert, 2, value.bindMemory(to: CChar.self).baseAddress, Int32(value.count), nil)
+            try step(upsert)
+        }
+        if range.count > 1 { try step(commit) }
+    }
+
+    /// Calls with the blob of column 0 and the text of column 1 of each row.
+    func read(_ query: String, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) throws {
+        let statement = try prepare(query)
+        defer { sqlite3_finalize(statement) }
+        while try row(statement) { body(bytes(statement, 0), bytes(statement, 1)) }
+    }
+
+    func prepareFollowing() throws {
+        newer = try prepare("SELECT rowid, data FROM rows WHERE rowid > ?1 ORDER BY rowid")
+    }
+
+    /// Calls with the value of each row after `lastRow`, and moves it on.
+    func follow(after lastRow: inout Int64, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Int {
+        defer { sqlite3_reset(newer) }
+        sqlite3_bind_int64(newer, 1, lastRow)
+        var count = 0
+        while try row(newer) {
+            lastRow = sqlite3_column_int64(newer, 0)
+            body(bytes(newer, 1))
+            count += 1
+        }
+        return count
+    }
+
+    func close() {
+        for statement in [begin, commit, upsert, newer] { sqlite3_finalize(statement) }
+        sqlite3_close(handle)
+        handle = nil
+    }
+
+    private func prepare(_ text: String) throws -> OpaquePointer? {
+        var statement: OpaquePointer?
+        try check(sqlite3_prepare_v2(handle, text, -1, &statement, nil))
+        return statement
+    }
+
+    private func step(_ statement: OpaquePointer?) throws {
+        let code = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        guard code == SQLITE_DONE else { return try check(code) }
+    }
+
+    private func row(_ statement: OpaquePointer?) throws -> Bool {
+        let code = sqlite3_step(statement)
+        if code == SQLITE_ROW { return true }
+        if code != SQLITE_DONE { try check(code) }
+        return false
+    }
+
+    private func bytes(_ statement: OpaquePointer?, _ column: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(statement, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+    }
+
+    private func check(_ code: Int32) throws {
+        guard code != SQLITE_OK else { return }
+        throw BenchError("SQLite: \(String(cString: sqlite3_errmsg(handle)))")
+    }
+}

@@ -1,0 +1,98 @@
+// Decides whether a row matches a filter. A condition is true, false, or neither: any comparison with null or between
+// different kinds of values is neither, and so is its `not`. Only `eq null`, `ne null` and `ne` of a null say more.
+
+/// What a filter asks of a row.
+public protocol FilterSubject {
+    /// The value of a column; null if the row has none.
+    func value(ofColumn name: String) -> Value
+}
+
+extension Expression {
+    /// Whether a row matches.
+    public func matches(_ row: some FilterSubject) -> Bool {
+        truth(of: row) == true
+    }
+
+    /// True, false, or neither.
+    private func truth(of row: some FilterSubject) -> Bool? {
+        switch self {
+        case .and(let left, let right):
+            let first = left.truth(of: row)
+            if first == false { return false }
+            let second = right.truth(of: row)
+            return second == false ? false : first == nil || second == nil ? nil : true
+        case .or(let left, let right):
+            let first = left.truth(of: row)
+            if first == true { return true }
+            let second = right.truth(of: row)
+            return second == true ? true : first == nil || second == nil ? nil : false
+        case .not(let inner):
+            return inner.truth(of: row).map { !$0 }
+        case .compare(let comparison, let left, let right):
+            let (leftValue, rightValue) = (left.value(in: row), right.value(in: row))
+            if left.isNullLiteral || right.isNullLiteral, comparison == .equal || comparison == .notEqual {
+                return (leftValue.isNull && rightValue.isNull) == (comparison == .equal)
+            }
+            return Expression.holds(comparison, leftValue, rightValue)
+        case .oneOf(let value, let choices):
+            let value = value.value(in: row)
+            var result: Bool? = false
+            for choice in choices {
+                switch Expression.holds(.equal, value, choice.value(in: row)) {
+                case true?: return true
+                case nil: result = nil
+                case false?: break
+                }
+            }
+            return result
+        default:
+            if case .bool(let flag) = value(in: row) { return flag }
+            return nil
+        }
+    }
+
+    private static func holds(_ comparison: Comparison, _ left: Value, _ right: Value) -> Bool? {
+        if left.isNull || right.isNull {
+            return comparison == .notEqual && left.isNull != right.isNull ? true : nil
+        }
+        let order = Value.compare(left, right)
+        if order == .none { return left == right && comparison == .equal ? true : nil }
+        switch comparison {
+        case .equal: return order == .equal
+        case .notEqual: return order != .equal
+        case .greater: return order == .greater
+        case .greaterOrEqual: return order != .less
+        case .less: return order == .less
+        case .lessOrEqual: return order != .greater
+        }
+    }
+
+    private var isNullLiteral: Bool {
+        if case .literal(.null, _) = self { return true }
+        return false
+    }
+
+    // MARK: Values
+
+    func value(in row: some FilterSubject) -> Value {
+        switch self {
+        case .column(let path):
+            var value = row.value(ofColumn: path[0])
+            for name in path.dropFirst() {
+                guard case .object(let members) = value else { return .null }
+                value = members.last { $0.name == name }?.value ?? .null
+            }
+            return value
+        case .literal(let value, _):
+            return value
+        case .arithmetic(let arithmetic, let left, let right):
+            return FilterArithmetic.apply(arithmetic, left.value(in: row), right.value(in: row))
+        case .negate(let inner):
+            return FilterArithmetic.negate(inner.value(in: row))
+        case .call(let function, let arguments):
+            return FilterFunctions.apply(function, arguments.map { $0.value(in: row) })
+        case .compare, .and, .or, .not, .oneOf:
+            return truth(of: row).map { .bool($0) } ?? .null
+        }
+    }
+}

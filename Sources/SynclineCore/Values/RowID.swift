@@ -1,0 +1,47 @@
+// The rules for a row's id, checked before anything is stored.
+
+/// What is wrong with an id.
+public enum RowIDFault: Error, Hashable, Sendable {
+    case empty
+    case blank
+    /// It has this many UTF-16 units; 255 are allowed.
+    case tooLong(Int)
+    case forbidden(Unicode.Scalar)
+    /// `.` or `..`.
+    case dots
+
+    /// What is wrong, as part of a sentence.
+    public var reason: String {
+        switch self {
+        case .empty: "it is empty"
+        case .blank: "it is blank"
+        case .tooLong(let units): "it has \(units) UTF-16 units, more than \(RowID.limit)"
+        case .forbidden(let scalar): "it contains the character U+\(String(scalar.value, radix: 16, uppercase: true))"
+        case .dots: "it is only dots"
+        }
+    }
+}
+
+/// The rules for a row's id.
+public enum RowID {
+    /// The most UTF-16 units an id may have.
+    public static let limit = 255
+
+    /// Throws if a text is no id: 1 … 255 UTF-16 units, not blank, not `.` or `..`, without control characters and
+    /// without `"`, `+`, `?`, `\`, `/` and the backtick.
+    public static func check(_ id: String) throws(RowIDFault) {
+        if id.isEmpty { throw .empty }
+        let units = id.utf16.count
+        if units > limit { throw .tooLong(units) }
+        if id == "." || id == ".." { throw .dots }
+        var isBlank = true
+        for scalar in id.unicodeScalars {
+            switch scalar.value {
+            case 0x00...0x1f, 0x7f...0x9f, 0x22, 0x2b, 0x3f, 0x5c, 0x2f, 0x60: throw .forbidden(scalar)
+            default: break
+            }
+            if !scalar.properties.isWhitespace { isBlank = false }
+        }
+        if isBlank { throw .blank }
+    }
+}

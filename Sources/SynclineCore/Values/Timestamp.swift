@@ -1,0 +1,196 @@
+// A date-time that remembers how it was written, so that a value from a server goes back as it came: the number of
+// decimals, and whether it ended in Z, an offset, or nothing.
+
+/// An instant, with the form it was written in.
+public struct Timestamp: Hashable, Sendable {
+    /// A point in time, in the Gregorian calendar without leap seconds.
+    public struct Instant: Hashable, Comparable, Sendable {
+        /// Whole seconds since 1970-01-01T00:00:00Z.
+        public var seconds: Int64
+        /// Nanoseconds beyond them, 0 … 999,999,999.
+        public var nanoseconds: UInt32
+
+        public init(seconds: Int64, nanoseconds: UInt32 = 0) {
+            self.seconds = seconds
+            self.nanoseconds = nanoseconds
+        }
+
+        public static func < (left: Self, right: Self) -> Bool {
+            (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+        }
+
+        /// Whole milliseconds since 1970, rounded towards the past.
+        public var milliseconds: Int64 { seconds * 1000 + Int64(nanoseconds / 1_000_000) }
+
+        public init(milliseconds: Int64) {
+            let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+            let borrow: Int64 = remainder < 0 ? 1 : 0
+            self.init(seconds: quotient - borrow, nanoseconds: UInt32(remainder + borrow * 1000) * 1_000_000)
+        }
+    }
+
+    /// How the zone was written.
+    public enum Zone: Hashable, Sendable {
+        case utc
+        /// Minutes east of Greenwich.
+        case offset(Int16)
+        /// Not at all: taken as UTC.
+        case none
+        /// A date alone, at midnight UTC.
+        case dateOnly
+    }
+
+    public var instant: Instant
+    /// Decimals of the second, 0 … 9.
+    public var decimals: UInt8
+    public var zone: Zone
+
+    public init(_ instant: Instant, decimals: UInt8 = 3, zone: Zone = .utc) {
+        self.instant = instant
+        self.decimals = decimals
+        self.zone = zone
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// Reads `2026-05-19T21:30:00.123Z` and its kin: 0 … 9 decimals, `Z`, `±hh:mm` or nothing, or a date alone. Nil for
+    /// anything else, and for dates the calendar does not have.
+    public init?(_ text: String) {
+        var text = text
+        let parsed = text.withUTF8 { bytes -> Timestamp? in
+            var scanner = DateScanner(bytes: bytes)
+            return scanner.timestamp()
+        }
+        guard let parsed else { return nil }
+        self = parsed
+    }
+
+    /// The text in the form it was written in.
+    public var description: String {
+        var shift: Int64 = 0
+        if case .offset(let minutes) = zone { shift = Int64(minutes) * 60 }
+        let (days, second) = floorDivide(instant.seconds + shift, by: 86_400)
+        let date = CivilDate(daysSince1970: days)
+        var text = "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
+        if zone == .dateOnly { return text }
+        text += "T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+        if decimals > 0 { text += "." + padded(Int64(instant.nanoseconds), 9).prefix(Int(decimals)) }
+        switch zone {
+        case .utc: text += "Z"
+        case .offset(let minutes):
+            let size = Int64(minutes.magnitude)
+            text += "\(minutes < 0 ? "-" : "+")\(padded(size / 60, 2)):\(padded(size % 60, 2))"
+        case .none, .dateOnly: break
+        }
+        return text
+    }
+
+    private func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+/// A day of the Gregorian calendar, extended backwards.
+struct CivilDate: Hashable {
+    var year: Int64
+    var month: Int64
+    var day: Int64
+
+    /// Counts in 400-year eras that begin on March 1, so that the leap day is an era's last.
+    init(daysSince1970 days: Int64) {
+        let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * shifted + 2) / 5 + 1
+        month = shifted < 10 ? shifted + 3 : shifted - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    init(year: Int64, month: Int64, day: Int64) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    var daysSince1970: Int64 {
+        let (era, yearOfEra) = floorDivide(month <= 2 ? year - 1 : year, by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    /// Whether the calendar has it.
+    var exists: Bool { CivilDate(daysSince1970: daysSince1970) == self }
+}
+
+func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+}
+
+/// Reads the parts of a date's text, one after the other.
+private struct DateScanner {
+    let bytes: UnsafeBufferPointer<UInt8>
+    var index = 0
+
+    mutating func timestamp() -> Timestamp? {
+        guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2) else { return nil }
+        let date = CivilDate(year: year, month: month, day: day)
+        guard (1...12).contains(month), (1...31).contains(day), date.exists else { return nil }
+        let midnight = date.daysSince1970 * 86_400
+        if index == bytes.count {
+            return Timestamp(.init(seconds: midnight), decimals: 0, zone: .dateOnly)
+        }
+        guard skip("T"), let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
+            hour < 24, minute < 60, second < 60, let fraction = fraction(), let zone = zone()
+        else { return nil }
+        var seconds = midnight + hour * 3600 + minute * 60 + second
+        if case .offset(let minutes) = zone { seconds -= Int64(minutes) * 60 }
+        return Timestamp(
+            .init(seconds: seconds, nanoseconds: fraction.nanoseconds), decimals: fraction.decimals, zone: zone)
+    }
+
+    private mutating func number(_ width: Int) -> Int64? {
+        guard bytes.count - index >= width else { return nil }
+        var value: Int64 = 0
+        for byte in bytes[index..<index + width] {
+            guard byte >= 0x30 && byte <= 0x39 else { return nil }
+            value = value * 10 + Int64(byte - 0x30)
+        }
+        index += width
+        return value
+    }
+
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func fraction() -> (nanoseconds: UInt32, decimals: UInt8)? {
+        guard skip(".") else { return (0, 0) }
+        var value: UInt32 = 0
+        var decimals: UInt8 = 0
+        while decimals < 9, let digit = number(1) {
+            value = value * 10 + UInt32(digit)
+            decimals += 1
+        }
+        guard decimals > 0 else { return nil }
+        for _ in decimals..<9 { value *= 10 }
+        return (value, decimals)
+    }
+
+    private mutating func zone() -> Timestamp.Zone? {
+        if index == bytes.count { return Timestamp.Zone.none }
+        if skip("Z") { return index == bytes.count ? .utc : nil }
+        let isWest: Bool
+        if skip("+") { isWest = false } else if skip("-") { isWest = true } else { return nil }
+        guard let hours = number(2), skip(":"), let minutes = number(2), hours < 24, minutes < 60, index == bytes.count
+        else { return nil }
+        // "-00:00" would print as "+00:00": it is not a form we can give back.
+        let size = Int16(hours * 60 + minutes)
+        return isWest && size == 0 ? nil : .offset(isWest ? -size : size)
+    }
+}

@@ -1,0 +1,109 @@
+// What a column holds. Values keep exactly what they were given: integers all 64 bits, dates the text they came as,
+// nested arrays and objects their order.
+
+/// A value of a row.
+public enum Value: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// Never NaN or infinite: those are refused where rows enter.
+    case double(Double)
+    case string(String)
+    case date(Timestamp)
+    case bytes([UInt8])
+    case array([Value])
+    case object([Member])
+
+    /// One member of a nested object.
+    public struct Member: Hashable, Sendable {
+        public var name: String
+        public var value: Value
+
+        public init(_ name: String, _ value: Value) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Whether it is null.
+    public var isNull: Bool { self == .null }
+}
+
+extension Value {
+    /// Whether two values mean the same: numbers as numbers, dates as instants, a date and a text that has its form as
+    /// instants too; objects regardless of the order of their members; everything else exactly.
+    public func means(_ other: Value) -> Bool {
+        switch (self, other) {
+        case (.array(let left), .array(let right)):
+            return left.count == right.count && zip(left, right).allSatisfy { $0.means($1) }
+        case (.object(let left), .object(let right)):
+            return Value.coversSameMembers(left, right)
+        default:
+            return Value.compare(self, other) == .equal || self == other
+        }
+    }
+
+    private static func coversSameMembers(_ left: [Member], _ right: [Member]) -> Bool {
+        func value(_ name: String, _ members: [Member]) -> Value {
+            members.last { $0.name == name }?.value ?? .null
+        }
+        return left.allSatisfy { $0.value.means(value($0.name, right)) }
+            && right.allSatisfy { $0.value.means(value($0.name, left)) }
+    }
+
+    /// How two values stand to each other.
+    public enum Order: Hashable, Sendable {
+        case less, equal, greater
+        /// They are of different kinds, or of a kind without an order.
+        case none
+    }
+
+    /// Compares two values of one kind: numbers exactly, whatever their form; texts by their Unicode scalars; dates as
+    /// instants, also with a text of a date's form.
+    public static func compare(_ left: Value, _ right: Value) -> Order {
+        switch (left, right) {
+        case (.integer(let left), .integer(let right)): order(left, right)
+        case (.double(let left), .double(let right)): order(left, right)
+        case (.integer(let left), .double(let right)): order(left, right)
+        case (.double(let left), .integer(let right)): order(right, left).reversed
+        case (.string(let left), .string(let right)): order(left.unicodeScalars, right.unicodeScalars)
+        case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
+        case (.bytes(let left), .bytes(let right)): order(left, right)
+        case (.date(let left), .date(let right)): order(left.instant, right.instant)
+        case (.date(let left), .string(let right)):
+            Timestamp(right).map { order(left.instant, $0.instant) } ?? .none
+        case (.string(let left), .date(let right)):
+            Timestamp(left).map { order($0.instant, right.instant) } ?? .none
+        default: .none
+        }
+    }
+
+    private static func order<Number: Comparable>(_ left: Number, _ right: Number) -> Order {
+        left < right ? .less : left == right ? .equal : .greater
+    }
+
+    private static func order<Elements: Sequence>(_ left: Elements, _ right: Elements) -> Order
+    where Elements.Element: Comparable {
+        left.elementsEqual(right) ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
+    }
+
+    /// An integer against a double without rounding either: the double's whole part fits 64 bits, or decides by its size.
+    private static func order(_ left: Int64, _ right: Double) -> Order {
+        if right >= 0x1p63 { return .less }
+        if right < -0x1p63 { return .greater }
+        let whole = Int64(right)
+        if left != whole { return left < whole ? .less : .greater }
+        let fraction = right - right.rounded(.towardZero)
+        return fraction > 0 ? .less : fraction < 0 ? .greater : .equal
+    }
+}
+
+extension Value.Order {
+    var reversed: Value.Order {
+        switch self {
+        case .less: .greater
+        case .greater: .less
+        default: self
+        }
+    }
+}

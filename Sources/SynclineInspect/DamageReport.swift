@@ -1,0 +1,60 @@
+// Damage, as every command tells it: one sentence for people, one object for programs, the same words in both.
+
+package import SegmentLog
+
+extension LogDamage {
+    /// Where it is: `s7:5209663`, or the file where there is no position.
+    package var address: String { position?.description ?? file }
+
+    /// The sentence of a report: `s1:5209 damaged 312 bytes: the payload's checksum is wrong (records @41..43)`.
+    package var sentence: String {
+        let extent = length.rawValue == 0 ? "" : " \(length.rawValue == 1 ? "1 byte" : "\(length)")"
+        let lost = records.map { " (\($0.count == 1 ? "record" : "records") \($0))" } ?? ""
+        return escaped("\(address) damaged\(extent): \(reason)\(lost)")
+    }
+
+    /// The object of a report.
+    package var json: JSONValue {
+        [
+            "address": .string(address),
+            "bytes": .number(length.rawValue),
+            "reason": .string(reason),
+            "repairable": .boolean(isRepairable),
+            "file": .string(file),
+            "records": .optional(records?.description),
+            "remedy": .string(remedy.name),
+        ]
+    }
+}
+
+extension LogDamage {
+    /// What to do about it, in a sentence.
+    package var advice: String {
+        // Nothing rebuilds an index in its place.
+        remedy == .rebuild && position != nil
+            ? "It is derived data and is read past; `syncline repair --salvage DIR` makes a log with new ones."
+            : remedy.advice
+    }
+}
+
+extension LogDamage.Remedy {
+    /// The name that reports use.
+    package var name: String {
+        switch self {
+        case .cutTail: "cut-tail"
+        case .rebuild: "rebuild"
+        case .salvage: "salvage"
+        case .upgrade: "upgrade"
+        }
+    }
+
+    /// What to do about it, in a sentence.
+    package var advice: String {
+        switch self {
+        case .cutTail: "It was never acknowledged: `syncline repair`, or the next writer, cuts it off and keeps a copy."
+        case .rebuild: "It is derived data: `syncline repair` rebuilds it or sets it aside."
+        case .salvage: "`syncline repair --salvage DIR` copies every whole record into a new log."
+        case .upgrade: "Open it with the version that wrote it, or a newer one."
+        }
+    }
+}

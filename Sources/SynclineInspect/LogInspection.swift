@@ -1,0 +1,119 @@
+// Looks at a log beside whoever writes it. A write of another process may be seen half done, and a segment may be
+// collected while it is read: so damage is believed when two looks agree on it, and a file that went away is looked
+// for again.
+
+package import SegmentLog
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Reports over a log. Nothing is written, ever.
+package struct LogInspection: Sendable {
+    package let storage: any LogStorage
+
+    package init(_ storage: any LogStorage) {
+        self.storage = storage
+    }
+
+    /// How often a moving log is looked at before the last look stands.
+    static let patience = 8
+
+    /// Checks everything; `visit` hears of each whole frame of every look.
+    package func verify(
+        deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
+    ) throws(LogError) -> LogReport {
+        var report = try look(deep, visit)
+        var looks = 1
+        while !report.damage.isEmpty && looks < LogInspection.patience {
+            pause()
+            var again = try look(deep, visit)
+            let agreed = again.damage.filter(Set(report.damage).contains)
+            let isSettled = agreed.count == again.damage.count
+            looks += 1
+            if looks == LogInspection.patience { again.damage = agreed }
+            report = again
+            if isSettled { break }
+        }
+        return report
+    }
+
+    private func look(_ deep: Bool, _ visit: (FrameSummary) -> Void) throws(LogError) -> LogReport {
+        try LogInspection.patiently { () throws(LogError) in
+            var report = try LogVerification(storage).run(deep: deep, frame: visit)
+            if report.damage.isEmpty { return report }
+            let catalog = try LogCatalog(storage)
+            var damage: [LogDamage] = []
+            for found in report.damage where try !isSpaceAhead(found, catalog) { damage.append(found) }
+            report.damage = damage
+            return report
+        }
+    }
+
+    /// Whether a stretch behind the last frame is nothing but space kept ready: zeros, where nothing was acknowledged.
+    func isSpaceAhead(_ damage: LogDamage, _ catalog: LogCatalog) throws(LogError) -> Bool {
+        guard let last = catalog.segments.last, damage.file == last.name, let position = damage.position,
+            position.segment == last.ordinal, position.offset >= UInt64(Format.segmentHeaderLength),
+            let lost = damage.records, catalog.head?.durableThrough ?? .none < lost.first
+        else { return false }
+        let file = try storage.reading(last.name)
+        defer { file.close() }
+        let walker = FrameWalker(
+            FileWindow(file, name: last.name), seed: catalog.identity.seed, from: position.offset,
+            expecting: FrameExpectation(chain: nil, sequence: nil))
+        return try walker.onlyZeros(from: position.offset)
+    }
+
+    /// The files of the log.
+    package func catalog() throws(LogError) -> LogCatalog {
+        var catalog = try LogCatalog(storage)
+        for _ in 1..<LogInspection.patience where !catalog.damage.isEmpty {
+            pause()
+            let again = try LogCatalog(storage)
+            if again.damage == catalog.damage { break }
+            catalog = again
+        }
+        return catalog
+    }
+
+    /// Where the last segment ends, and what is wrong there, if something is.
+    func tail(
+        of segment: LogCatalog.Segment, _ header: SegmentHeader
+    ) throws(LogError) -> (scan: TailScan, damage: LogDamage?) {
+        var last: TailScan?
+        for look in 1... {
+            let file = try storage.reading(segment.name)
+            defer { file.close() }
+            let head = try LogCatalog.readHead(storage).head
+            let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head)
+            let isSettled = scan.verdict == last?.verdict && scan.tail.offset == last?.tail.offset
+            if scan.verdict == .clean || isSettled || look == LogInspection.patience {
+                return (scan, scan.damage(in: segment, size: segment.size))
+            }
+            last = scan
+            pause()
+        }
+        preconditionFailure("the loop above ends at its last look")
+    }
+
+    /// Repeats what failed because a file was collected meanwhile.
+    static func patiently<Value>(_ body: () throws(LogError) -> Value) throws(LogError) -> Value {
+        for look in 1... {
+            do throws(LogError) {
+                return try body()
+            } catch {
+                guard look < patience, error.code == .ioError, error.systemError == StorageError.notFoundNumber else {
+                    throw error
+                }
+            }
+        }
+        preconditionFailure("the loop above ends at its last look")
+    }
+
+    /// Gives a writer the time to end what it was seen doing.
+    private func pause() {
+        usleep(2000)
+    }
+}

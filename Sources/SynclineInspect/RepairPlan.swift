@@ -1,0 +1,92 @@
+// What a repair would do, decided before anything is touched. Pure: a report in, steps out. What was acknowledged is
+// never among them.
+
+package import SegmentLog
+
+/// One thing a repair does.
+package struct RepairStep: Hashable, Sendable {
+    package enum Action: String, Sendable {
+        /// Cuts a torn write off the end, keeping a copy.
+        case cutTail = "cut-tail"
+        /// Writes HEAD anew from the segments.
+        case rebuildHead = "rebuild-head"
+        /// Moves a damaged checkpoint into quarantine.
+        case setAside = "set-aside"
+        /// Removes an unfinished file.
+        case removeLeftover = "remove-leftover"
+    }
+
+    package var action: Action
+    package var address: String
+    package var file: String
+    package var bytes: UInt64
+    package var reason: String
+
+    package var json: JSONValue {
+        [
+            "action": .string(action.rawValue),
+            "address": .string(address),
+            "file": .string(file),
+            "bytes": .number(bytes),
+            "reason": .string(reason),
+        ]
+    }
+
+    /// What would be done, or was.
+    package func sentence(isDone: Bool) -> String {
+        switch action {
+        case .cutTail:
+            (isDone ? "cut " : "would cut ") + "\(counted(bytes, "byte")) at \(address), keeping a copy in quarantine"
+        case .rebuildHead: (isDone ? "rebuilt " : "would rebuild ") + "HEAD"
+        case .setAside: (isDone ? "moved " : "would move ") + "\(file) into quarantine"
+        case .removeLeftover: (isDone ? "removed " : "would remove ") + "the leftover \(file)"
+        }
+    }
+}
+
+/// The steps of a repair, and what it leaves.
+package struct RepairPlan: Hashable, Sendable {
+    package var steps: [RepairStep] = []
+    package var left: [LogDamage] = []
+    /// Whether the log can't be opened for writing: then its end, HEAD and leftovers stay as they are.
+    package var isRefused = false
+
+    package init(_ report: LogReport, _ catalog: LogCatalog) {
+        let last = catalog.segments.last?.ordinal
+        isRefused = report.damage.contains { damage in
+            !damage.isRepairable && (catalog.damage.contains(damage) || damage.position?.segment == last)
+        }
+        for damage in report.damage {
+            if let action = action(for: damage) {
+                steps.append(
+                    RepairStep(
+                        action: action, address: damage.address, file: damage.file, bytes: damage.length.rawValue,
+                        reason: damage.reason))
+            } else {
+                left.append(damage)
+            }
+        }
+        if isRefused { return }
+        if catalog.head == nil && !catalog.headIsDamaged {
+            steps.append(
+                RepairStep(
+                    action: .rebuildHead, address: FileName.head, file: FileName.head, bytes: 0, reason: "it is missing"
+                ))
+        }
+        for name in catalog.temporaries {
+            steps.append(
+                RepairStep(
+                    action: .removeLeftover, address: name, file: name, bytes: 0, reason: "it was never finished"))
+        }
+    }
+
+    private func action(for damage: LogDamage) -> RepairStep.Action? {
+        switch damage.remedy {
+        case .cutTail: isRefused ? nil : .cutTail
+        case .rebuild where damage.file == FileName.head: isRefused ? nil : .rebuildHead
+        // An index is read past where it is wrong; only a new copy of the log has a new one.
+        case .rebuild: damage.file.hasSuffix(FileName.checkpointSuffix) ? .setAside : nil
+        case .salvage, .upgrade: nil
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// JSON values as the engine's values. Dates and bytes are texts here: what a column means is decided where it is known.
+
+package import SynclineCore
+
+extension JSONScanner {
+    /// Reads the next value whole.
+    package mutating func value(depth: Int = 0) throws(JSONError) -> Value {
+        guard depth <= JSONScanner.depthLimit else { throw error(.tooDeep) }
+        switch try peek() {
+        case .null:
+            try word("null")
+            return .null
+        case .bool:
+            let isTrue = bytes[offset] == UInt8(ascii: "t")
+            try isTrue ? word("true") : word("false")
+            return .bool(isTrue)
+        case .string:
+            return .string(try string())
+        case .number:
+            return try numberValue()
+        case .array:
+            var elements: [Value] = []
+            var more = try enter("[", "]")
+            while more {
+                elements.append(try value(depth: depth + 1))
+                more = try hasNext("]")
+            }
+            return .array(elements)
+        case .object:
+            return .object(try members(depth: depth))
+        }
+    }
+
+    /// The members of the next object, in order. Of two with one name the last counts, at the place of the first.
+    package mutating func members(depth: Int = 0) throws(JSONError) -> [Value.Member] {
+        var members: [Value.Member] = []
+        var places: [String: Int] = [:]
+        var more = try enter("{", "}")
+        while more {
+            skipSpaces()
+            let name = try string()
+            try expect(":")
+            let value = try value(depth: depth + 1)
+            if let place = places.updateValue(members.count, forKey: name) {
+                members[place].value = value
+                places[name] = place
+            } else {
+                members.append(.init(name, value))
+            }
+            more = try hasNext("}")
+        }
+        return members
+    }
+
+    private mutating func numberValue() throws(JSONError) -> Value {
+        let start = offset
+        let (text, isInteger) = try number()
+        let digits = String(decoding: text, as: UTF8.self)
+        if isInteger {
+            guard let integer = Int64(digits) else { throw error(.numberOutOfRange, at: start) }
+            return .integer(integer)
+        }
+        guard let double = Double(digits), double.isFinite else { throw error(.numberOutOfRange, at: start) }
+        return .double(double)
+    }
+}
+
+extension Value {
+    /// Reads a whole JSON text.
+    package init(json text: some Collection<UInt8>) throws(JSONError) {
+        let bytes = Array(text)
+        let result = bytes.withUnsafeBytes { buffer -> Result<Value, JSONError> in
+            var scanner = JSONScanner(buffer)
+            do throws(JSONError) {
+                let value = try scanner.value()
+                try scanner.finish()
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        self = try result.get()
+    }
+}

@@ -1,0 +1,267 @@
+// Reads JSON from bytes, one token after the other, without building anything it is not asked for. Strict: RFC 8259 and
+// valid UTF-8 only. Integers keep all 64 bits; what is no finite double is an error.
+
+/// Why bytes are no JSON, and where.
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Reason: Hashable, Sendable {
+        case endsEarly
+        case unexpected(UInt8)
+        case invalidUTF8
+        case invalidEscape
+        case controlCharacter
+        case invalidNumber
+        /// A number that is no 64-bit integer and no finite double.
+        case numberOutOfRange
+        case tooDeep
+        case trailingBytes
+        case wrongShape(String)
+    }
+
+    /// The byte of the text, from 0.
+    public var offset: Int
+    public var reason: Reason
+
+    public init(offset: Int, reason: Reason) {
+        self.offset = offset
+        self.reason = reason
+    }
+
+    public var description: String {
+        let sentence: String =
+            switch reason {
+            case .endsEarly: "the text ends too early"
+            case .unexpected(let byte): "unexpected byte 0x\(String(byte, radix: 16))"
+            case .invalidUTF8: "the bytes are no UTF-8"
+            case .invalidEscape: "an escape in a string is invalid"
+            case .controlCharacter: "a control character stands in a string"
+            case .invalidNumber: "a number is malformed"
+            case .numberOutOfRange: "a number does not fit 64 bits"
+            case .tooDeep: "it nests deeper than \(JSONScanner.depthLimit)"
+            case .trailingBytes: "something follows the value"
+            case .wrongShape(let what): what
+            }
+        return "\(sentence) (byte \(offset))"
+    }
+}
+
+/// A cursor over JSON text.
+public struct JSONScanner {
+    /// What comes next.
+    public enum Token: Hashable, Sendable {
+        case object, array, string, number, bool, null
+    }
+
+    /// No row nests deeper.
+    public static let depthLimit = 128
+
+    let bytes: UnsafeRawBufferPointer
+    /// The byte that is read next.
+    public internal(set) var offset = 0
+
+    /// Reads the given memory, which must outlive the scanner.
+    public init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    func error(_ reason: JSONError.Reason, at offset: Int? = nil) -> JSONError {
+        JSONError(offset: offset ?? self.offset, reason: reason)
+    }
+
+    mutating func skipSpaces() {
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x09, 0x0a, 0x0d: offset += 1
+            default: return
+            }
+        }
+    }
+
+    /// The kind of the next value.
+    public mutating func peek() throws(JSONError) -> Token {
+        skipSpaces()
+        guard offset < bytes.count else { throw error(.endsEarly) }
+        switch bytes[offset] {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "-"), 0x30...0x39: return .number
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool
+        case UInt8(ascii: "n"): return .null
+        default: throw error(.unexpected(bytes[offset]))
+        }
+    }
+
+    /// Nothing but white space may follow.
+    public mutating func finish() throws(JSONError) {
+        skipSpaces()
+        if offset < bytes.count { throw error(.trailingBytes) }
+    }
+
+    // MARK: Containers
+
+    /// Steps into an object or array; false if it is empty, and then it is behind it.
+    mutating func enter(_ open: Unicode.Scalar, _ close: Unicode.Scalar) throws(JSONError) -> Bool {
+        try expect(open)
+        return try !skip(close)
+    }
+
+    /// Steps over the comma before the next element; false behind the last.
+    mutating func hasNext(_ close: Unicode.Scalar) throws(JSONError) -> Bool {
+        if try skip(close) { return false }
+        try expect(",")
+        return true
+    }
+
+    mutating func expect(_ sign: Unicode.Scalar) throws(JSONError) {
+        guard try skip(sign) else { throw error(.unexpected(bytes[offset])) }
+    }
+
+    private mutating func skip(_ sign: Unicode.Scalar) throws(JSONError) -> Bool {
+        skipSpaces()
+        guard offset < bytes.count else { throw error(.endsEarly) }
+        guard bytes[offset] == UInt8(ascii: sign) else { return false }
+        offset += 1
+        return true
+    }
+
+    // MARK: Scalars
+
+    mutating func word(_ word: StaticString) throws(JSONError) {
+        let length = word.utf8CodeUnitCount
+        guard bytes.count - offset >= length else { throw error(.endsEarly) }
+        for index in 0..<length where bytes[offset + index] != word.utf8Start[index] {
+            throw error(.unexpected(bytes[offset + index]), at: offset + index)
+        }
+        offset += length
+    }
+
+    /// A number's extent and whether it is an integer by its form.
+    mutating func number() throws(JSONError) -> (text: UnsafeRawBufferPointer, isInteger: Bool) {
+        let start = offset
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: "-") { offset += 1 }
+        let first = offset
+        guard skipDigits(), bytes[first] != 0x30 || offset == first + 1 else {
+            throw error(.invalidNumber, at: start)
+        }
+        var isInteger = true
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+            offset += 1
+            isInteger = false
+            guard skipDigits() else { throw error(.invalidNumber, at: start) }
+        }
+        if offset < bytes.count, bytes[offset] | 0x20 == UInt8(ascii: "e") {
+            offset += 1
+            isInteger = false
+            if offset < bytes.count, bytes[offset] == UInt8(ascii: "+") || bytes[offset] == UInt8(ascii: "-") {
+                offset += 1
+            }
+            guard skipDigits() else { throw error(.invalidNumber, at: start) }
+        }
+        return (UnsafeRawBufferPointer(rebasing: bytes[start..<offset]), isInteger)
+    }
+
+    private mutating func skipDigits() -> Bool {
+        let start = offset
+        while offset < bytes.count, bytes[offset] >= 0x30, bytes[offset] <= 0x39 { offset += 1 }
+        return offset > start
+    }
+
+    /// A string's content. Nearly all strings have no escape and are taken as they stand.
+    public mutating func string() throws(JSONError) -> String {
+        try expect("\"")
+        let start = offset
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case UInt8(ascii: "\""):
+                let text = try utf8(start..<offset)
+                offset += 1
+                return text
+            case UInt8(ascii: "\\"):
+                return try stringWithEscapes(from: start)
+            case 0..<0x20:
+                throw error(.controlCharacter)
+            default:
+                offset += 1
+            }
+        }
+        throw error(.endsEarly)
+    }
+
+    private func utf8(_ range: Range<Int>) throws(JSONError) -> String {
+        guard let text = String(validating: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self) else {
+            throw error(.invalidUTF8, at: range.lowerBound)
+        }
+        return text
+    }
+
+    private mutating func stringWithEscapes(from start: Int) throws(JSONError) -> String {
+        var text = try utf8(start..<offset)
+        var plain = offset
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case UInt8(ascii: "\""):
+                text += try utf8(plain..<offset)
+                offset += 1
+                return text
+            case UInt8(ascii: "\\"):
+                text += try utf8(plain..<offset)
+                text.unicodeScalars.append(try escape())
+                plain = offset
+            case 0..<0x20:
+                throw error(.controlCharacter)
+            default:
+                offset += 1
+            }
+        }
+        throw error(.endsEarly)
+    }
+
+    private mutating func escape() throws(JSONError) -> Unicode.Scalar {
+        guard bytes.count - offset >= 2 else { throw error(.endsEarly) }
+        let sign = bytes[offset + 1]
+        offset += 2
+        switch sign {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(sign)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{c}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicodeEscape()
+        default: throw error(.invalidEscape, at: offset - 2)
+        }
+    }
+
+    /// `\uXXXX`, or two of them that are a pair of surrogates; one alone is no character.
+    private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
+        let start = offset - 2
+        let unit = try hexadecimal()
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        guard unit < 0xdc00, bytes.count - offset >= 6, bytes[offset] == UInt8(ascii: "\\"),
+            bytes[offset + 1] == UInt8(ascii: "u")
+        else { throw error(.invalidEscape, at: start) }
+        offset += 2
+        let second = try hexadecimal()
+        guard (0xdc00...0xdfff).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xd800) << 10 + UInt32(second) - 0xdc00)
+        else { throw error(.invalidEscape, at: start) }
+        return scalar
+    }
+
+    private mutating func hexadecimal() throws(JSONError) -> UInt16 {
+        guard bytes.count - offset >= 4 else { throw error(.endsEarly) }
+        var value: UInt16 = 0
+        for index in offset..<offset + 4 {
+            let digit: UInt8
+            switch bytes[index] {
+            case 0x30...0x39: digit = bytes[index] - 0x30
+            case 0x41...0x46: digit = bytes[index] - 0x41 + 10
+            case 0x61...0x66: digit = bytes[index] - 0x61 + 10
+            default: throw error(.invalidEscape, at: index)
+            }
+            value = value << 4 | UInt16(digit)
+        }
+        offset += 4
+        return value
+    }
+}

@@ -1,0 +1,60 @@
+// The rule that tells a torn write from damage, row by row (invariants 18 and 19).
+
+import SegmentLog
+import Testing
+
+@Suite("Where a log ends")
+struct TailVerdictTests {
+    /// A torn frame at record 10, with nothing that speaks against it.
+    private func torn(_ change: (inout TailFacts) -> Void = { _ in }) -> TailVerdict {
+        var facts = TailFacts(
+            sequence: SequenceNumber(rawValue: 10), fault: .payloadChecksum, onlyZerosFollow: false, showsTearing: true,
+            transactionUnfinished: false, laterWitness: .none, watermark: SequenceNumber(rawValue: 9),
+            closedCleanly: false,
+            sealed: false)
+        change(&facts)
+        return TailVerdict(facts)
+    }
+
+    private func isCorrupt(_ verdict: TailVerdict) -> Bool {
+        if case .corrupt = verdict { true } else { false }
+    }
+
+    @Test func `zeros behind the last frame are a clean end`() {
+        #expect(torn { $0.onlyZerosFollow = true } == .clean)
+        #expect(torn { ($0.onlyZerosFollow, $0.closedCleanly) = (true, true) } == .clean)
+        #expect(torn { ($0.onlyZerosFollow, $0.sealed) = (true, true) } == .clean)
+    }
+
+    @Test func `a frame with the marks of tearing that nothing attests is torn`() {
+        #expect(torn() == .torn)
+    }
+
+    @Test func `a transaction without its end is torn, whatever follows`() {
+        #expect(torn { ($0.onlyZerosFollow, $0.transactionUnfinished, $0.showsTearing) = (true, true, false) } == .torn)
+    }
+
+    @Test func `without the marks of tearing it is damage`() {
+        #expect(isCorrupt(torn { $0.showsTearing = false }))
+    }
+
+    @Test func `a witness makes it damage`() {
+        #expect(isCorrupt(torn { $0.laterWitness = SequenceNumber(rawValue: 10) }))
+        #expect(torn { $0.laterWitness = SequenceNumber(rawValue: 9) } == .torn)
+    }
+
+    @Test func `a watermark makes it damage, even where only zeros follow`() {
+        #expect(isCorrupt(torn { $0.watermark = SequenceNumber(rawValue: 10) }))
+        #expect(isCorrupt(torn { ($0.watermark, $0.onlyZerosFollow) = (SequenceNumber(rawValue: 10), true) }))
+    }
+
+    @Test func `a log that was closed cleanly, or sealed there, has no torn end`() {
+        #expect(isCorrupt(torn { $0.closedCleanly = true }))
+        #expect(isCorrupt(torn { $0.sealed = true }))
+    }
+
+    @Test func `a whole frame of an unknown kind is never cut`() {
+        #expect(isCorrupt(torn { $0.fault = .unknownKind(77) }))
+        #expect(isCorrupt(torn { $0.fault = .unknownCodec(5) }))
+    }
+}

@@ -1,0 +1,143 @@
+// Filters: what both protocols' spellings mean, where a text goes wrong, and that printing and parsing are inverse.
+
+import SynclineCore
+import Testing
+
+private struct Row: FilterSubject {
+    var columns: [String: Value]
+
+    func value(ofColumn name: String) -> Value { columns[name] ?? .null }
+}
+
+private let row = Row(columns: [
+    "id": .string("O'Brien"), "text": .string("cheese at home"), "n": .integer(3), "price": .double(1.5),
+    "big": .integer(9_007_199_254_740_993), "done": .bool(false), "when": .string("2020-01-01T00:00:00Z"),
+    "updatedAt": .date(Timestamp(.init(milliseconds: 1_577_836_800_123))),
+    "place": .object([.init("city", .string("Oslo"))]), "list": .array([.integer(1)]),
+])
+
+private func matches(_ text: String) throws -> Bool {
+    try Expression(parsing: text).matches(row)
+}
+
+@Suite("Filters")
+struct FilterTests {
+    @Test(
+        "hold for a row",
+        arguments: [
+            "n eq 3", "n ne 4", "n gt 2", "n ge 3", "n lt 4", "n le 3", "n eq 3.0", "price eq 1.5", "3 eq n",
+            "id eq 'O''Brien'", "not done", "not (n eq 4)", "n eq 1 or n eq 3", "n eq 3 and not done and price lt 2",
+            "big eq 9007199254740993", "big gt 9007199254740992.0", "missing eq null", "n ne null", "missing ne 5",
+            "substringof('at',text) and n le 4", "contains(text,'at')", "startswith(text,'ch')",
+            "endswith(text,'home')",
+            "length(text) eq 14", "indexof(text,'at') eq 7", "substring(text,7) eq 'at home'",
+            "substring(text,7,2) eq 'at'", "toupper(text) eq 'CHEESE AT HOME'", "trim(concat(' ',text)) eq text",
+            "replace(text,'e','') eq 'chs at hom'", "n add 1 eq 4", "n sub 5 eq -2", "n mul 2 eq 6", "7 div n eq 2",
+            "7 mod n eq 1", "n add 2 mul 3 eq 9", "(n add 2) mul 3 eq 15", "-n eq -3", "floor(price) eq 1",
+            "ceiling(price) eq 2", "round(price) eq 2", "year(updatedAt) eq 2020", "month(when) eq 1",
+            "when eq datetime'2020-01-01T00:00:00.000Z'", "when eq '2020-01-01T00:00:00Z'",
+            "when lt datetimeoffset'2020-01-01T01:00:01+01:00'",
+            "updatedAt gt cast(2020-01-01T00:00:00.122Z,Edm.DateTimeOffset)",
+            "updatedAt ge 2020-01-01", "n in (1,2,3)", "id in ('x','O''Brien')", "place/city eq 'Oslo'", "n eq 3L",
+            "price eq 1.5f", "not (missing eq 1) or n eq 3", "-9223372036854775808 lt n", "done eq false",
+        ])
+    func hold(_ text: String) throws {
+        #expect(try matches(text))
+    }
+
+    @Test(
+        "do not hold for a row",
+        arguments: [
+            "n eq 4", "missing eq 5", "not (missing eq 5)", "missing gt 5", "not (missing gt 5)", "n eq '3'",
+            "not (n eq '3')",
+            "n ne '3'", "big eq 9007199254740992", "when eq '2020-01-01T00:00:00.000Z'", "n eq null", "not (n ne null)",
+            "done", "n", "text", "missing", "not missing", "7 div 0 eq 1", "not (7 div 0 eq 1)", "length(n) eq 1",
+            "9223372036854775807 add 1 eq 0", "place/city/street eq 'x'", "n in ('3')", "done eq 0",
+            "missing eq missing",
+        ])
+    func doNotHold(_ text: String) throws {
+        #expect(try !matches(text))
+    }
+
+    @Test(
+        "are refused with the place of the fault",
+        arguments: [
+            ("", 0), ("n eq", 4), ("n eq 'abc", 5), ("n = 3", 2), ("(n eq 3", 7), ("n eq 3)", 6), ("foo(n)", 0),
+            ("length(n,n)", 0), ("n eq 99999999999999999999", 5), ("n eq 1.x", 7), ("n eq datetime'yesterday'", 5),
+            ("n eq cast(1,Edm.Thing)", 5), ("n eq 3 n", 7), ("n eq 3x", 6), ("a/1 eq 1", 2),
+        ] as [(String, Int)])
+    func refused(_ text: String, _ position: Int) {
+        #expect {
+            try Expression(parsing: text)
+        } throws: { error in
+            (error as? FilterError)?.position == position
+        }
+    }
+
+    @Test("that nest without end are refused, not followed")
+    func depth() throws {
+        let deep = String(repeating: "(", count: 100_000) + "n eq 3" + String(repeating: ")", count: 100_000)
+        #expect(throws: FilterError.self) { try Expression(parsing: deep) }
+        #expect(throws: FilterError.self) {
+            try Expression(parsing: String(repeating: "not ", count: 100_000) + "done")
+        }
+        let modest = String(repeating: "(", count: 100) + "n eq 3" + String(repeating: ")", count: 100)
+        #expect(try matches(modest))
+    }
+
+    @Test(
+        "come back from their printed text",
+        arguments: [
+            "a eq 1 and (b eq 2 or c eq 3)", "a eq 1 or b eq 2 and c eq 3", "not (a eq 1)", "a add 1 mul 2 eq 3",
+            "(a add 1) mul 2 eq 3", "a sub (b sub 1) eq 0", "-(a add 1) lt -5", "contains(a,'x''y')",
+            "a in (1,'b',null)",
+            "when gt datetimeoffset'2020-01-01T00:00:00.1234567Z'", "a/b/c eq 1.5",
+            "a eq cast(00000000-0000-0000-0000-000000000001,Edm.Guid)",
+            "(a eq 1) eq true", "not not a",
+        ])
+    func roundTrip(_ text: String) throws {
+        let expression = try Expression(parsing: text)
+        #expect(try Expression(parsing: expression.text(for: .datasync3)) == expression)
+    }
+
+    @Test("are printed as each protocol spells them")
+    func dialects() throws {
+        let filter = try Expression(
+            parsing: "contains(a,'x') and n in (1,2) and at ge 2020-01-01T00:00:00Z and not done and b eq 'it''s'")
+        #expect(
+            try filter.text(for: .zumo2)
+                == "substringof('x',a) and (n eq 1 or n eq 2) and at ge datetimeoffset'2020-01-01T00:00:00.000Z' and not (done) and b eq 'it''s'"
+        )
+        #expect(
+            try filter.text(for: .datasync3)
+                == "contains(a,'x') and n in (1,2) and at ge cast(2020-01-01T00:00:00.000Z,Edm.DateTimeOffset) and not (done) and b eq 'it''s'"
+        )
+    }
+}
+
+@Suite("Orders")
+struct OrderTests {
+    @Test("are read with their directions")
+    func read() throws {
+        #expect(
+            try Query.Key.list(parsing: "a, b DESC,c asc") == [.init("a"), .init("b", descending: true), .init("c")])
+        for text in ["", "a,", "a up", "a desc b", "1"] {
+            #expect(throws: FilterError.self) { try Query.Key.list(parsing: text) }
+        }
+    }
+
+    @Test("put null first where they ascend, and end with the id")
+    func nullsAndIds() {
+        let rows: [(id: String, row: Row)] = [
+            ("d", Row(columns: ["n": .integer(2)])), ("c", Row(columns: [:])), ("b", Row(columns: ["n": .double(1.5)])),
+            ("a", Row(columns: ["n": .integer(2)])), ("e", Row(columns: ["n": .string("x")])),
+        ]
+        func ids(_ order: [Query.Key]) -> String {
+            let query = Query(table: "t", order: order)
+            return rows.sorted { query.areInOrder($0, $1) }.map(\.id).joined()
+        }
+        #expect(ids([.init("n")]) == "cbade")
+        #expect(ids([.init("n", descending: true)]) == "eadbc")
+        #expect(ids([]) == "abcde")
+    }
+}

@@ -1,0 +1,128 @@
+// The words of a command line, and what is said to those that are wrong.
+
+import SynclineInspect
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct ArgumentParserTests {
+    private func arguments(_ words: String...) throws -> Arguments {
+        guard case .run(let arguments) = try ArgumentParser.parse(words) else {
+            throw ToolError("test", "no command was meant")
+        }
+        return arguments
+    }
+
+    private func refusal(_ words: String...) -> ToolError? {
+        do throws(ToolError) {
+            _ = try ArgumentParser.parse(words)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `the longest run of words names the command`() throws {
+        #expect(try arguments("inspect").command.name == "inspect")
+        #expect(try arguments("inspect", "frames").command.name == "inspect frames")
+        #expect(try arguments("inspect", "frames", "@41").operands == ["@41"])
+    }
+
+    @Test func `options stand before, between and behind`() throws {
+        let all = try arguments("--json", "inspect", "-s", "a", "frames", "@41", "--limit=7", "--segment", "2")
+        #expect(all.flag("json"))
+        #expect(all.value("store") == "a")
+        #expect(try all.number("limit") == 7)
+        #expect(try all.number("segment") == 2)
+        #expect(try all.address(at: 0) == Address("@41"))
+    }
+
+    @Test(arguments: [["-n5"], ["-n", "5"], ["--limit", "5"], ["--limit=5"]])
+    func `a value may be joined to its option or follow it`(words: [String]) throws {
+        guard case .run(let arguments) = try ArgumentParser.parse(["inspect", "frames"] + words) else { return }
+        #expect(try arguments.number("limit") == 5)
+    }
+
+    @Test func `short options may share a dash`() throws {
+        let all = try arguments("raw", "cat", "-fs", "log")
+        #expect(all.flag("follow"))
+        #expect(all.value("store") == "log")
+    }
+
+    @Test func `behind two dashes everything is an operand`() throws {
+        #expect(try arguments("bench", "log", "--", "--json").operands == ["--json"])
+    }
+
+    @Test func `a name of a command behind an operand is an operand`() throws {
+        #expect(try arguments("help", "inspect", "frames").operands == ["inspect", "frames"])
+    }
+
+    @Test func `help is asked for at any place`() throws {
+        for words in [["--help"], ["raw", "-h"], ["inspect", "frames", "@41", "--help"]] {
+            guard case .help(let path) = try ArgumentParser.parse(words) else {
+                Issue.record("\(words) is a call for help")
+                continue
+            }
+            #expect(path == Array(words.prefix { !$0.hasPrefix("-") && !$0.hasPrefix("@") }))
+        }
+    }
+
+    @Test func `a slip of the finger is guessed`() {
+        #expect(refusal("inspct")?.hint == "Did you mean `inspect`?")
+        #expect(refusal("inspect", "frmaes")?.hint == "Did you mean `inspect frames`?")
+        #expect(refusal("verify", "--depe")?.hint == "Did you mean `--deep`?")
+        #expect(refusal("raw", "append", "--durability", "durabel")?.hint == "Did you mean `durable`?")
+        #expect(refusal("segments")?.hint == "Did you mean `inspect segments`?")
+        #expect(refusal("completions", "zhs")?.hint == "Did you mean `zsh`?")
+    }
+
+    @Test func `what is far from everything is not guessed`() {
+        #expect(refusal("xyzzy")?.hint == "Try `syncline --help`.")
+    }
+
+    @Test func `every refusal is a usage error with a hint or a list`() {
+        let lines: [[String]] = [
+            ["raw"], ["raw", "cat", "--from"], ["verify", "--deep=yes"], ["verify", "more"], ["completions"],
+            ["inspect", "-x"], ["inspect", "frames", "a", "b"],
+        ]
+        for words in lines {
+            do throws(ToolError) {
+                _ = try ArgumentParser.parse(words)
+                Issue.record("\(words) was taken")
+            } catch {
+                #expect(error.exit == .usage && error.code == "usage" && error.hint != nil)
+            }
+        }
+    }
+
+    @Test func `a number that is none is refused with its bounds`() throws {
+        let all = try arguments("raw", "append", "--batch", "0")
+        #expect(throws: ToolError.usage("--batch takes a number, 1 to 10, not `0`")) {
+            try all.number("batch", in: 1...10)
+        }
+    }
+
+    @Test func `the distance of words counts swaps once`() {
+        #expect(Suggestion.distance("frames", "frames") == 0)
+        #expect(Suggestion.distance("frmaes", "frames") == 1)
+        #expect(Suggestion.distance("frame", "frames") == 1)
+        #expect(Suggestion.distance("", "abc") == 3)
+        #expect(Suggestion.nearest(to: "comp", in: ["completions", "compact"]) == nil)
+        #expect(Suggestion.nearest(to: "compl", in: ["completions", "compact"]) == "completions")
+    }
+}
+
+@Suite struct AddressTests {
+    @Test(arguments: ["@41", "@41..57", "@-1", "s7", "s7:5209663"])
+    func `an address prints as it is written`(text: String) {
+        #expect(Address(text)?.description == text)
+    }
+
+    @Test(arguments: [
+        "", "41", "@", "@0", "@-0", "@41..", "@57..41", "@41.57", "@+1", "s", "s0", "s7:", "s7:-1", "x7",
+        "@99999999999999999999",
+    ])
+    func `anything else is none`(text: String) {
+        #expect(Address(text) == nil)
+    }
+}

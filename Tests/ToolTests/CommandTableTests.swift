@@ -1,0 +1,110 @@
+// One table makes the help, the manual page, the completions and the reference page; these tests hold them together.
+
+import Foundation
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct CommandTableTests {
+    private let table = CommandTable.all
+
+    @Test func `every command is explained in full`() async {
+        for command in table.commands {
+            #expect(!command.summary.isEmpty && !command.summary.hasSuffix("."), "\(command.name)")
+            #expect(!command.examples.isEmpty, "\(command.name) has no example")
+            for example in command.examples {
+                #expect(example.line.contains("syncline \(command.name)"), "\(example.line)")
+            }
+            let names = (command.options + CommandTable.common).map(\.name)
+            #expect(Set(names).count == names.count, "\(command.name) declares an option twice")
+            let letters = (command.options + CommandTable.common).compactMap(\.short)
+            #expect(Set(letters).count == letters.count, "\(command.name) declares a letter twice")
+        }
+        #expect(Set(table.commands.map(\.name)).count == table.commands.count)
+    }
+
+    @Test func `every beginning of commands has a meaning`() {
+        for command in table.commands { #expect(!table.summary(of: command.path[0]).isEmpty, "\(command.path[0])") }
+    }
+
+    @Test func `help names every word, option, example and exit code`() async {
+        for command in table.commands {
+            let help = await Call.tool(
+                "help", command.name.split(separator: " ").map(String.init)[0], command.path.last ?? "")
+            let direct = await Call.callHelp(command)
+            #expect(direct.exit == .done)
+            if command.path.count == 2 { #expect(help.output == direct.output) }
+            for option in command.options + CommandTable.common { #expect(direct.output.contains(option.usage)) }
+            for operand in command.operands { #expect(direct.output.contains(operand.name)) }
+            for example in command.examples { #expect(direct.output.contains(example.line)) }
+            for exit in command.exits { #expect(direct.output.contains(exit.meaning)) }
+        }
+    }
+
+    @Test func `the overview lists every command`() async {
+        let overview = await Call.tool()
+        #expect(overview.exit == .done)
+        for command in table.commands { #expect(overview.output.contains("  \(command.name) ")) }
+    }
+
+    @Test func `the manual page names every command and option`() {
+        let page = ManPage(table).text
+        for command in table.commands {
+            #expect(page.contains(".SS \"syncline \(command.name) "))
+            for option in command.options {
+                #expect(page.contains("\\-\\-" + option.name.replacingOccurrences(of: "-", with: "\\-")))
+            }
+        }
+        for line in page.split(separator: "\n") {
+            #expect(!line.hasPrefix("'"))
+            #expect(line.utf8.allSatisfy { $0 < 0x80 })
+        }
+    }
+
+    @Test func `the completions know every word, option and choice`() {
+        let scripts = [BashCompletion(table).text, ZshCompletion(table).text, FishCompletion(table).text]
+        for script in scripts {
+            for command in table.commands {
+                for word in command.path { #expect(script.contains(word)) }
+                for option in command.options + CommandTable.common {
+                    #expect(script.contains("--\(option.name)") || script.contains("-l \(option.name)"))
+                    for choice in option.choices { #expect(script.contains(choice)) }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `a shell that is here takes its completions`(shell: String) async throws {
+        let paths = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + shell }
+        guard let path = paths.first(where: FileManager.default.isExecutableFile) else { return }
+        let folder = try TemporaryFolder()
+        let script = folder.path + "/script"
+        try await Call.tool("completions", shell).output.write(toFile: script, atomically: true, encoding: .utf8)
+        let child = try Child(path, ["-n", script])
+        #expect(try child.wait() == 0)
+        #expect(child.errors == "")
+    }
+
+    @Test func `the reference page is the table`() throws {
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../docs/CLI.md")
+        let page = ReferencePage(table).text
+        if ProcessInfo.processInfo.environment["SYNCLINE_UPDATE_DOCS"] == "1" {
+            try page.write(to: url, atomically: true, encoding: .utf8)
+        }
+        let written = try String(contentsOf: url, encoding: .utf8)
+        #expect(written == page, "docs/CLI.md is not what the table says; SYNCLINE_UPDATE_DOCS=1 writes it again")
+    }
+}
+
+extension Call {
+    /// `--help` of a command.
+    static func callHelp(_ command: Command) async -> Call {
+        let output = MemorySink()
+        let errors = MemorySink()
+        let host = Host(environment: Environment(), output: output, errors: errors, input: MemoryLines())
+        let exit = await Tool(host).run(command.path + ["--help"])
+        return Call(exit: exit, output: output.text, errors: errors.text)
+    }
+}

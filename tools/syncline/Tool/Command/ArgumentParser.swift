@@ -1,0 +1,169 @@
+// Turns words into a command and its arguments. Pure: the same words give the same result, and an error says what to do.
+// Options may stand anywhere behind the words that name the command; common ones before them, too.
+
+import SynclineInspect
+
+package struct ArgumentParser {
+    private let table: CommandTable
+    private var words: ArraySlice<String>
+    private var path: [String] = []
+    private var command: Command?
+    /// Common options that came before the command was known.
+    private var early: [(Option, String?)] = []
+    private var arguments: Arguments?
+    private var onlyOperands = false
+
+    private init(_ words: [String], _ table: CommandTable) {
+        self.table = table
+        self.words = words[...]
+    }
+
+    /// What the words ask for.
+    package enum Request: Sendable {
+        case run(Arguments)
+        /// `--help`, of the command or group these words name.
+        case help([String])
+        case version
+    }
+
+    package static func parse(_ words: [String], _ table: CommandTable = .all) throws(ToolError) -> Request {
+        var parser = ArgumentParser(words, table)
+        return try parser.parse()
+    }
+
+    private mutating func parse() throws(ToolError) -> Request {
+        while let word = words.popFirst() {
+            if onlyOperands || word == "-" || !word.hasPrefix("-") {
+                try take(word)
+            } else if word == "--" {
+                onlyOperands = true
+            } else {
+                try takeOption(word)
+            }
+        }
+        if given("help") { return .help(path) }
+        if given("version") { return .version }
+        guard let arguments = try settle() else { return .help([]) }
+        try checkOperands(arguments)
+        return .run(arguments)
+    }
+
+    private func given(_ name: String) -> Bool {
+        early.contains { $0.0.name == name } || arguments?.flag(name) == true
+    }
+
+    // MARK: Words
+
+    /// A word that is no option: it names the command as long as it can, then it is an operand.
+    private mutating func take(_ word: String) throws(ToolError) {
+        if !onlyOperands, arguments?.operands.isEmpty ?? true, table.words(after: path).contains(word) {
+            path.append(word)
+            command = table.command(path)
+            var next = command.map { Arguments($0) }
+            for (option, value) in early { next?.set(option, value) }
+            arguments = next
+            return
+        }
+        guard let command, let arguments, accepts(command, arguments) else { throw unknown(word) }
+        self.arguments?.add(operand: word)
+    }
+
+    private func accepts(_ command: Command, _ arguments: Arguments) -> Bool {
+        guard let last = command.operands.last else { return false }
+        return last.repeats || arguments.operands.count < command.operands.count
+    }
+
+    private func unknown(_ word: String) -> ToolError {
+        let known = table.words(after: path)
+        let guess = Suggestion.nearest(to: word, in: known)
+        if known.isEmpty {
+            let name = command?.name ?? ""
+            return .usage("`\(name)` takes no `\(escaped(word))`", hint: helpHint)
+        }
+        let subject = path.isEmpty ? "there is no command" : "`\(path.joined(separator: " "))` has no"
+        let meant = guess.map { path + [$0] } ?? table.command(endingWith: word, after: path)
+        let hint = meant.map { "Did you mean `\($0.joined(separator: " "))`?" }
+        return .usage("\(subject) `\(escaped(word))`", hint: hint ?? helpHint)
+    }
+
+    private var helpHint: String {
+        "Try `\((["syncline"] + path + ["--help"]).joined(separator: " "))`."
+    }
+
+    private func settle() throws(ToolError) -> Arguments? {
+        if let arguments { return arguments }
+        if path.isEmpty { return nil }
+        let words = table.words(after: path).map { "`\($0)`" }.joined(separator: ", ")
+        throw .usage("`\(path.joined(separator: " "))` needs another word: \(words)", hint: helpHint)
+    }
+
+    // MARK: Options
+
+    private var options: [Option] { (command?.options ?? []) + CommandTable.common }
+
+    private mutating func takeOption(_ word: String) throws(ToolError) {
+        if word.hasPrefix("--") {
+            let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard let option = options.first(where: { $0.name == name }) else { throw unknownOption("--\(name)") }
+            try set(option, parts.count == 2 ? String(parts[1]) : nil)
+        } else {
+            try takeShortOptions(word.dropFirst())
+        }
+    }
+
+    /// `-f`, `-n5`, `-n 5`, `-fn5`.
+    private mutating func takeShortOptions(_ letters: Substring) throws(ToolError) {
+        var letters = letters
+        while let letter = letters.popFirst() {
+            guard let option = options.first(where: { $0.short == letter }) else { throw unknownOption("-\(letter)") }
+            if option.value != nil && !letters.isEmpty {
+                return try set(option, String(letters))
+            }
+            try set(option, nil)
+        }
+    }
+
+    private mutating func set(_ option: Option, _ given: String?) throws(ToolError) {
+        var value = given
+        if option.value == nil {
+            if given != nil { throw .usage("--\(option.name) takes no value", hint: helpHint) }
+        } else if value == nil {
+            guard let next = words.popFirst() else {
+                throw .usage("--\(option.name) needs a value: \(option.value ?? "")", hint: helpHint)
+            }
+            value = next
+        }
+        if let value { try check(value, of: option) }
+        if CommandTable.common.contains(option) { early.append((option, value)) }
+        arguments?.set(option, value)
+    }
+
+    private func check(_ value: String, of option: Option) throws(ToolError) {
+        guard !option.choices.isEmpty, !option.choices.contains(value) else { return }
+        throw .usage(
+            "--\(option.name) can't be `\(escaped(value))`: it is one of \(option.choices.joined(separator: ", "))",
+            hint: Suggestion.nearest(to: value, in: option.choices).map { "Did you mean `\($0)`?" })
+    }
+
+    private func unknownOption(_ word: String) -> ToolError {
+        let name = path.isEmpty ? "syncline" : path.joined(separator: " ")
+        let known = options.map { "--\($0.name)" } + options.compactMap { $0.short.map { "-\($0)" } }
+        let guess = word.count > 2 ? Suggestion.nearest(to: word, in: known) : nil
+        return .usage(
+            "`\(name)` has no option \(escaped(word))", hint: guess.map { "Did you mean `\($0)`?" } ?? helpHint)
+    }
+
+    private func checkOperands(_ arguments: Arguments) throws(ToolError) {
+        let declared = arguments.command.operands
+        if let missing = declared.dropFirst(arguments.operands.count).first(where: \.isRequired) {
+            throw .usage("`\(arguments.command.name)` needs \(missing.name): \(missing.summary)", hint: helpHint)
+        }
+        for (operand, word) in zip(declared, arguments.operands)
+        where !operand.choices.isEmpty && !operand.choices.contains(word) {
+            throw .usage(
+                "\(operand.name) can't be `\(escaped(word))`: it is one of \(operand.choices.joined(separator: ", "))",
+                hint: Suggestion.nearest(to: word, in: operand.choices).map { "Did you mean `\($0)`?" })
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// What was said on the command line, checked against the command's own declaration. Asking for an option that the
+// command does not declare is a defect, and stops.
+
+package import SynclineInspect
+
+/// The options and operands of one call.
+package struct Arguments: Sendable {
+    package let command: Command
+    private var values: [String: String] = [:]
+    private var flags: Set<String> = []
+    package private(set) var operands: [String] = []
+
+    package init(_ command: Command) {
+        self.command = command
+    }
+
+    mutating func set(_ option: Option, _ value: String?) {
+        if let value { values[option.name] = value } else { flags.insert(option.name) }
+    }
+
+    mutating func add(operand: String) {
+        operands.append(operand)
+    }
+
+    private func check(_ name: String) {
+        precondition(
+            (command.options + CommandTable.common).contains { $0.name == name },
+            "`\(command.name)` asks for --\(name), which it does not declare")
+    }
+
+    /// Whether an option without a value was given.
+    package func flag(_ name: String) -> Bool {
+        check(name)
+        return flags.contains(name)
+    }
+
+    /// The value of an option.
+    package func value(_ name: String) -> String? {
+        check(name)
+        return values[name]
+    }
+
+    /// The value of an option that is a number.
+    package func number(_ name: String, in range: ClosedRange<UInt64> = 1...UInt64(Int.max)) throws(ToolError)
+        -> UInt64?
+    {
+        guard let text = value(name) else { return nil }
+        guard let number = UInt64(text), range.contains(number) else {
+            let bounds =
+                range.upperBound == UInt64(Int.max)
+                ? "from \(range.lowerBound) on" : "\(range.lowerBound) to \(range.upperBound)"
+            throw .usage("--\(name) takes a number, \(bounds), not `\(escaped(text))`")
+        }
+        return number
+    }
+
+    /// The value of an option that is an address.
+    package func address(_ name: String) throws(ToolError) -> Address? {
+        guard let text = value(name) else { return nil }
+        return try Arguments.address(text)
+    }
+
+    /// An operand that is an address.
+    package func address(at index: Int) throws(ToolError) -> Address? {
+        guard index < operands.count else { return nil }
+        return try Arguments.address(operands[index])
+    }
+
+    private static func address(_ text: String) throws(ToolError) -> Address {
+        guard let address = Address(text) else {
+            throw .usage(
+                "`\(escaped(text))` is no address",
+                hint: "Write @41, @41..57, @-1 (the last), s7 or s7:5209663.")
+        }
+        return address
+    }
+}

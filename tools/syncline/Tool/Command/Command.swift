@@ -1,0 +1,130 @@
+// What a command is: a value in one table, from which the parser, `--help`, the man page, the completions and the
+// reference page are made. A command reads and writes through its context only, so the same one runs in a shell.
+
+/// How a command ended.
+package enum ExitCode: Int32, Sendable {
+    /// Yes, or done.
+    case done = 0
+    /// The answer is no.
+    case no = 1
+    /// The command line is wrong.
+    case usage = 2
+    /// It could not be done.
+    case failed = 3
+    /// Some of what was asked for could not be shown.
+    case partial = 4
+    /// A defect of the tool.
+    case internalError = 70
+}
+
+/// One command.
+package struct Command: Sendable {
+    /// The words that name it: `inspect frames`.
+    package var path: [String]
+    /// What it does, in a line.
+    package var summary: String
+    /// More about it: paragraphs.
+    package var details: [String]
+    package var operands: [Operand]
+    package var options: [Option]
+    package var examples: [Example]
+    /// What `--json` prints.
+    package var result: String?
+    /// What its exit codes mean, where they say more than the usual.
+    package var exits: [Exit]
+    package var run: @Sendable (Arguments, Context) async throws -> ExitCode
+
+    package init(
+        _ path: String, _ summary: String, details: [String] = [], operands: [Operand] = [], options: [Option] = [],
+        examples: [Example] = [], result: String? = nil, exits: [Exit] = [],
+        run: @escaping @Sendable (Arguments, Context) async throws -> ExitCode
+    ) {
+        self.path = path.split(separator: " ").map(String.init)
+        self.summary = summary
+        self.details = details
+        self.operands = operands
+        self.options = options
+        self.examples = examples
+        self.result = result
+        self.exits = exits
+        self.run = run
+    }
+
+    package var name: String { path.joined(separator: " ") }
+}
+
+/// A word a command takes by its place.
+package struct Operand: Hashable, Sendable {
+    package var name: String
+    package var summary: String
+    package var isRequired: Bool
+    /// Words it may be; any, if there are none.
+    package var choices: [String]
+    /// Whether it may be given several times.
+    package var repeats: Bool
+    package var takesDirectory: Bool
+
+    package init(
+        _ name: String, _ summary: String, isRequired: Bool = false, choices: [String] = [], repeats: Bool = false,
+        takesDirectory: Bool = false
+    ) {
+        self.name = name
+        self.summary = summary
+        self.isRequired = isRequired
+        self.choices = choices
+        self.repeats = repeats
+        self.takesDirectory = takesDirectory
+    }
+}
+
+/// A word with dashes.
+package struct Option: Hashable, Sendable {
+    /// Without its dashes.
+    package var name: String
+    package var short: Character?
+    /// What its value is called; nil if it takes none.
+    package var value: String?
+    package var summary: String
+    /// Words its value may be; any, if there are none.
+    package var choices: [String]
+    package var takesDirectory: Bool
+
+    package init(
+        _ name: String, short: Character? = nil, value: String? = nil, choices: [String] = [],
+        takesDirectory: Bool = false, _ summary: String
+    ) {
+        self.name = name
+        self.short = short
+        self.value = value
+        self.summary = summary
+        self.choices = choices
+        self.takesDirectory = takesDirectory
+    }
+
+    /// `-n, --limit N`
+    package var usage: String {
+        (short.map { "-\($0), " } ?? "") + "--\(name)" + (value.map { " \($0)" } ?? "")
+    }
+}
+
+/// A command line worth knowing.
+package struct Example: Hashable, Sendable {
+    package var line: String
+    package var summary: String
+
+    package init(_ line: String, _ summary: String) {
+        self.line = line
+        self.summary = summary
+    }
+}
+
+/// What an exit code means.
+package struct Exit: Hashable, Sendable {
+    package var code: ExitCode
+    package var meaning: String
+
+    package init(_ code: ExitCode, _ meaning: String) {
+        self.code = code
+        self.meaning = meaning
+    }
+}

@@ -1,0 +1,87 @@
+// `raw append`: lines in, acknowledgements out. What was printed is in the log, whatever happens to this process after.
+
+import SegmentLog
+import SynclineInspect
+
+enum RawAppendCommand {
+    static let command = Command(
+        "raw append", "appends lines of the input as records",
+        details: [
+            """
+            Reads standard input. Each line, or each N lines with --batch, is one commit: all of it is stored or \
+            nothing. Its records' numbers are printed when the commit is stored as --durability says, and not \
+            before: a script may kill this process at any moment and compare. What is left at the end of the input \
+            is a commit, too.
+            """,
+            "A store that was named and does not exist is made.",
+        ],
+        options: [
+            Option(
+                "durability", value: "LEVEL", choices: Durability.names,
+                "how far a commit reaches before it is printed; durable"),
+            Option("batch", value: "N", "lines in a commit; 1"),
+        ],
+        examples: [
+            Example("seq 1000 | syncline raw append -s demo.log", "a thousand durable commits"),
+            Example("syncline raw append --batch 100 < lines.txt", "a hundred lines a commit"),
+        ],
+        result: #"[{"records":"@1..3","count":3}]"#,
+        exits: [Exit(.done, "everything was stored"), Exit(.failed, "what was not printed may be missing")],
+        run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let size = try arguments.number("batch", in: 1...1_000_000) ?? 1
+        let durability = Durability(name: arguments.value("durability") ?? "durable")
+        let location = try StoreLocation.find(arguments, context.environment)
+        let writer = try LogWriter.open(
+            POSIXStorage(directory: location.path), creating: location.isNamed ? .ifMissing : .never,
+            clock: context.clock)
+        if context.environment.inputIsTerminal {
+            context.narration.hint("Each line is a record; Ctrl-D ends.")
+        }
+        try context.output.beginList()
+        do {
+            try append(context, writer, size, durability)
+        } catch is ClosedPipe {
+            // Nobody hears of more; what was stored stays.
+        }
+        try writer.close()
+        try context.output.endList()
+        return .done
+    }
+
+    private static func append(_ context: Context, _ writer: LogWriter, _ size: UInt64, _ durability: Durability) throws
+    {
+        var batch = RecordBatch()
+        while let line = try context.host.input.next() {
+            batch.append(line)
+            if batch.count < size { continue }
+            try commit(&batch, context, writer, durability)
+        }
+        if !batch.isEmpty { try commit(&batch, context, writer, durability) }
+    }
+
+    private static func commit(
+        _ batch: inout RecordBatch, _ context: Context, _ writer: LogWriter, _ durability: Durability
+    ) throws {
+        let range = try writer.append(batch, durability: durability)
+        batch.removeAll()
+        try context.output.line(range.description)
+        try context.output.element(["records": .string(range.description), "count": .number(range.count)])
+        try context.output.flush()
+    }
+}
+
+extension Durability {
+    static let names = ["durable", "ordered", "buffered"]
+
+    /// The level of a name that the parser has checked.
+    init(name: String) {
+        switch name {
+        case "ordered": self = .ordered
+        case "buffered": self = .buffered
+        default: self = .durable
+        }
+    }
+}

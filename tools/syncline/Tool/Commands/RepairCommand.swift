@@ -1,0 +1,173 @@
+// `repair`: mends what can be mended without losing an acknowledged record, keeps what it cuts, and says what is left.
+
+import SegmentLog
+import SynclineInspect
+
+enum RepairCommand {
+    static let command = Command(
+        "repair", "mends what can be mended without loss",
+        details: [
+            """
+            Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log, removes \
+            leftovers, and moves damaged checkpoints into quarantine/. What it cuts or moves stays in quarantine/. \
+            Damage to acknowledged records is never touched.
+            """,
+            "--salvage copies every whole record, under its number, into a new log; the damaged one is only read.",
+        ],
+        options: [
+            Option("dry-run", "says what would be done, and does nothing"),
+            Option(
+                "salvage", value: "DIR", takesDirectory: true,
+                "copies what is whole into a new log in DIR, which must be empty or missing"),
+        ],
+        examples: [
+            Example("syncline repair --dry-run", "what would be done"),
+            Example("syncline repair --salvage rescued", "a new log of all that is whole"),
+        ],
+        result:
+            #"""
+            {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|remove-leftover","address","file","bytes":n,\#
+            "reason"}],"left":[damage as in verify],"dryRun":bool}, with --salvage also "salvaged":{"store",\#
+            "events":n,"lost":["@7..9"]}
+            """#,
+        exits: [
+            Exit(.done, "nothing is left damaged; with --salvage: every record was copied"),
+            Exit(.no, "something is left; with --salvage: records are lost"),
+            Exit(.failed, "refused: another program has the store open, or it can't be written"),
+        ],
+        run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let storage = try context.storage(arguments)
+        let isDry = arguments.flag("dry-run")
+        if let directory = arguments.value("salvage") {
+            if isDry {
+                throw ToolError.usage("--salvage and --dry-run exclude each other: salvage only reads the store")
+            }
+            return try SalvageReport(from: storage, to: directory, context).show(context)
+        }
+        let inspection = LogInspection(storage)
+        let report = try inspection.verify()
+        if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
+        let plan = RepairPlan(report, try inspection.catalog())
+        if isDry || plan.steps.isEmpty {
+            return try show(plan.steps, plan.left, isDry: isDry, context)
+        }
+        try Repair(storage, context.clock).perform(plan)
+        let after = try inspection.verify().damage
+        let done = plan.steps.filter { step in
+            !after.contains { $0.address == step.address && $0.reason == step.reason }
+        }
+        return try show(done, after, isDry: false, context)
+    }
+
+    private static func show(
+        _ steps: [RepairStep], _ left: [LogDamage], isDry: Bool, _ context: Context
+    ) throws -> ExitCode {
+        try context.output.value([
+            "repaired": .array(steps.map(\.json)), "left": .array(left.map(\.json)), "dryRun": .boolean(isDry),
+        ])
+        let style = context.output.style
+        for step in steps {
+            let text = escaped(step.sentence(isDone: !isDry))
+            try context.output.line(style.paint(text, isDry ? .plain : .good) + escaped(": \(step.reason)"))
+        }
+        for damage in left { try context.output.line(style.marked(damage)) }
+        if steps.isEmpty && left.isEmpty {
+            try context.output.line(style.paint("healthy", .good) + "  nothing to repair")
+        }
+        if context.output.form.isText, !left.isEmpty {
+            context.narration.hint(LogDamage.Remedy.salvage.advice)
+        }
+        return left.isEmpty ? .done : .no
+    }
+}
+
+/// Performs a plan, holding the log's lock.
+private struct Repair {
+    let storage: POSIXStorage
+    let clock: any LogClock
+
+    init(_ storage: POSIXStorage, _ clock: any LogClock) {
+        self.storage = storage
+        self.clock = clock
+    }
+
+    func perform(_ plan: RepairPlan) throws {
+        if plan.isRefused {
+            // The end of the log is not to be touched; the lock keeps a writer away all the same.
+            guard let lock = try storage.lock(FileName.lock) else {
+                throw LogError(
+                    .storeLocked, "another writer has \(storage.location) open", file: FileName.lock,
+                    hint: "Close it there first; reading needs no lock.")
+            }
+            defer { lock.release() }
+            try setAside(plan)
+        } else {
+            var configuration = LogConfiguration()
+            configuration.syncsWhenIdle = false
+            let writer = try LogWriter.open(storage, creating: .never, configuration: configuration, clock: clock)
+            try setAside(plan)
+            try writer.close()
+        }
+    }
+
+    private func setAside(_ plan: RepairPlan) throws(StorageError) {
+        let names = plan.steps.filter { $0.action == .setAside }.map(\.file)
+        guard !names.isEmpty else { return }
+        try storage.createDirectory(FileName.quarantine)
+        let taken = try storage.names(in: FileName.quarantine)
+        for name in names {
+            var kept = name
+            var count = 1
+            while taken.contains(kept) {
+                count += 1
+                kept = "\(name).\(count)"
+            }
+            try storage.rename(name, to: "\(FileName.quarantine)/\(kept)")
+        }
+        try storage.syncDirectory(FileName.quarantine)
+        try storage.syncDirectory("")
+    }
+}
+
+/// What a salvage did.
+private struct SalvageReport {
+    let directory: String
+    let records: UInt64
+    let lost: [SequenceRange]
+    let left: [LogDamage]
+
+    init(from storage: POSIXStorage, to directory: String, _ context: Context) throws {
+        self.directory = directory
+        left = try LogInspection(storage).verify().damage
+        let fresh = POSIXStorage(directory: directory)
+        let salvage = try LogSalvage.copy(from: storage, to: fresh)
+        records = salvage.records
+        // What was lost behind the last whole record leaves no gap in the copy.
+        let end = try LogInspection(fresh).verify().segments.map(\.records.last).max() ?? .none
+        let behind = left.filter { $0.remedy == .salvage }.compactMap(\.records).filter { $0.last > end }
+            .map { SequenceRange(first: max($0.first, end.next), last: $0.last) }
+        lost = salvage.lost + behind
+    }
+
+    func show(_ context: Context) throws -> ExitCode {
+        let salvaged: JSONValue = [
+            "store": .string(directory), "events": .number(records),
+            "lost": .array(lost.map { .string($0.description) }),
+        ]
+        try context.output.value([
+            "repaired": [], "left": .array(left.map(\.json)), "dryRun": .boolean(false), "salvaged": salvaged,
+        ])
+        let style = context.output.style
+        for damage in left { try context.output.line(style.marked(damage)) }
+        try context.output.line(
+            style.paint("copied", .good) + "  \(counted(records, "record")) into \(escaped(directory))")
+        if !lost.isEmpty {
+            try context.output.line(
+                style.paint("lost", .bad) + "    \(lost.map(\.description).joined(separator: ", "))")
+        }
+        return lost.isEmpty ? .done : .no
+    }
+}

@@ -1,0 +1,84 @@
+// `verify`: is every byte that was acknowledged still there? Answers with its exit code, and with a list of what is not.
+
+import SegmentLog
+import SynclineInspect
+
+enum VerifyCommand {
+    static let command = Command(
+        "verify", "checks every frame, segment and checkpoint",
+        details: [
+            """
+            Reads the whole log and checks each frame's checksums, its place in the order, the ends of segments, \
+            indexes and checkpoints. It never writes, and works beside a program that has the store open: what such \
+            a program is just writing is no damage.
+            """,
+            "`repairable` damage costs no acknowledged record: `syncline repair` mends it.",
+        ],
+        options: [Option("deep", "decodes every record, too")],
+        examples: [
+            Example("syncline verify", "the answer in words"),
+            Example("syncline verify --deep --json", "the answer for a program"),
+        ],
+        result:
+            #"""
+            {"healthy":bool,"events":n,"damage":[{"address","bytes":n,"reason","repairable":bool,"file",\#
+            "records","remedy":"cut-tail|rebuild|salvage|upgrade"}],"segments":n,"frames":n,\#
+            "checkpoints":["@40"],"holes":["@7..9"]}
+            """#,
+        exits: [
+            Exit(.done, "nothing is damaged"),
+            Exit(.no, "something is"),
+            Exit(.failed, "it could not be checked: no store, a newer format, unreadable files"),
+        ],
+        run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let inspection = LogInspection(try context.storage(arguments))
+        let total = try inspection.catalog().segments.reduce(0) { $0 + $1.size }
+        let progress = context.narration.progress("verifying", total: total)
+        defer { progress.finish() }
+        let report = try inspection.verify(deep: arguments.flag("deep")) { progress.advance(by: $0.length.rawValue) }
+        progress.finish()
+        if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
+        try context.output.value(report.json)
+        try show(report, context)
+        return report.isHealthy ? .done : .no
+    }
+
+    private static func show(_ report: LogReport, _ context: Context) throws {
+        let style = context.output.style
+        for damage in report.damage { try context.output.line(style.marked(damage)) }
+        for hole in report.holes { try context.output.line(style.paint("  \(hole) are known to be lost", .warning)) }
+        let whole = [
+            counted(report.records, "record"), counted(report.frames, "frame"),
+            counted(UInt64(report.segments.count), "segment"), counted(UInt64(report.checkpoints.count), "checkpoint"),
+        ].joined(separator: ", ")
+        if report.isHealthy {
+            try context.output.line(style.paint("healthy", .good) + "  " + whole)
+            return
+        }
+        let places = counted(UInt64(report.damage.count), "place")
+        try context.output.line(style.paint("damaged", .bad) + "  in \(places); whole are " + whole)
+        guard context.output.form.isText else { return }
+        var told: [String] = []
+        for damage in report.damage where !told.contains(damage.advice) {
+            told.append(damage.advice)
+            context.narration.hint("\(damage.address): \(damage.advice)")
+        }
+    }
+}
+
+extension LogReport {
+    var json: JSONValue {
+        [
+            "healthy": .boolean(isHealthy),
+            "events": .number(records),
+            "damage": .array(damage.map(\.json)),
+            "segments": .number(segments.count),
+            "frames": .number(frames),
+            "checkpoints": .array(checkpoints.map { .string($0.description) }),
+            "holes": .array(holes.map { .string($0.description) }),
+        ]
+    }
+}

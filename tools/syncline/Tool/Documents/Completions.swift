@@ -1,0 +1,129 @@
+// Completions for three shells: each script knows the words, options and choices of the table.
+
+/// For bash.
+struct BashCompletion {
+    let table: CommandTable
+
+    init(_ table: CommandTable) {
+        self.table = table
+    }
+
+    var text: String {
+        var lines = [
+            "# bash completion for syncline; written by `syncline completions bash`", "_syncline() {",
+            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} path= word index",
+            "    for ((index = 1; index < COMP_CWORD; index++)); do",
+            "        word=${COMP_WORDS[index]}", "        case \"$path $word\" in",
+        ]
+        for path in Completion.paths(table) where !path.isEmpty {
+            let before = path.dropLast().joined(separator: " ")
+            lines.append(
+                "            \"\(before) \(path[path.count - 1])\") path=\"\(path.joined(separator: " "))\" ;;")
+        }
+        lines += ["        esac", "    done", "    case \"$path $previous\" in"]
+        for path in Completion.paths(table) {
+            for option in Completion.options(table, path) {
+                guard let answer = answer(option) else { continue }
+                let names = ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
+                let pattern = names.map { "\"\(path.joined(separator: " ")) \($0)\"" }.joined(separator: " | ")
+                lines.append("        \(pattern)) \(answer); return ;;")
+            }
+        }
+        lines += ["    esac", "    local words=", "    case \"$path\" in"]
+        for path in Completion.paths(table) {
+            lines.append(
+                "        \"\(path.joined(separator: " "))\") words=\"\(Completion.words(table, path).joined(separator: " "))\" ;;"
+            )
+        }
+        lines += [
+            "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))",
+            "    if [[ $path == \"bench log\" && $current != -* ]]; then COMPREPLY+=($(compgen -d -- \"$current\")); fi",
+            "}", "complete -F _syncline syncline",
+        ]
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private func answer(_ option: Option) -> String? {
+        if option.value == nil { return nil }
+        if option.takesDirectory { return "COMPREPLY=($(compgen -d -- \"$current\"))" }
+        return "COMPREPLY=($(compgen -W \"\(option.choices.joined(separator: " "))\" -- \"$current\"))"
+    }
+}
+
+/// For fish.
+struct FishCompletion {
+    let table: CommandTable
+
+    init(_ table: CommandTable) {
+        self.table = table
+    }
+
+    var text: String {
+        var lines = [
+            "# fish completion for syncline; written by `syncline completions fish`",
+            "function __syncline_at", "    set -l words (commandline -opc | string match -v -- '-*')",
+            "    test \"$words[2..]\" = \"$argv\"", "end",
+            "function __syncline_in", "    set -l words (commandline -opc | string match -v -- '-*')",
+            "    string match -q -- \"$argv*\" \"$words[2..]\"", "end", "complete -c syncline -f",
+        ]
+        for option in CommandTable.common { lines.append("complete -c syncline" + self.option(option)) }
+        for path in Completion.paths(table) {
+            let words = path.joined(separator: " ")
+            for word in table.words(after: path) {
+                let summary = table.command(path + [word])?.summary ?? table.summary(of: word)
+                lines.append(
+                    "complete -c syncline -n '__syncline_at \(words)' -a \(word) -d \(Completion.quoted(summary))")
+            }
+            guard let command = table.command(path) else { continue }
+            for option in command.options {
+                lines.append("complete -c syncline -n '__syncline_in \(words)'" + self.option(option))
+            }
+            for operand in command.operands {
+                let condition = "complete -c syncline -n '__syncline_at \(words)'"
+                if operand.takesDirectory { lines.append("\(condition) -a '(__fish_complete_directories)'") }
+                if !operand.choices.isEmpty {
+                    lines.append("\(condition) -a '\(operand.choices.joined(separator: " "))'")
+                }
+            }
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private func option(_ option: Option) -> String {
+        var text = " -l \(option.name)" + (option.short.map { " -s \($0)" } ?? "")
+        if option.takesDirectory {
+            text += " -xa '(__fish_complete_directories)'"
+        } else if option.value != nil {
+            text += option.choices.isEmpty ? " -x" : " -xa '\(option.choices.joined(separator: " "))'"
+        }
+        return text + " -d \(Completion.quoted(option.summary))"
+    }
+}
+
+enum Completion {
+    /// All beginnings of commands, the empty one first.
+    static func paths(_ table: CommandTable) -> [[String]] {
+        var paths: [[String]] = [[]]
+        for command in table.commands {
+            for count in 1...command.path.count {
+                let path = Array(command.path.prefix(count))
+                if !paths.contains(path) { paths.append(path) }
+            }
+        }
+        return paths
+    }
+
+    static func options(_ table: CommandTable, _ path: [String]) -> [Option] {
+        (table.command(path)?.options ?? []) + CommandTable.common
+    }
+
+    /// What may stand behind some words.
+    static func words(_ table: CommandTable, _ path: [String]) -> [String] {
+        let operands = table.command(path)?.operands.flatMap(\.choices) ?? []
+        return table.words(after: path) + operands + options(table, path).map { "--\($0.name)" }
+    }
+
+    static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,128 @@
+// `--help`: a command's entry in the table as text for a terminal.
+
+import SynclineInspect
+
+extension Command {
+    /// What it says of its exit codes, and the usual meaning of those it leaves out.
+    var allExits: [Exit] {
+        CommandTable.exits.map { usual in exits.first { $0.code == usual.code } ?? usual }
+            .filter { exit in exits.contains(exit) || [.done, .usage, .failed].contains(exit.code) }
+    }
+
+    /// `syncline inspect frames [OPTIONS] [ADDRESS]`
+    var usage: String {
+        let words = operands.map { operand in
+            let name = operand.repeats ? operand.name + "…" : operand.name
+            return operand.isRequired ? name : "[\(name)]"
+        }
+        return (["syncline", name, "[OPTIONS]"] + words).joined(separator: " ")
+    }
+}
+
+/// The shape of a result in lines, broken behind commas.
+func folded(_ shape: String, columns: Int) -> [String] {
+    var lines = [""]
+    for piece in shape.split(separator: ",", omittingEmptySubsequences: false) {
+        if lines[lines.count - 1].count + piece.count + 1 > columns, lines != [""] { lines.append(" ") }
+        lines[lines.count - 1] += piece + ","
+    }
+    lines[lines.count - 1].removeLast()
+    return lines
+}
+
+struct HelpText {
+    private let table: CommandTable
+    private let style: TextStyle
+
+    init(_ table: CommandTable, _ style: TextStyle) {
+        self.table = table
+        self.style = style
+    }
+
+    /// Everything, or everything that begins with some words.
+    func overview(_ path: [String]) -> [String] {
+        let title = path.isEmpty ? "looks into a store, checks it and works with it" : table.summary(of: path[0])
+        var lines = [head((["syncline"] + path).joined(separator: " "), title), ""]
+        lines += [
+            "usage: " + (["syncline"] + path + ["COMMAND", "[OPTIONS]"]).joined(separator: " "), "",
+            heading("commands"),
+        ]
+        let commands = table.commands.filter { $0.path.starts(with: path) }
+        lines += entries(commands.map { ($0.name, $0.summary) })
+        lines += ["", heading("options of every command")] + options(CommandTable.common)
+        return lines + ["", "`syncline help COMMAND` explains one."]
+    }
+
+    /// One command.
+    func lines(_ command: Command) -> [String] {
+        var lines = [head("syncline \(command.name)", command.summary), "", "usage: \(command.usage)"]
+        for paragraph in command.details { lines += [""] + wrapped(paragraph, indent: 0) }
+        let words = table.words(after: command.path).map { command.path + [$0] }.compactMap(table.command)
+        if !words.isEmpty { lines += ["", heading("commands")] + entries(words.map { ($0.name, $0.summary) }) }
+        if !command.operands.isEmpty {
+            lines += ["", heading("arguments")] + entries(command.operands.map { ($0.name, $0.summary) })
+        }
+        if !command.options.isEmpty { lines += ["", heading("options")] + options(command.options) }
+        lines += ["", heading("options of every command")] + options(CommandTable.common)
+        if !command.examples.isEmpty {
+            lines += ["", heading("examples")]
+            for example in command.examples {
+                lines += ["  " + style.paint(example.line, .address), "      " + example.summary]
+            }
+        }
+        if let result = command.result {
+            lines += ["", heading("with --json")] + folded(result, columns: 76).map { "  " + $0 }
+        }
+        lines += ["", heading("exit codes")] + entries(command.allExits.map { ("\($0.code.rawValue)", $0.meaning) })
+        return lines
+    }
+
+    private func head(_ name: String, _ summary: String) -> String {
+        style.paint(name, .heading) + " – " + summary
+    }
+
+    private func heading(_ text: String) -> String {
+        style.paint(text + ":", .heading)
+    }
+
+    private func options(_ options: [Option]) -> [String] {
+        entries(
+            options.map { option in
+                ((option.short == nil ? "    " : "") + option.usage, option.summary + choices(option.choices))
+            })
+    }
+
+    private func choices(_ choices: [String]) -> String {
+        choices.isEmpty ? "" : " (\(choices.joined(separator: ", ")))"
+    }
+
+    /// Two columns.
+    private func entries(_ entries: [(String, String)]) -> [String] {
+        let width = min(28, (entries.map(\.0.count).max() ?? 0) + 4)
+        return entries.flatMap { name, summary in
+            var lines = wrapped(summary, indent: width)
+            let first = "  " + name
+            if first.count < width {
+                lines[0] = first + lines[0].dropFirst(first.count)
+            } else {
+                lines.insert(first, at: 0)
+            }
+            return lines
+        }
+    }
+
+    /// Text in lines of at most 80 columns.
+    private func wrapped(_ text: String, indent: Int) -> [String] {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty && indent + line.count + 1 + word.count > 80 {
+                lines.append(margin + line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return lines + [margin + line]
+    }
+}

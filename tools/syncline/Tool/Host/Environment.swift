@@ -1,0 +1,59 @@
+// The process's surroundings as a value: variables, the folder it was started in, and whether people are watching.
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+package struct Environment: Sendable {
+    package var variables: [String: String]
+    package var directory: String
+    package var inputIsTerminal: Bool
+    package var outputIsTerminal: Bool
+    package var errorsAreTerminal: Bool
+    /// Columns of the terminal.
+    package var width: Int
+
+    package init(
+        variables: [String: String] = [:], directory: String = ".", inputIsTerminal: Bool = false,
+        outputIsTerminal: Bool = false, errorsAreTerminal: Bool = false, width: Int = 80
+    ) {
+        self.variables = variables
+        self.directory = directory
+        self.inputIsTerminal = inputIsTerminal
+        self.outputIsTerminal = outputIsTerminal
+        self.errorsAreTerminal = errorsAreTerminal
+        self.width = width
+    }
+
+    /// A variable that is set and not empty.
+    package subscript(_ name: String) -> String? {
+        variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The process's own.
+    package static func current() -> Environment {
+        let names = ["SYNCLINE_STORE", "NO_COLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS"]
+        var variables: [String: String] = [:]
+        for name in names {
+            if let value = getenv(name) { variables[name] = String(cString: value) }
+        }
+        return Environment(
+            variables: variables, directory: currentDirectory(), inputIsTerminal: isatty(STDIN_FILENO) == 1,
+            outputIsTerminal: isatty(STDOUT_FILENO) == 1, errorsAreTerminal: isatty(STDERR_FILENO) == 1,
+            width: terminalWidth())
+    }
+
+    private static func currentDirectory() -> String {
+        guard let path = getcwd(nil, 0) else { return "." }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private static func terminalWidth() -> Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

@@ -1,0 +1,79 @@
+// Lines to read: from the process's standard input, or from memory.
+
+import SegmentLog
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Gives one line after another, without its end.
+package protocol LineSource: AnyObject {
+    func next() throws(ToolError) -> [UInt8]?
+}
+
+/// The lines of a descriptor. Only a line feed ends a line; the last needs none.
+package final class DescriptorLines: LineSource {
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isAtEnd = false
+    /// What no record could hold is no line.
+    private static let limit = 257 << 20
+
+    package init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    package func next() throws(ToolError) -> [UInt8]? {
+        var searched = start
+        while true {
+            if let end = buffer[searched...].firstIndex(of: 0x0a) {
+                defer { start = end + 1 }
+                return Array(buffer[start..<end])
+            }
+            searched = buffer.count
+            if isAtEnd {
+                defer { start = buffer.count }
+                return start < buffer.count ? Array(buffer[start...]) : nil
+            }
+            guard buffer.count - start <= DescriptorLines.limit else {
+                throw ToolError("invalid-argument", "a line of the input is longer than a record may be")
+            }
+            if start > 0 {
+                buffer.removeFirst(start)
+                searched -= start
+                start = 0
+            }
+            try fill()
+        }
+    }
+
+    private func fill() throws(ToolError) {
+        let piece = 1 << 16
+        let count = withUnsafeTemporaryAllocation(byteCount: piece, alignment: 16) { room in
+            var count = 0
+            repeat { count = read(descriptor, room.baseAddress, piece) } while count == -1 && errno == EINTR
+            if count > 0 { buffer.append(contentsOf: room[..<count]) }
+            return count
+        }
+        if count == 0 { isAtEnd = true }
+        if count < 0 {
+            throw ToolError(LogError(StorageError(number: errno, operation: "read", name: "standard input")))
+        }
+    }
+}
+
+/// Lines that are there already.
+package final class MemoryLines: LineSource {
+    private var lines: ArraySlice<[UInt8]>
+
+    package init(_ text: String = "") {
+        var lines = text.utf8.split(separator: 0x0a, omittingEmptySubsequences: false).map { [UInt8]($0) }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        self.lines = lines[...]
+    }
+
+    package func next() -> [UInt8]? { lines.popFirst() }
+}

@@ -1,0 +1,51 @@
+// Which store a command works on: the one named, else that of the environment, else the nearest folder upwards.
+
+package import SegmentLog
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The folder a store is looked for in.
+package struct StoreLocation: Hashable, Sendable {
+    package static let folderName = ".syncline"
+
+    package var path: String
+    /// Whether it was named rather than found.
+    package var isNamed: Bool
+
+    /// The store of a call.
+    package static func find(
+        _ arguments: Arguments, _ environment: Environment, isDirectory: (String) -> Bool = isDirectory
+    ) throws(ToolError) -> StoreLocation {
+        if let path = arguments.value("store") {
+            guard !path.isEmpty else { throw .usage("--store needs the path of a directory") }
+            return StoreLocation(path: path, isNamed: true)
+        }
+        if let path = environment["SYNCLINE_STORE"] { return StoreLocation(path: path, isNamed: true) }
+        var directory = environment.directory
+        while true {
+            let path = directory == "/" ? "/" + folderName : directory + "/" + folderName
+            if isDirectory(path) { return StoreLocation(path: path, isNamed: false) }
+            guard directory != "/", let slash = directory.lastIndex(of: "/") else { break }
+            directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+        }
+        throw ToolError(
+            "no-store", "there is no \(folderName) folder here or above, and none was named",
+            hint: "Name one with --store DIR or SYNCLINE_STORE.")
+    }
+}
+
+extension Context {
+    /// The files of the store a call is about.
+    package func storage(_ arguments: Arguments) throws(ToolError) -> POSIXStorage {
+        POSIXStorage(directory: try StoreLocation.find(arguments, environment).path)
+    }
+}
+
+package func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+}

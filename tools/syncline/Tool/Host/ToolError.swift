@@ -1,0 +1,72 @@
+// The one error of the tool: what a person and a program are told, and how the process ends. The log's errors map to it
+// here and nowhere else.
+
+package import SegmentLog
+package import SynclineInspect
+
+/// Why a command could not do what it was asked.
+package struct ToolError: Error, Hashable, Sendable {
+    /// A stable kebab-case name.
+    package var code: String
+    /// What happened, in a sentence.
+    package var message: String
+    /// Where: `s7:5209663`.
+    package var address: String?
+    package var file: String?
+    package var records: String?
+    /// What to do next.
+    package var hint: String?
+    package var exit: ExitCode
+
+    package init(_ code: String, _ message: String, hint: String? = nil, exit: ExitCode = .failed) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.exit = exit
+    }
+
+    package static func usage(_ message: String, hint: String? = nil) -> ToolError {
+        ToolError("usage", message, hint: hint, exit: .usage)
+    }
+
+    package init(_ error: LogError) {
+        self.init(error.code.rawValue, error.message, hint: error.hint)
+        address = error.position?.description
+        file = error.file
+        records = error.records?.description
+    }
+
+    /// Any error, as the tool's own; nil if the reader of the output went away, which is none.
+    init?(_ error: any Error) {
+        switch error {
+        case is ClosedPipe, is CancellationError: return nil
+        case let error as ToolError: self = error
+        case let error as LogError: self.init(error)
+        case let error as StorageError: self.init(LogError(error))
+        default:
+            self.init(
+                "internal", "\(error)", hint: "This is a defect of syncline; please report it.", exit: .internalError)
+        }
+    }
+
+    package var json: JSONValue {
+        let fields: JSONValue = ["code": .string(code), "message": .string(message), "hint": .optional(hint)]
+        return [
+            "error": fields.adding([
+                "address": address.map(JSONValue.string), "file": file.map(JSONValue.string),
+                "records": records.map(JSONValue.string),
+            ])
+        ]
+    }
+
+    /// The lines for a person.
+    func lines(_ style: TextStyle) -> [String] {
+        var lines = [style.paint("syncline: ", .dim) + style.paint("error: ", .bad) + escaped(message)]
+        let place = [address.map { "at \($0)" }, file.map { "in \($0)" }, records.map { "records \($0)" }].compactMap {
+            $0
+        }
+        if !place.isEmpty { lines.append("  " + escaped(place.joined(separator: ", "))) }
+        if let hint { lines.append("  " + style.paint("hint: ", .heading) + escaped(hint)) }
+        return lines
+    }
+}

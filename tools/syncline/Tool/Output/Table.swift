@@ -1,0 +1,111 @@
+// Aligned columns. Rows are kept until enough are there to know the widths, then written; later rows keep them, so that
+// a long list streams and stays a table.
+
+package import SynclineInspect
+
+/// How a column is set.
+package struct Column: Sendable {
+    package enum Alignment: Sendable { case left, right }
+    var title: String
+    var alignment: Alignment
+
+    package init(_ title: String, _ alignment: Alignment = .left) {
+        self.title = title
+        self.alignment = alignment
+    }
+}
+
+/// A piece of text in a table.
+package struct Cell: Sendable, ExpressibleByStringInterpolation {
+    var text: String
+    var role: TextRole
+
+    package init(_ text: String, _ role: TextRole = .plain) {
+        self.text = text
+        self.role = role
+    }
+
+    package init(stringLiteral text: String) {
+        self.init(text)
+    }
+}
+
+/// Writes a list: a table for people and pipes, an array for programs.
+package struct ListWriter {
+    private enum Row {
+        case cells([Cell])
+        case line(String)
+    }
+
+    private let output: Output
+    private let columns: [Column]
+    private var widths: [Int]
+    private var waiting: [Row] = []
+    private var hasHeading = false
+    private static let lookahead = 512
+
+    package init(_ output: Output, _ columns: [Column]) throws {
+        self.output = output
+        self.columns = columns
+        widths = columns.map(\.title.count)
+        try output.beginList()
+    }
+
+    /// A row, which is an element of the array.
+    package mutating func row(_ cells: @autoclosure () -> [Cell], json: @autoclosure () -> JSONValue) throws {
+        guard output.form.isText else { return try output.element(json()) }
+        try keep(.cells(cells()))
+    }
+
+    /// A line that is no row, at its place.
+    package mutating func line(_ text: @autoclosure () -> String, json: @autoclosure () -> JSONValue) throws {
+        guard output.form.isText else { return try output.element(json()) }
+        try keep(.line(text()))
+    }
+
+    /// Ends the list.
+    package mutating func finish() throws {
+        try writeWaiting()
+        try output.endList()
+    }
+
+    private mutating func keep(_ row: Row) throws {
+        waiting.append(row)
+        if waiting.count >= ListWriter.lookahead { try writeWaiting() }
+    }
+
+    private mutating func writeWaiting() throws {
+        for case .cells(let cells) in waiting {
+            for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], cell.text.count) }
+        }
+        for row in waiting {
+            switch row {
+            case .line(let text):
+                try output.line(text)
+            case .cells(let cells):
+                if !hasHeading {
+                    hasHeading = true
+                    try output.line(set(columns.map { Cell($0.title, .dim) }))
+                }
+                try output.line(set(cells))
+            }
+        }
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    private func set(_ cells: [Cell]) -> String {
+        var line = ""
+        var gap = 0
+        for (index, cell) in cells.enumerated() {
+            let space = widths[index] - cell.text.count
+            let before = columns[index].alignment == .right ? space : 0
+            if !cell.text.isEmpty {
+                line += String(repeating: " ", count: gap + before) + output.style.paint(cell.text, cell.role)
+                gap = space - before + 2
+            } else {
+                gap += widths[index] + 2
+            }
+        }
+        return line
+    }
+}

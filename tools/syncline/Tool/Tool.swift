@@ -1,0 +1,97 @@
+// The dispatcher: words in, an exit code out. It chooses the form of the output, runs the command and tells its error;
+// it knows no command.
+
+import SynclineInspect
+
+package struct Tool {
+    package static let version = "0.1.0"
+
+    private let host: Host
+    private let table: CommandTable
+
+    package init(_ host: Host, table: CommandTable = .all) {
+        self.host = host
+        self.table = table
+    }
+
+    /// Runs what the words ask for.
+    package func run(_ words: [String]) async -> ExitCode {
+        var context = context(form: form(words), colour: colour(words))
+        let exit: ExitCode
+        do {
+            let request = try ArgumentParser.parse(words, table)
+            if case .run(let arguments) = request {
+                context = self.context(form: try form(arguments), colour: arguments.value("color"))
+            }
+            exit = try await run(request, context)
+        } catch {
+            exit = tell(error, context)
+        }
+        do {
+            try context.output.flush()
+        } catch {
+            return tell(error, context)
+        }
+        return exit
+    }
+
+    private func run(_ request: ArgumentParser.Request, _ context: Context) async throws -> ExitCode {
+        switch request {
+        case .help(let path): return try HelpCommand.show(path, context)
+        case .version: return try VersionCommand.show(context)
+        case .run(let arguments): return try await arguments.command.run(arguments, context)
+        }
+    }
+
+    private func tell(_ error: any Error, _ context: Context) -> ExitCode {
+        guard let error = ToolError(error) else { return .done }
+        let isPartial = context.output.isPartial
+        // What was written so far comes first, wherever both are shown.
+        do {
+            try context.output.fail(error)
+            try context.output.flush()
+        } catch {
+            if error is ClosedPipe { return .done }
+        }
+        if context.output.form.isText { context.narration.fail(error) }
+        return isPartial && error.exit == .failed ? .partial : error.exit
+    }
+
+    // MARK: Form
+
+    private func form(_ arguments: Arguments) throws(ToolError) -> OutputForm {
+        switch (arguments.flag("json"), arguments.flag("jsonl")) {
+        case (true, true): throw .usage("--json and --jsonl exclude each other")
+        case (true, false): .json
+        case (false, true): .jsonLines
+        case (false, false): host.environment.outputIsTerminal ? .human : .plain
+        }
+    }
+
+    /// The form to tell an error of the command line in, which can't be parsed by then.
+    private func form(_ words: [String]) -> OutputForm {
+        let options = words.prefix { $0 != "--" }
+        if options.contains("--json") { return .json }
+        if options.contains("--jsonl") { return .jsonLines }
+        return host.environment.outputIsTerminal ? .human : .plain
+    }
+
+    private func colour(_ words: [String]) -> String? {
+        let prefix = "--color="
+        return words.prefix { $0 != "--" }.last { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    }
+
+    private func context(form: OutputForm, colour: String?) -> Context {
+        let environment = host.environment
+        func style(_ isTerminal: Bool) -> TextStyle {
+            TextStyle(
+                isForPeople: isTerminal, hasColour: TextStyle.colour(colour, environment, isTerminal: isTerminal),
+                width: isTerminal ? environment.width : nil)
+        }
+        let output = Output(host.output, form: form, style: style(environment.outputIsTerminal))
+        let narration = Narration(
+            host.errors, style: style(environment.errorsAreTerminal), isTerminal: environment.errorsAreTerminal,
+            behind: output)
+        return Context(host: host, output: output, narration: narration, table: table)
+    }
+}
