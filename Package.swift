@@ -67,9 +67,13 @@ let package = Package(
             name: "SynclineWireTests", dependencies: ["SynclineCore", "SynclineWire"], swiftSettings: settings),
         .testTarget(
             name: "SegmentLogTests",
-            dependencies: ["SegmentLog", "SynclineTesting"],
+            // The executable is started, stopped and killed by the tests.
+            dependencies: ["SegmentLog", "SynclineTesting", "log-process"],
+            exclude: ["Golden"],
             swiftSettings: settings + seededBugs + threadSanitizer
         ),
+        .executableTarget(
+            name: "log-process", dependencies: ["SegmentLog"], path: "Tests/LogProcess", swiftSettings: settings),
         .testTarget(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.

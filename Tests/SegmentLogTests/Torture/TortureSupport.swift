@@ -110,20 +110,51 @@ enum TortureReader {
     static func read(
         _ storage: any LogStorage, showing visibility: LogReader.Visibility = .written, from: UInt64? = nil
     ) throws -> Reading {
+        var records: [[UInt8]] = []
+        var reading = try walk(storage, showing: visibility, from: from) { _, record in records.append([UInt8](record)) }
+        reading.records = records
+        return reading
+    }
+
+    /// As `read`, but holds each record against one that is known, which is faster than keeping it; the result has no
+    /// records, only their count. Throws at a difference.
+    static func compare(_ storage: any LogStorage, with known: Reading) throws -> (reading: Reading, count: Int) {
+        var count = 0
+        let reading = try walk(storage, showing: .written, from: nil) { number, record in
+            try require(
+                count < known.records.count && known.records[count].withUnsafeBytes { same($0, record) },
+                "@\(number) is not what was written")
+            count += 1
+        }
+        return (reading, count)
+    }
+
+    private static func same(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let one = left.baseAddress, let other = right.baseAddress else { return true }
+        return memcmp(one, other, left.count) == 0
+    }
+
+    private static func walk(
+        _ storage: any LogStorage, showing visibility: LogReader.Visibility, from: UInt64?,
+        _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Reading {
         var reading = Reading()
+        var next: UInt64 = 0
         do {
             let reader = try LogReader.open(storage, showing: visibility)
             var cursor =
                 if let from { try reader.cursor(from: SequenceNumber(rawValue: from)) } else { try reader.cursor() }
             while try cursor.nextFrame() {
-                if let hole = cursor.lastHole, reading.holes.last != hole { reading.holes.append(hole) }
+                if let hole = cursor.lastHole, reading.holes.last != hole {
+                    reading.holes.append(hole)
+                    if reading.first > 0 { next += hole.count }
+                }
                 try cursor.forEachRecord { (number, record) throws in
-                    if reading.first == 0 { reading.first = number.rawValue }
-                    let lost = reading.holes.reduce(0) { $0 + ($1.first.rawValue > reading.first ? $1.count : 0) }
-                    try require(
-                        number.rawValue == reading.first + UInt64(reading.records.count) + lost,
-                        "record \(number) came out of order")
-                    reading.records.append(record.withUnsafeBytes { [UInt8]($0) })
+                    if reading.first == 0 { (reading.first, next) = (number.rawValue, number.rawValue) }
+                    try require(number.rawValue == next, "\(number) came where @\(next) is expected")
+                    next += 1
+                    try record.withUnsafeBytes { try visit(number.rawValue, $0) }
                 }
             }
         } catch let error as LogError {

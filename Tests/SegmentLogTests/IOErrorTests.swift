@@ -1,0 +1,20 @@
+// Proves that no refusal of the system costs an acknowledged record: each call of each scenario fails in each way, and the
+// log is looked at on a healthy disk afterwards.
+
+import SegmentLog
+import SynclineTesting
+import Testing
+
+@Suite struct IOErrorTests {
+    @Test(
+        "Invariants 1, 2, 3, 4, 6, 7, 20, 32, 33: any call may fail in any way, and nothing acknowledged is lost",
+        arguments: IOErrorScenario.all)
+    func everyCall(scenario: IOErrorScenario) throws {
+        let stride = TortureBudget.factor >= 1 ? 1 : 5
+        let count = try IOErrorTorture.everyCall(scenario, stride: stride)
+        print(
+            "\(scenario): \(count.calls) calls failed, \(count.faults) faults, \(count.refusals) refusals, "
+                + "\(count.states) states")
+        #expect(count.calls > 0)
+    }
+}

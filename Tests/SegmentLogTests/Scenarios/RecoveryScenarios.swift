@@ -1,0 +1,101 @@
+// Writes that did not reach the disk whole. What was never acknowledged goes, whole transactions at a time, and nothing
+// is cut off before a copy of it is safe.
+
+import SegmentLog
+import SynclineTesting
+
+extension Scenario {
+    static let recovery: [Scenario] = [
+        Scenario("a file ends inside a transaction of several frames") {
+            let log = try StoryLog { writer in
+                try writer.append(StoryLog.batch("before"))
+                var large = RecordBatch()
+                for seed in 1...9 { large.append(Array(noise(15_000, seed: UInt64(seed)).wire)) }
+                try writer.append(large, durability: .buffered)
+            }
+            let frames = try log.dataFrames()
+            try must(frames.count > 3, "\(frames.count) frames")
+            for frame in frames.dropFirst(2) {
+                for end in [frame.range.lowerBound, frame.range.lowerBound + 3, frame.range.upperBound - 9] {
+                    let torn = log.copy()
+                    torn.bytes.removeSubrange(end...)
+                    try must(try StoryLog.records(torn.tree) == [1: "before"], "a reader was shown half of it")
+                    let last = try StoryLog.open(torn.tree).lastSequence
+                    try must(last == .first, "cut at \(end), it was opened with \(last)")
+                    try must(try StoryLog.records(torn.tree) == [1: "before"], "half of it stayed")
+                }
+            }
+        },
+        Scenario("a torn tail is kept in quarantine, whenever the power goes") {
+            for torn in try tornDisks() {
+                let before = torn.snapshot().contents(of: StoryLog.segment1) ?? []
+                var call = 1
+                while true {
+                    let disk = FaultyStorage(torn.snapshot())
+                    disk.arm(FaultPlan(call: call, persists: true))
+                    _ = try? StoryLog.open(disk)
+                    let isOver = disk.counts.faults == 0
+                    let tree = disk.crash { _ in false }.snapshot()
+                    let after = tree.contents(of: StoryLog.segment1) ?? []
+                    let kept = tree.allNames().files.filter { $0.hasSuffix(".tail") }.compactMap {
+                        tree.contents(of: $0)
+                    }
+                    let whole = before.prefix(1 + (before.lastIndex { $0 != 0 } ?? 0))
+                    let isThere =
+                        after.starts(with: whole)
+                        || kept.contains {
+                            $0 == Array(whole.suffix($0.count)) && whole.count - $0.count <= after.count && !$0.isEmpty
+                        }
+                    try must(isThere, "power was lost at call \(call) of recovery, and bytes are gone")
+                    try must(!isOver || !kept.isEmpty, "nothing was kept of a tail that was cut")
+                    if isOver { break }
+                    call += 1
+                }
+            }
+        },
+        Scenario("what was cut off is not read again behind something new") {
+            for torn in try tornDisks() {
+                let disk = FaultyStorage(torn.snapshot())
+                try StoryLog.open(disk).append(StoryLog.batch("new"), durability: .buffered)
+                let records = try StoryLog.records(disk)
+                try must(records == [1: "before", 2: "new"], "\(records.keys.sorted())")
+                try must(try StoryLog.open(disk).lastSequence.rawValue == 2, "it was opened with something else")
+                try must(try LogVerification(disk).run(deep: true).isHealthy, "it is damaged")
+            }
+        },
+        Scenario("records that a writer found are durable once it says so, though an earlier sync of them failed") {
+            for failure in FaultPlan.SyncFailure.allCases where failure != .contentReverted {
+                let disk = FaultyStorage()
+                let writer = try StoryLog.open(disk)
+                try writer.append(StoryLog.batch("before"))
+                disk.arm(
+                    FaultPlan(call: 1, of: [.sync, .open, .rename, .resize], syncFailure: failure, persists: true))
+                try mustThrow(.storageFailed, "a sync failed") { () throws(LogError) in
+                    _ = try writer.append(StoryLog.batch("after"))
+                }
+                let killed = disk.processKill()
+                let found = try StoryLog.open(killed).durableThrough
+                let records = try StoryLog.records(killed.crash { _ in false })
+                try must(
+                    UInt64(records.count) >= found.rawValue,
+                    "durable through \(found), and a power loss left \(records)")
+            }
+        },
+    ]
+
+    /// Disks after a power loss in which one piece or another of the newest frame was lost.
+    private static func tornDisks() throws -> [FaultyStorage] {
+        let disk = FaultyStorage()
+        let writer = try StoryLog.open(disk)
+        try writer.append(StoryLog.batch("before"))
+        try writer.append(noise(1400, seed: 5), durability: .buffered)
+        let count = disk.pendingItemCount
+        let torn = (0..<count).map { lost in disk.crash { $0 != lost } }
+        return try torn.filter { image in
+            let catalog = try LogCatalog(image)
+            guard let header = catalog.segments.first?.header else { return false }
+            let window = FileWindow(try image.reading(StoryLog.segment1), name: StoryLog.segment1)
+            return try TailScan(window, header, head: catalog.head).verdict == .torn
+        }
+    }
+}
