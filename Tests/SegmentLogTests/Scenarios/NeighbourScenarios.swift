@@ -2,6 +2,7 @@
 // go, a forked child holds the writer, a checkpoint rots before it is announced. Every point of interleaving is tried.
 
 import SegmentLog
+import SynclineTesting
 
 extension Scenario {
     static let neighbours: [Scenario] = [
@@ -25,6 +26,25 @@ extension Scenario {
                 }
                 lease?.release()
                 if !wasAsked { break }
+                call += 1
+            }
+        },
+        Scenario("the power goes at any moment of a collection, and any of its changes is lost") {
+            var call = 1
+            while true {
+                let disk = FaultyStorage(try collectable().tree)
+                let writer = try StoryLog.open(disk)
+                disk.arm(FaultPlan(call: call, persists: true))
+                _ = try? writer.collect(keepingFrom: writer.lastSequence)
+                let items = min(disk.pendingItemCount, 10)
+                for subset in 0..<1 << items {
+                    let image = disk.crash { $0 >= 10 || subset >> $0 & 1 == 1 }
+                    let numbers = try StoryLog.records(image).keys.sorted()
+                    let what = "power was lost at call \(call), and changes \(String(subset, radix: 2)) were kept"
+                    try must(numbers == Array((numbers.first ?? 0)...7), "\(what): records \(numbers) are left")
+                    do { _ = try StoryLog.open(image) } catch { throw ScenarioFailure("\(what): \(error)") }
+                }
+                if disk.counts.faults == 0 { break }
                 call += 1
             }
         },
