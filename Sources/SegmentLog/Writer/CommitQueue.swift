@@ -1,10 +1,12 @@
-// Commits that arrived and wait for their turn. Whoever gets the appender takes everything that waits, in order, so
-// that writers who arrive together share one sync.
+// Commits that arrived and wait for their turn. One of those who wait leads: it takes everything that waits, in order, so
+// that writers who arrive together share one sync, and wakes each with its own result. Nobody else asks for the appender.
+
+import Dispatch
+import Synchronization
 
 struct CommitQueue {
     enum Waiter {
-        /// A thread that will come and look for its result.
-        case thread(ticket: UInt64)
+        case thread(WaitingThread)
         case task(CheckedContinuation<Result<SequenceRange, LogError>, Never>)
     }
 
@@ -14,33 +16,19 @@ struct CommitQueue {
     }
 
     private var requests: [Request] = []
-    private var results: [UInt64: Result<SequenceRange, LogError>] = [:]
-    private var nextTicket: UInt64 = 0
-    /// A drain is on its way.
-    private var isDrainScheduled = false
+    /// Somebody has taken it on to see that nothing stays waiting.
+    private var isLed = false
 
     /// More than this is not taken at once, so that memory stays bounded.
     private static let groupLimit = 1 << 20
 
     var isEmpty: Bool { requests.isEmpty }
 
-    mutating func addThread(_ commit: Appender.Commit) -> UInt64 {
-        nextTicket += 1
-        requests.append(Request(commit: commit, waiter: .thread(ticket: nextTicket)))
-        return nextTicket
-    }
-
-    /// Adds a task's commit; true if the caller must schedule a drain.
-    mutating func addTask(
-        _ commit: Appender.Commit, _ continuation: CheckedContinuation<Result<SequenceRange, LogError>, Never>
-    ) -> Bool {
-        requests.append(Request(commit: commit, waiter: .task(continuation)))
-        defer { isDrainScheduled = true }
-        return !isDrainScheduled
-    }
-
-    mutating func takeResult(_ ticket: UInt64) -> Result<SequenceRange, LogError>? {
-        results.isEmpty ? nil : results.removeValue(forKey: ticket)
+    /// Adds a commit; true if the caller must lead.
+    mutating func add(_ commit: Appender.Commit, _ waiter: Waiter) -> Bool {
+        requests.append(Request(commit: commit, waiter: waiter))
+        defer { isLed = true }
+        return !isLed
     }
 
     /// The next group, in the order of arrival; empty if nothing waits.
@@ -60,14 +48,36 @@ struct CommitQueue {
         return Array(requests.prefix(count))
     }
 
-    /// As `takeGroup`, for the drain: when nothing waits, it is over.
-    mutating func takeGroupForDrain() -> [Request] {
-        let group = takeGroup()
-        if group.isEmpty { isDrainScheduled = false }
-        return group
+    /// As `takeGroup`, for one who leads until nothing waits.
+    mutating func takeGroupOrEndLead() -> [Request] {
+        if requests.isEmpty { isLed = false }
+        return takeGroup()
     }
 
-    mutating func deliver(_ ticket: UInt64, _ result: Result<SequenceRange, LogError>) {
-        results[ticket] = result
+    /// Who leads on: the one that waits longest, if any does.
+    mutating func nextLeader() -> Waiter? {
+        if requests.isEmpty { isLed = false }
+        return requests.first?.waiter
+    }
+}
+
+/// A thread that sleeps until its commit is done, or it must lead.
+final class WaitingThread: Sendable {
+    enum Turn {
+        case done(Result<SequenceRange, LogError>)
+        case lead
+    }
+
+    private let turns = Mutex<[Turn]>([])
+    private let signal = DispatchSemaphore(value: 0)
+
+    func wake(_ turn: Turn) {
+        turns.withLock { $0.append(turn) }
+        signal.signal()
+    }
+
+    func wait() -> Turn {
+        signal.wait()
+        return turns.withLock { $0.removeFirst() }
     }
 }

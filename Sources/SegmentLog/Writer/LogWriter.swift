@@ -78,14 +78,26 @@ public final class LogWriter: Sendable {
             commits.withLock { $0.isEmpty } ? perform(appender, commit) : nil
         }
         if case let result?? = alone { return try result.get() }
-        let ticket = commits.withLock { $0.addThread(commit) }
-        let result = appender.withLock { appender in
-            while true {
-                if let result = commits.withLock({ $0.takeResult(ticket) }) { return result }
-                if let result = perform(appender, commits.withLock { $0.takeGroup() }, own: ticket) { return result }
+        let waiter = WaitingThread()
+        var turn = commits.withLock { $0.add(commit, .thread(waiter)) } ? WaitingThread.Turn.lead : waiter.wait()
+        while true {
+            switch turn {
+            case .done(let result): return try result.get()
+            case .lead:
+                appender.withLock { appender in perform(appender, commits.withLock { $0.takeGroup() }) }
+                passLead()
+                turn = waiter.wait()
             }
         }
-        return try result.get()
+    }
+
+    /// A thread leads for one group. Whoever waits longest then leads the next.
+    private func passLead() {
+        switch commits.withLock({ $0.nextLeader() }) {
+        case .thread(let waiter): waiter.wake(.lead)
+        case .task: queue.async { self.drain() }
+        case nil: break
+        }
     }
 
     /// Appends a batch and suspends until it is stored as `durability` says. It runs to its end even if the task is
@@ -96,8 +108,7 @@ public final class LogWriter: Sendable {
         try batch.checkLimits()
         let commit = Appender.Commit(batch: batch, durability: durability)
         let result = await withCheckedContinuation { continuation in
-            let mustDrain = commits.withLock { $0.addTask(commit, continuation) }
-            if mustDrain { queue.async { self.drain() } }
+            if commits.withLock({ $0.add(commit, .task(continuation)) }) { queue.async { self.drain() } }
         }
         return try result.get()
     }
@@ -105,9 +116,9 @@ public final class LogWriter: Sendable {
     private func drain() {
         appender.withLock { appender in
             while true {
-                let group = commits.withLock { $0.takeGroupForDrain() }
+                let group = commits.withLock { $0.takeGroupOrEndLead() }
                 if group.isEmpty { return }
-                _ = perform(appender, group, own: nil)
+                perform(appender, group)
             }
         }
     }
@@ -119,22 +130,17 @@ public final class LogWriter: Sendable {
         return result
     }
 
-    /// Appends a group and hands out the results; returns the one of the thread that does it, if it is among them.
-    private func perform(
-        _ appender: Appender, _ group: [CommitQueue.Request], own: UInt64?
-    ) -> Result<SequenceRange, LogError>? {
-        var ownResult: Result<SequenceRange, LogError>?
+    /// Appends a group and hands out the results.
+    private func perform(_ appender: Appender, _ group: [CommitQueue.Request]) {
         let results = appender.append(group.map(\.commit))
         publishProgress(appender)
         for (request, result) in zip(group, results) {
             switch request.waiter {
-            case .thread(let ticket) where ticket == own: ownResult = result
-            case .thread(let ticket): commits.withLock { $0.deliver(ticket, result) }
+            case .thread(let waiter): waiter.wake(.done(result))
             case .task(let continuation): continuation.resume(returning: result)
             }
         }
         scheduleIdleSync(appender)
-        return ownResult
     }
 
     private func publishProgress(_ appender: Appender) {
