@@ -27,7 +27,7 @@ public struct LogConfiguration: Sendable {
     public var segmentSize = ByteCount.mebibytes(8)
     /// How far the file is filled with zeros ahead of small commits, so that a sync need not change its length.
     public var zeroAhead = ByteCount.kibibytes(256)
-    /// LZ4's speed setting: 1 compresses best, larger is faster.
+    /// LZ4's speed setting, 1 to 64: 1 compresses best, larger is faster.
     public var acceleration = 2
     /// Whether a new segment takes the newest records of the one before as a dictionary for its small frames.
     public var usesDictionary = true
@@ -35,6 +35,9 @@ public struct LogConfiguration: Sendable {
     public var syncsWhenIdle = true
     /// How many cut-off tails are kept in quarantine.
     public var quarantineLimit = 64
+
+    /// Off, payloads are stored as they are, so that tests meet what compression hides.
+    package var compresses = true
 
     public init() {}
 
@@ -45,8 +48,8 @@ public struct LogConfiguration: Sendable {
         guard zeroAhead <= .mebibytes(16) else {
             throw LogError(.invalidArgument, "zeroing \(zeroAhead) ahead is more than 16 MiB")
         }
-        guard (1...65_536).contains(acceleration) else {
-            throw LogError(.invalidArgument, "an acceleration of \(acceleration) is outside 1 … 65536")
+        guard (1...64).contains(acceleration) else {
+            throw LogError(.invalidArgument, "an acceleration of \(acceleration) is outside 1 … 64")
         }
         guard quarantineLimit >= 1 else {
             throw LogError(.invalidArgument, "quarantine must keep at least one tail")

@@ -27,16 +27,6 @@ extension LogDamage {
     }
 }
 
-extension LogDamage {
-    /// What to do about it, in a sentence.
-    package var advice: String {
-        // Nothing rebuilds an index in its place.
-        remedy == .rebuild && position != nil
-            ? "It is derived data and is read past; `syncline repair --salvage DIR` makes a log with new ones."
-            : remedy.advice
-    }
-}
-
 extension LogDamage.Remedy {
     /// The name that reports use.
     package var name: String {

@@ -163,7 +163,7 @@ private struct FrameReader {
             let cut = session.cut.map { ", cut \(session.cutLength) bytes at \($0)" } ?? ""
             return "epoch \(session.epoch), \(session.time.text)\(cut)"
         case .hole:
-            guard let hole = HolePayload(payload), hole.recordCount > 0 else { return "filler" }
+            guard let hole = HolePayload(of: header, payload), hole.recordCount > 0 else { return "filler" }
             return "\(SequenceRange(first: header.firstSequence, count: hole.recordCount)) lost"
         case .index:
             guard let index = IndexPayload(payload) else { return nil }

@@ -42,28 +42,8 @@ package struct LogInspection: Sendable {
 
     private func look(_ deep: Bool, _ visit: (FrameSummary) -> Void) throws(LogError) -> LogReport {
         try LogInspection.patiently { () throws(LogError) in
-            var report = try LogVerification(storage).run(deep: deep, frame: visit)
-            if report.damage.isEmpty { return report }
-            let catalog = try LogCatalog(storage)
-            var damage: [LogDamage] = []
-            for found in report.damage where try !isSpaceAhead(found, catalog) { damage.append(found) }
-            report.damage = damage
-            return report
+            try LogVerification(storage).run(deep: deep, frame: visit)
         }
-    }
-
-    /// Whether a stretch behind the last frame is nothing but space kept ready: zeros, where nothing was acknowledged.
-    func isSpaceAhead(_ damage: LogDamage, _ catalog: LogCatalog) throws(LogError) -> Bool {
-        guard let last = catalog.segments.last, damage.file == last.name, let position = damage.position,
-            position.segment == last.ordinal, position.offset >= UInt64(Format.segmentHeaderLength),
-            let lost = damage.records, catalog.head?.durableThrough ?? .none < lost.first
-        else { return false }
-        let file = try storage.reading(last.name)
-        defer { file.close() }
-        let walker = FrameWalker(
-            FileWindow(file, name: last.name), seed: catalog.identity.seed, from: position.offset,
-            expecting: FrameExpectation(chain: nil, sequence: nil))
-        return try walker.onlyZeros(from: position.offset)
     }
 
     /// The files of the log.

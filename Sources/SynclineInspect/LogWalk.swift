@@ -78,7 +78,6 @@ struct LogWalk {
                     try frame(visit, segment)
                 }
             } damage: { stretch throws(LogError) in
-                if try inspection.isSpaceAhead(stretch.damage, catalog) { return }
                 tailDamage = nil
                 try guarded {
                     try tell(through: stretch.start)
@@ -95,13 +94,4 @@ struct LogWalk {
 
 extension LogPosition {
     static let start = LogPosition(segment: 0, offset: 0)
-}
-
-extension DamagedStretch {
-    var damage: LogDamage {
-        LogDamage(
-            file: segment, position: start, length: .bytes(end - min(end, start.offset)),
-            records: lost.isEmpty ? nil : lost,
-            reason: fault.reason, remedy: fault.isNewer ? .upgrade : .salvage)
-    }
 }

@@ -116,7 +116,7 @@ private final class RecordTransaction {
         case .dictionary: decoder.dictionary = [UInt8](payload)
         case .fragment: fragments += payload
         case .hole:
-            if let hole = HolePayload(payload), hole.recordCount > 0 {
+            if let hole = HolePayload(of: header, payload), hole.recordCount > 0 {
                 let lost = SequenceRange(first: header.firstSequence, count: hole.recordCount)
                 next = max(next, lost.last.next)
                 if lost.last >= wanted.first && lost.first <= wanted.last { try visit(.hole(lost)) }

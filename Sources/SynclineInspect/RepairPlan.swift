@@ -12,6 +12,8 @@ package struct RepairStep: Hashable, Sendable {
         case rebuildHead = "rebuild-head"
         /// Moves a damaged checkpoint into quarantine.
         case setAside = "set-aside"
+        /// Covers a frame that holds no record, such as an index, with a hole.
+        case fillHole = "fill-hole"
         /// Removes an unfinished file.
         case removeLeftover = "remove-leftover"
     }
@@ -39,6 +41,9 @@ package struct RepairStep: Hashable, Sendable {
             (isDone ? "cut " : "would cut ") + "\(counted(bytes, "byte")) at \(address), keeping a copy in quarantine"
         case .rebuildHead: (isDone ? "rebuilt " : "would rebuild ") + "HEAD"
         case .setAside: (isDone ? "moved " : "would move ") + "\(file) into quarantine"
+        case .fillHole:
+            (isDone ? "covered " : "would cover ")
+                + "\(counted(bytes, "byte")) at \(address) with a hole, keeping a copy in quarantine"
         case .removeLeftover: (isDone ? "removed " : "would remove ") + "the leftover \(file)"
         }
     }
@@ -67,12 +72,6 @@ package struct RepairPlan: Hashable, Sendable {
             }
         }
         if isRefused { return }
-        if catalog.head == nil && !catalog.headIsDamaged {
-            steps.append(
-                RepairStep(
-                    action: .rebuildHead, address: FileName.head, file: FileName.head, bytes: 0, reason: "it is missing"
-                ))
-        }
         for name in catalog.temporaries {
             steps.append(
                 RepairStep(
@@ -84,8 +83,8 @@ package struct RepairPlan: Hashable, Sendable {
         switch damage.remedy {
         case .cutTail: isRefused ? nil : .cutTail
         case .rebuild where damage.file == FileName.head: isRefused ? nil : .rebuildHead
-        // An index is read past where it is wrong; only a new copy of the log has a new one.
-        case .rebuild: damage.file.hasSuffix(FileName.checkpointSuffix) ? .setAside : nil
+        case .rebuild where damage.file.hasSuffix(FileName.checkpointSuffix): .setAside
+        case .rebuild: isRefused ? nil : .fillHole
         case .salvage, .upgrade: nil
         }
     }

@@ -51,13 +51,13 @@ enum GoldenLog {
         for index in 40..<60 { try writer.append(item(index)) }
         try writer.close()
 
-        // Another session, later, that hardly looks for what repeats, so that zeros must be masked; a transaction of many frames, one record larger than a frame.
+        // Another session, later, that compresses nothing, so that zeros must be masked; a transaction of many frames, one record larger than a frame.
         clock.time += 60_000
-        configuration.acceleration = 65_536
+        configuration.compresses = false
         writer = try open(.never)
         try writer.append(RecordBatch(noise(4200, seed: 1) + [UInt8](repeating: 0, count: 700) + noise(20, seed: 2)))
         try writer.close()
-        configuration.acceleration = 2
+        configuration.compresses = true
         writer = try open(.never)
         var batch = RecordBatch()
         for index in 0..<2000 { batch.append("\(index): many small records make a transaction of several frames".utf8) }

@@ -116,6 +116,8 @@ struct SecondDecoder {
             if bytes[start..<stop].allSatisfy({ $0 == 0 }) { return .torn("a sector of a frame is missing") }
             start = stop
         }
+        let trailer = frame.map { at + $0.length - 5..<at + $0.length } ?? at + 40..<bytes.count
+        if bytes[trailer].allSatisfy({ $0 == 0 }) { return .torn("the trailer is missing") }
         throw failure ?? .broken("does not end")
     }
 

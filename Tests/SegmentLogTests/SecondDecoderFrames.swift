@@ -118,6 +118,7 @@ struct SecondFrame {
         if flags & 0x40 != 0 { throw .newer("encrypted") }
         guard [1, 3, 4, 5, 6, 7, 9, 10].contains(kind) else {
             guard kind >= 128, count == 0 else { throw .newer("kind \(kind)") }
+            guard !continues && !goesOn else { throw .broken("transaction flags") }
             return
         }
         guard codec < 3 else { throw .newer("codec \(codec)") }

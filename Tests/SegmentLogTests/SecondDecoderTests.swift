@@ -5,9 +5,15 @@ import SegmentLog
 import Testing
 
 @Suite struct SecondDecoderTests {
+    #if DEBUG
+        private static let (logs, changes): (UInt64, Int) = (2, 6)
+    #else
+        private static let (logs, changes): (UInt64, Int) = (8, 25)
+    #endif
+
     @Test(arguments: 0..<8)
     func `both decoders read the same records from a log as it was written`(group: UInt64) throws {
-        for seed in group * 8..<group * 8 + 8 {
+        for seed in group * 8..<group * 8 + SecondDecoderTests.logs {
             let storage = try RandomLog.make(seed: seed)
             #expect(DecodedLog.disagreement(about: storage) == nil, "seed \(seed)")
             let second = DecodedLog(second: storage)
@@ -28,9 +34,9 @@ import Testing
 
     @Test func `both decoders read what salvage and healing leave`() throws {
         var holes = 0
-        for seed in 3000 as UInt64..<3030 {
+        for seed in 3000 as UInt64..<3045 {
             var random = SeededRandom(seed: seed)
-            let storage = try RandomLog.make(seed: seed, hasLarge: false, hasDictionaries: false)
+            let storage = try RandomLog.make(seed: seed, hasLarge: false)
             let what = LogMutation.harm(storage, &random)
             guard DecodedLog(first: storage).verdict == .damaged else { continue }
             let fresh = MemoryStorage()
@@ -54,7 +60,7 @@ import Testing
         for seed in seeds {
             var random = SeededRandom(seed: seed)
             let storage = try RandomLog.make(seed: seed, batches: 12, hasLarge: seed % 8 == 0)
-            for attempt in 0..<25 {
+            for attempt in 0..<SecondDecoderTests.changes {
                 let copy = storage.copy()
                 let what = mutate(copy, &random)
                 if let disagreement = DecodedLog.disagreement(about: copy) {

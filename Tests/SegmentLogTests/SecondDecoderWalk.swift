@@ -64,7 +64,9 @@ struct SecondWalk {
     /// Whether the header is one that belongs here.
     private func checkPlace(of frame: SecondFrame) throws(SecondRefusal) {
         guard !(isSealed && isLast) else { throw .broken("behind the seal") }
-        guard frame.hasFittingLength, frame.raw <= 1_048_576, frame.first > 0, frame.flags & 0x80 == 0 else {
+        guard frame.hasFittingLength, frame.raw <= 1_048_576, frame.first > 0,
+            frame.first <= UInt64.max - UInt64(frame.count), frame.flags & 0x80 == 0
+        else {
             throw .broken("frame fields")
         }
         guard frame.chain == chain else { throw .broken("out of the chain") }

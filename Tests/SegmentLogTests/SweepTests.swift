@@ -38,7 +38,9 @@ import Testing
         report("frame shuffles", try SweepTorture.frameShuffles(ending))
     }
 
-    @Test("Invariants 2, 11: segments lost, exchanged, renamed or foreign are noticed", arguments: SweepCorpus.Ending.allCases)
+    @Test(
+        "Invariants 2, 11: segments lost, exchanged, renamed or foreign are noticed",
+        arguments: SweepCorpus.Ending.allCases)
     func fileLosses(ending: SweepCorpus.Ending) throws {
         report("file losses", try SweepTorture.fileLosses(ending))
     }
@@ -48,7 +50,9 @@ import Testing
         report("derived files lost", try SweepTorture.derivedLosses(ending))
     }
 
-    @Test("Invariants 11, 22: old and foreign bytes behind the end are no records", arguments: SweepCorpus.Ending.allCases)
+    @Test(
+        "Invariants 11, 22: old and foreign bytes behind the end are no records", arguments: SweepCorpus.Ending.allCases
+    )
     func staleBytes(ending: SweepCorpus.Ending) throws {
         report("stale bytes", try SweepTorture.staleBytes(ending))
     }

@@ -33,6 +33,8 @@ package enum FrameFault: Error, Hashable, Sendable {
     case payloadChecksum
     case padding
     case trailer
+    /// The frame is whole, but what it carries makes no sense.
+    case unreadable
     case unknownKind(UInt8)
     case unknownCodec(UInt8)
 
@@ -50,6 +52,7 @@ package enum FrameFault: Error, Hashable, Sendable {
         case .payloadChecksum: "the payload's checksum is wrong"
         case .padding: "the padding is not zero"
         case .trailer: "the trailer is wrong"
+        case .unreadable: "the payload can't be read"
         case .unknownKind(let kind): "frame kind \(kind) is not known to this version"
         case .unknownCodec(let codec): "codec \(codec) is not known to this version"
         }
@@ -82,16 +85,28 @@ package enum FrameCheck {
 
     private static func fault(of header: FrameHeader, expecting expected: FrameExpectation) -> FrameFault? {
         guard header.rawLength <= Format.frameRawLimit, header.storedLength <= Format.frameStoredLimit,
-            header.flags.isDisjoint(with: .reserved), header.firstSequence.rawValue > 0
+            header.flags.isDisjoint(with: .reserved), header.firstSequence.rawValue > 0,
+            header.firstSequence.rawValue <= .max - UInt64(header.recordCount)
         else { return .malformed }
         if let chain = expected.chain, header.chain != chain, !SeededBug.chainNotChecked.isActive { return .chain }
         if let sequence = expected.sequence, header.firstSequence != sequence, !SeededBug.sequenceNotChecked.isActive {
             return .sequence
         }
         if header.flags.contains(.encrypted) { return .unknownCodec(header.flags.codec) }
-        guard let kind = header.knownKind else {
-            return header.kind >= FrameKind.ignorable && header.recordCount == 0 ? nil : .unknownKind(header.kind)
+        if let kind = header.knownKind {
+            if let fault = fault(of: header, as: kind) { return fault }
+        } else {
+            guard header.kind >= FrameKind.ignorable, header.recordCount == 0 else { return .unknownKind(header.kind) }
+            guard header.flags.isDisjoint(with: [.continuesInNext, .continuesFromPrevious]) else { return .malformed }
         }
+        let continues = header.flags.contains(.continuesFromPrevious)
+        if expected.chain != nil && continues != expected.inTransaction && !SeededBug.transactionFlagsIgnored.isActive {
+            return .transaction
+        }
+        return nil
+    }
+
+    private static func fault(of header: FrameHeader, as kind: FrameKind) -> FrameFault? {
         guard let codec = header.codec else { return .unknownCodec(header.flags.codec) }
         guard codec != .stored || header.rawLength == header.storedLength else { return .malformed }
         let opens = header.flags.contains(.continuesInNext)
@@ -108,9 +123,6 @@ package enum FrameCheck {
             else { return .malformed }
         default:
             guard header.recordCount == 0, !opens, !continues else { return .malformed }
-        }
-        if expected.chain != nil && continues != expected.inTransaction && !SeededBug.transactionFlagsIgnored.isActive {
-            return .transaction
         }
         return nil
     }

@@ -27,23 +27,33 @@ package struct FrameEncoder {
         let frame = buffer.free(bound)
         let room = UnsafeMutableRawBufferPointer(rebasing: frame[Format.frameHeaderLength...])
         var header = header
-        let (codec, stored) = store(payload, compressed: compressed, into: room)
-        header.flags.insert(FrameFlags(codec: codec))
-        let storedBytes = UnsafeMutableRawBufferPointer(rebasing: room[..<stored])
-        if RuleZ.hasLongZeroRun(UnsafeRawBufferPointer(storedBytes)) && !SeededBug.ruleZOff.isActive {
-            precondition(
-                !RuleZ.hasLongMaskRun(UnsafeRawBufferPointer(storedBytes)),
-                "LZ4 leaves no run of \(Format.zeroRunLimit) equal bytes, so one of the two forms is free of zeros")
-            RuleZ.mask(storedBytes)
-            header.flags.insert(.masked)
+        var (codec, stored) = store(payload, compressed: compressed, into: room)
+        if FrameEncoder.needsMask(room[..<stored]) && !SeededBug.ruleZOff.isActive {
+            if FrameEncoder.mustNotBeMasked(room[..<stored]) {
+                (codec, stored) = (.lz4, RunLengthBlocks.compress(payload, into: room))
+            } else {
+                RuleZ.mask(UnsafeMutableRawBufferPointer(rebasing: room[..<stored]))
+                header.flags.insert(.masked)
+            }
         }
+        header.flags.insert(FrameFlags(codec: codec))
+        let storedBytes = UnsafeRawBufferPointer(rebasing: room[..<stored])
         header.storedLength = UInt32(stored)
         header.rawLength = UInt32(payload.count)
-        header.payloadChecksum = crc32c(FrameEncoder.checksummed(UnsafeRawBufferPointer(storedBytes)))
+        header.payloadChecksum = crc32c(FrameEncoder.checksummed(storedBytes))
         header.checksum = header.encode(into: frame, seed: seed)
         finish(frame, header)
         buffer.advance(by: header.frameLength)
         return header
+    }
+
+    private static func needsMask(_ stored: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
+        RuleZ.hasLongZeroRun(UnsafeRawBufferPointer(rebasing: stored))
+    }
+
+    /// Whether masking would make the zeros that it is to remove.
+    private static func mustNotBeMasked(_ stored: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
+        RuleZ.hasLongMaskRun(UnsafeRawBufferPointer(rebasing: stored))
     }
 
     /// The part of the stored bytes the payload checksum covers: all of it.
@@ -63,11 +73,6 @@ package struct FrameEncoder {
             } else if let length = blocks.compress(payload, into: limit, acceleration: acceleration) {
                 return (.lz4, length)
             }
-        }
-        if RuleZ.hasLongZeroRun(payload) && RuleZ.hasLongMaskRun(payload),
-            let length = blocks.compress(payload, into: room, acceleration: 1)
-        {
-            return (.lz4, length)
         }
         room.copyMemory(from: payload)
         return (.stored, payload.count)

@@ -137,6 +137,11 @@ package struct IndexPayload: Hashable, Sendable {
         }
     }
 
+    /// Whether it says what walking the frames before it shows.
+    package func matches(_ tail: SegmentTail) -> Bool {
+        frameCount == tail.frameCount && headerSum == tail.headerSum && entries == tail.entries
+    }
+
     package init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard let headerSum: UInt32 = reader.number(), let frameCount = reader.varint(),
@@ -200,5 +205,11 @@ package struct HolePayload: Hashable, Sendable {
             bytes[reader.offset...].allSatisfy({ $0 == HolePayload.fill })
         else { return nil }
         self.init(chainAfter: mode == 1 ? chain : nil, recordCount: count)
+    }
+
+    /// The payload of a hole with this header; nil also where the numbers would run out.
+    package init?(of header: FrameHeader, _ bytes: UnsafeRawBufferPointer) {
+        self.init(bytes)
+        guard !header.firstSequence.rawValue.addingReportingOverflow(recordCount).overflow else { return nil }
     }
 }

@@ -13,6 +13,16 @@ package struct DamagedStretch: Hashable, Sendable {
     package var chainBefore: UInt32
     /// The chain value the frame behind it carries; nil if none follows.
     package var chainAfter: UInt32?
+    /// Whether nothing of it is missed: no record, and no dictionary that records need.
+    package var isDerived = false
+
+    /// What a report says of it.
+    package var damage: LogDamage {
+        LogDamage(
+            file: segment, position: start, length: .bytes(end - min(end, start.offset)),
+            records: lost.isEmpty ? nil : lost, reason: fault.reason,
+            remedy: fault.isNewer ? .upgrade : isDerived ? .rebuild : .salvage)
+    }
 }
 
 package struct DamageWalk {
@@ -59,12 +69,15 @@ package struct DamageWalk {
                 if !expected.inTransaction, try isEnd(walker, end, successor, expected) { return }
                 let next = try resume(walker, from: walker.offset + 8)
                 let lostEnd = next?.header.firstSequence ?? successor?.sequence ?? whole.sequence.next
+                let lost = SequenceRange(first: whole.sequence, last: lostEnd.previous)
+                let isFirst = whole.offset == UInt64(Format.segmentHeaderLength)
                 try damage(
                     DamagedStretch(
                         segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: whole.offset),
                         end: next?.offset ?? end,
-                        lost: SequenceRange(first: whole.sequence, last: lostEnd.previous), fault: fault,
-                        chainBefore: whole.chain, chainAfter: next?.header.chain ?? successor?.previousChain))
+                        lost: lost, fault: fault, chainBefore: whole.chain,
+                        chainAfter: next?.header.chain ?? successor?.previousChain,
+                        isDerived: lost.isEmpty && !(isFirst && segment.header?.dictionaryLength ?? 0 > 0)))
                 guard let next else { return }
                 expected = FrameExpectation(chain: nil, sequence: next.header.firstSequence)
                 whole = (next.offset, next.header.firstSequence, next.header.chain)

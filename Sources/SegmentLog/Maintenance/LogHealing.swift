@@ -14,25 +14,35 @@ public struct LogHealing: Sendable {
     /// Replaces each damaged stretch whose lost records `isSafeElsewhere` vouches for, and returns them. If it does not
     /// vouch for all, nothing is changed and the error names the records in question.
     public func run(isSafeElsewhere: (SequenceRange) -> Bool) throws(LogError) -> [SequenceRange] {
+        try locked { catalog throws(LogError) in
+            let stretches = try findStretches(catalog)
+            for stretch in stretches where !stretch.lost.isEmpty && !isSafeElsewhere(stretch.lost) {
+                throw LogError(
+                    .storeCorrupt, stretch.fault.reason, file: stretch.segment, position: stretch.start,
+                    records: stretch.lost,
+                    hint:
+                        "Nothing was changed: these records are not known to be safe elsewhere. Salvage what is whole.")
+            }
+            try heal(stretches, catalog)
+            return stretches.map(\.lost).filter { !$0.isEmpty }
+        }
+    }
+
+    /// Replaces only what no record is missed for: an index, a seal, a session. Without an index a segment is scanned.
+    package func mendDerived() throws(LogError) {
+        try locked { catalog throws(LogError) in
+            try heal(try findStretches(catalog).filter(\.isDerived), catalog)
+        }
+    }
+
+    private func locked<Value>(_ body: (LogCatalog) throws(LogError) -> Value) throws(LogError) -> Value {
         let birth = LogBirth(storage: storage, clock: clock)
         try birth.prepare(.never)
         let lock = try birth.takeLock()
         defer { lock.release() }
         let catalog = try LogCatalog(storage)
         if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
-        let stretches = try findStretches(catalog)
-        for stretch in stretches where !stretch.lost.isEmpty && !isSafeElsewhere(stretch.lost) {
-            throw LogError(
-                .storeCorrupt, stretch.fault.reason, file: stretch.segment, position: stretch.start,
-                records: stretch.lost,
-                hint: "Nothing was changed: these records are not known to be safe elsewhere. Salvage what is whole.")
-        }
-        do throws(StorageError) {
-            for stretch in stretches { try heal(stretch, catalog) }
-        } catch {
-            throw LogError(error)
-        }
-        return stretches.map(\.lost).filter { !$0.isEmpty }
+        return try body(catalog)
     }
 
     private func findStretches(_ catalog: LogCatalog) throws(LogError) -> [DamagedStretch] {
@@ -44,21 +54,41 @@ public struct LogHealing: Sendable {
                 let file = try storage.reading(segment.name)
                 defer { file.close() }
                 let scan = try TailScan(FileWindow(file, name: segment.name), header, head: catalog.head)
-                // A clean or torn end is recovery's to mend.
-                guard case .corrupt = scan.verdict else { continue }
-                if scan.fault.isNewer, let damage = scan.damage(in: segment, size: segment.size) { throw damage.error }
-                if scan.isSealed { end = segment.size }
+                if case .corrupt = scan.verdict {
+                    if scan.isSealed { end = segment.size }
+                } else {
+                    // A clean or torn end is recovery's to mend.
+                    end = scan.tail.offset
+                }
             }
-            try DamageWalk(storage, catalog).walk(segment, through: end, behind: successor) { _ in
+            var check = ReadingCheck(segment)
+            try DamageWalk(storage, catalog).walk(segment, through: end, behind: successor) { found in
+                if let stretch = check.step(found) { stretches.append(stretch) }
             } damage: { stretch throws(LogError) in
+                if stretch.fault.isNewer { throw stretch.damage.error }
                 var stretch = stretch
                 if stretch.chainAfter == nil, let head = catalog.head {
                     stretch.lost.last = max(stretch.lost.last, head.durableThrough)
                 }
                 stretches.append(stretch)
+                check.stepOverDamage()
             }
         }
         return stretches
+    }
+
+    private func heal(_ stretches: [DamagedStretch], _ catalog: LogCatalog) throws(LogError) {
+        for stretch in stretches where !HoleEncoder.fits(stretch) {
+            throw LogError(
+                .storeCorrupt, "the damage is too short for a hole in its place", file: stretch.segment,
+                position: stretch.start, records: stretch.lost,
+                hint: "Nothing was changed. Salvage copies every whole record into a new log.")
+        }
+        do throws(StorageError) {
+            for stretch in stretches { try heal(stretch, catalog) }
+        } catch {
+            throw LogError(error)
+        }
     }
 
     /// Covers a stretch with hole frames of exactly its length; the last of a log is cut off and ends in one hole.
@@ -106,4 +136,11 @@ private struct HoleEncoder {
     }
 
     static let pieceLimit = 1 << 19
+
+    /// Whether a hole takes no more room than the stretch.
+    static func fits(_ stretch: DamagedStretch) -> Bool {
+        let hole = HolePayload(chainAfter: stretch.chainAfter, recordCount: stretch.lost.count)
+        return stretch.chainAfter == nil
+            || stretch.end - stretch.start.offset >= UInt64(Format.frameOverhead + hole.length)
+    }
 }

@@ -91,6 +91,9 @@ public struct LogVerification: Sendable {
         let catalog = try LogCatalog(storage)
         var report = LogReport(identity: catalog.identity)
         report.damage = catalog.damage
+        if catalog.head == nil && !catalog.headIsDamaged {
+            report.damage.append(LogDamage(file: FileName.head, reason: "it is missing", remedy: .rebuild))
+        }
         for index in catalog.segments.indices {
             try check(index, catalog, deep, &report, visit)
         }
@@ -121,12 +124,7 @@ public struct LogVerification: Sendable {
         } damage: { stretch throws(LogError) in
             stretches.append(stretch)
         }
-        report.damage += stretches.map { stretch in
-            LogDamage(
-                file: entry.name, position: stretch.start, length: .bytes(stretch.end - stretch.start.offset),
-                records: stretch.lost.isEmpty ? nil : stretch.lost, reason: stretch.fault.reason,
-                remedy: stretch.fault.isNewer ? .upgrade : .salvage)
-        }
+        report.damage += stretches.map(\.damage)
         if let tailDamage, stretches.isEmpty { report.damage.append(tailDamage) }
         report.damage += walked.finish(isWhole: stretches.isEmpty)
         report.frames += walked.summary.frames
@@ -186,7 +184,7 @@ private struct SegmentCheck {
         var hole: HolePayload?
         switch frame.knownKind {
         case .hole:
-            hole = HolePayload(found.stored)
+            hole = HolePayload(of: frame, found.stored)
             if let hole, hole.recordCount > 0 {
                 holes.append(SequenceRange(first: frame.firstSequence, count: hole.recordCount))
                 summary.records.last = max(
@@ -249,8 +247,7 @@ private struct SegmentCheck {
     /// The index against what was walked, where nothing is missing.
     mutating func finish(isWhole: Bool) -> [LogDamage] {
         if isWhole, let index, holes.isEmpty,
-            index.payload.frameCount != index.at.frameCount || index.payload.headerSum != index.at.headerSum
-                || index.payload.entries != index.at.entries
+            !index.payload.matches(index.at)
         {
             damage.append(
                 LogDamage(

@@ -20,7 +20,6 @@ public struct LogCursor: ~Copyable {
     private var firstTime: WallTime?
     /// The newest record shown to be durable.
     private var proven: SequenceNumber
-    private var sawSeal = false
 
     // The frame in hand; its memory belongs to the window, the decoder or `fragments`, none of which moves before the
     // next call of `nextFrame`.
@@ -141,7 +140,6 @@ public struct LogCursor: ~Copyable {
 
     /// Loads the segment's dictionary and jumps as near to the start as its index allows.
     private mutating func enterSegment(seeking start: Start = .beginning) throws(LogError) {
-        sawSeal = false
         decoder.dictionary = []
         let segment = segments[current]
         proven = max(proven, segment.header?.durableThrough ?? .none)
@@ -154,7 +152,7 @@ public struct LogCursor: ~Copyable {
             case .record(let sequence): footer?.start(for: sequence)
             case .time(let time): footer?.start(for: time)
             }
-        guard let entry else { return }
+        guard let entry, try isFrame(entry) else { return }
         if segment.header?.dictionaryLength ?? 0 > 0, !SeededBug.dictionaryNotLoaded.isActive,
             case .frame(let header, let offset) = try walker.next(),
             header.knownKind == .dictionary
@@ -163,6 +161,14 @@ public struct LogCursor: ~Copyable {
                 try decoder.payload(of: header, stored: walker.stored(header, at: offset)).map { [UInt8]($0) } ?? []
         }
         walker.move(to: entry.offset, expecting: FrameExpectation(chain: nil, sequence: entry.sequence))
+    }
+
+    /// Whether a frame stands where the index says: one that was healed over since is not there any more.
+    private func isFrame(_ entry: IndexEntry) throws(LogError) -> Bool {
+        var probe = walker
+        probe.move(to: entry.offset, expecting: FrameExpectation(chain: nil, sequence: entry.sequence))
+        if case .frame = try probe.next() { return true }
+        return false
     }
 
     // MARK: Moving
@@ -229,12 +235,9 @@ public struct LogCursor: ~Copyable {
             decoder.dictionary = [UInt8](try payload(header, at: offset))
             return false
         case .hole:
-            if let hole = HolePayload(try payload(header, at: offset)), hole.recordCount > 0 {
+            if let hole = HolePayload(of: header, try payload(header, at: offset)), hole.recordCount > 0 {
                 lastHole = SequenceRange(first: header.firstSequence, count: hole.recordCount)
             }
-            return false
-        case .seal:
-            sawSeal = true
             return false
         default:
             return false

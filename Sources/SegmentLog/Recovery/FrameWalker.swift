@@ -31,7 +31,7 @@ package struct FrameWalker {
             if let fault = FrameCheck.body(bytes, of: header) { return .fault(fault) }
             var hole: HolePayload?
             if header.knownKind == .hole {
-                hole = HolePayload(bytes.slice(Format.frameHeaderLength, Int(header.storedLength)))
+                hole = HolePayload(of: header, bytes.slice(Format.frameHeaderLength, Int(header.storedLength)))
                 if hole == nil { return .fault(.malformed) }
             }
             expected = FrameCheck.expectation(after: header, hole: hole)
@@ -56,9 +56,9 @@ package struct FrameWalker {
         var offset = start
         while true {
             let bytes = try window.bytes(at: offset, 1 << 16)
-            guard bytes.count >= Format.frameOverhead else { return nil }
+            guard bytes.count >= Format.frameHeaderLength else { return nil }
             var index = 0
-            while index + Format.frameOverhead <= bytes.count {
+            while index + Format.frameHeaderLength <= bytes.count {
                 if bytes.number(UInt32.self, at: index) == Format.frameMagic,
                     let header = try? FrameHeader(bytes.slice(index, Format.frameHeaderLength), seed: seed)
                 {

@@ -75,9 +75,9 @@ package struct LogCatalog: Sendable {
                 ?? LogError(.storeCorrupt, "no segment header can be read", file: segments[0].name)
         }
         identity = known
-        checkOrder()
+        try checkOrder(storage)
         try checkEnds(storage)
-        checkAgainstHead()
+        try checkAgainstHead(storage)
     }
 
     /// Whether a segment that was the last has a successor now, or is gone.
@@ -146,7 +146,7 @@ package struct LogCatalog: Sendable {
     }
 
     /// Identity, ordinals and names against headers, and each header against the one before.
-    private mutating func checkOrder() {
+    private mutating func checkOrder(_ storage: any LogStorage) throws(LogError) {
         for (index, segment) in segments.enumerated() {
             if let header = segment.header {
                 if header.identity != identity {
@@ -161,15 +161,16 @@ package struct LogCatalog: Sendable {
             }
             guard index > 0, !SeededBug.gapsNotChecked.isActive else { continue }
             let before = segments[index - 1]
-            if segment.ordinal != before.ordinal + 1 {
-                let gap =
-                    segment.ordinal <= before.ordinal
-                    ? "two files claim to be segment \(segment.ordinal)"
-                    : "segment \(before.ordinal + 1) is missing before it"
+            if segment.ordinal <= before.ordinal {
+                report(segment, "two files claim to be segment \(segment.ordinal)")
+            } else if segment.ordinal > before.ordinal + 1 {
+                let end = try LogCatalog.sequence(behind: before, storage)
+                let missing = before.ordinal + 1...segment.ordinal - 1
                 damage.append(
                     LogDamage(
-                        file: segment.name, position: LogPosition(segment: before.ordinal + 1, offset: 0),
-                        reason: gap, remedy: .salvage))
+                        file: segment.name, position: LogPosition(segment: missing.lowerBound, offset: 0),
+                        records: end.map { SequenceRange(first: $0, last: segment.first.previous) },
+                        reason: "\(LogCatalog.words(missing)) missing before it", remedy: .salvage))
             }
         }
     }
@@ -190,24 +191,26 @@ package struct LogCatalog: Sendable {
                         file: segment.name, position: LogPosition(segment: segment.ordinal, offset: segment.size),
                         length: .bytes(next.previousLength - segment.size),
                         reason: "it is cut: its successor says it had \(next.previousLength) bytes", remedy: .salvage))
-            } else if let header = segment.header,
-                try LogCatalog.chain(endingAt: next.previousLength, of: segment.name, header, storage)
-                    != next.previousChain
-            {
-                damage.append(
-                    LogDamage(
-                        file: segment.name,
-                        position: LogPosition(segment: segment.ordinal, offset: next.previousLength),
-                        reason: "its end is not the one its successor was written behind", remedy: .salvage))
+            } else if let header = segment.header {
+                let end = try LogCatalog.expectation(behind: next.previousLength, of: segment.name, header, storage)
+                if end?.chain != next.previousChain {
+                    damage.append(
+                        LogDamage(
+                            file: segment.name,
+                            position: LogPosition(segment: segment.ordinal, offset: next.previousLength),
+                            reason: "its end is not the one its successor was written behind", remedy: .salvage))
+                } else if let expected = end?.sequence, expected != next.sequence {
+                    report(successor, "its first record is not \(expected), the one behind its predecessor")
+                }
             }
         }
     }
 
-    /// The chain value of the frame that ends at `end`, found through its trailer; nil if none does.
-    private static func chain(
-        endingAt end: UInt64, of name: String, _ header: SegmentHeader, _ storage: any LogStorage
-    ) throws(LogError) -> UInt32? {
-        if end == UInt64(Format.segmentHeaderLength) { return header.previousChain }
+    /// What must follow the frame that ends at `end`, found through its trailer; nil if none does.
+    private static func expectation(
+        behind end: UInt64, of name: String, _ header: SegmentHeader, _ storage: any LogStorage
+    ) throws(LogError) -> FrameExpectation? {
+        if end == UInt64(Format.segmentHeaderLength) { return SegmentTail(after: header).expectation }
         let window = FileWindow(try storage.reading(name), name: name, limit: end, capacity: 4096)
         defer { window.file.close() }
         guard end >= UInt64(Format.segmentHeaderLength + Format.frameOverhead) else { return nil }
@@ -225,20 +228,33 @@ package struct LogCatalog: Sendable {
             guard body.count == Int(length), Int(frame.storedLength) <= body.count - Format.frameOverhead else {
                 return nil
             }
-            return HolePayload(body.slice(Format.frameHeaderLength, Int(frame.storedLength)))?.chainAfter
-                ?? frame.checksum
+            guard let hole = HolePayload(of: frame, body.slice(Format.frameHeaderLength, Int(frame.storedLength)))
+            else { return nil }
+            return FrameCheck.expectation(after: frame, hole: hole)
         }
-        return frame.checksum
+        return FrameCheck.expectation(after: frame)
+    }
+
+    /// The record behind a sealed segment, which ends where its file does; nil if that can't be told.
+    private static func sequence(
+        behind segment: Segment, _ storage: any LogStorage
+    ) throws(LogError) -> SequenceNumber? {
+        guard let header = segment.header else { return nil }
+        return try expectation(behind: segment.size, of: segment.name, header, storage)?.sequence
     }
 
     /// Names can't show a lost first or last file; HEAD does.
-    private mutating func checkAgainstHead() {
+    private mutating func checkAgainstHead(_ storage: any LogStorage) throws(LogError) {
         guard let head, !SeededBug.headNotConsulted.isActive else { return }
         if let last = segments.last, last.ordinal < head.newestOrdinal {
             damage.append(
                 LogDamage(
                     file: last.name, position: LogPosition(segment: last.ordinal + 1, offset: 0),
-                    reason: "segment \(head.newestOrdinal) is missing behind it", remedy: .salvage))
+                    records: try LogCatalog.sequence(behind: last, storage).flatMap {
+                        head.durableThrough < $0 ? nil : SequenceRange(first: $0, last: head.durableThrough)
+                    },
+                    reason: "\(LogCatalog.words(last.ordinal + 1...head.newestOrdinal)) missing behind it",
+                    remedy: .salvage))
         }
         if let first = segments.first, first.first > head.floor {
             damage.append(
@@ -253,6 +269,11 @@ package struct LogCatalog: Sendable {
                     file: FileName.head, records: SequenceRange(first: head.floor, last: head.durableThrough),
                     reason: "every segment is missing", remedy: .salvage))
         }
+    }
+
+    private static func words(_ ordinals: ClosedRange<UInt64>) -> String {
+        ordinals.lowerBound == ordinals.upperBound
+            ? "segment \(ordinals.lowerBound) is" : "segments \(ordinals.lowerBound) to \(ordinals.upperBound) are"
     }
 
     private mutating func report(_ segment: Segment, _ reason: String) {

@@ -68,7 +68,7 @@ package struct TailScan {
                 if let session = decoder.payload(of: frame, stored: stored).flatMap(SessionPayload.init) {
                     epoch = max(epoch, session.epoch)
                 }
-            case .hole: hole = HolePayload(stored)
+            case .hole: hole = HolePayload(of: frame, stored)
             case .seal: isSealed = true
             default: break
             }
@@ -104,11 +104,18 @@ package struct TailScan {
         guard let header = try? FrameHeader(start, seed: walker.seed), header.storedLength <= Format.frameStoredLimit
         else {
             let least = try walker.window.bytes(at: offset, Format.frameOverhead)
-            return least.count < Format.frameOverhead
+            if least.count < Format.frameOverhead
                 || RuleZ.hasZeroPiece(least.slice(0, Format.frameHeaderLength), at: offset)
+            {
+                return true
+            }
+            // Every whole frame has a trailer behind its header: here the write stopped before.
+            return try walker.onlyZeros(from: offset + UInt64(Format.frameHeaderLength))
         }
         let frame = try walker.window.bytes(at: offset, header.frameLength)
         return frame.count < header.frameLength || RuleZ.hasZeroPiece(frame, at: offset)
+            // Four bytes of length and one of magic: no single flipped bit makes them all zero.
+            || frame.slice(frame.count - 5, 5).isAllZero
     }
 
     /// The newest record that any header behind the end attests as durable.

@@ -8,8 +8,8 @@ package struct TailFacts: Hashable, Sendable {
     package var fault: FrameFault
     /// Nothing but zeros, or nothing at all, from there to the end of the file.
     package var onlyZerosFollow: Bool
-    /// The frame shows a write that did not reach the disk whole: the file ends inside it, or a sector's piece of it
-    /// (of its header, if that can't be read) is all zero.
+    /// The frame shows a write that did not reach the disk whole: the file ends inside it, a sector's piece of it (of
+    /// its header, if that can't be read) is all zero, or zeros stand where its trailer should.
     package var showsTearing: Bool
     /// Whole frames stand before it that begin a transaction nothing ends.
     package var transactionUnfinished: Bool
@@ -48,7 +48,9 @@ package enum TailVerdict: Hashable, Sendable {
     case corrupt(String)
 
     package init(_ facts: TailFacts) {
-        if facts.watermark >= facts.sequence && !SeededBug.watermarkIgnored.isActive {
+        if facts.fault.isNewer {
+            self = .corrupt(facts.fault.reason)
+        } else if facts.watermark >= facts.sequence && !SeededBug.watermarkIgnored.isActive {
             self = .corrupt("records through \(facts.watermark) were acknowledged but are not whole")
         } else if facts.laterWitness >= facts.sequence && !SeededBug.witnessIgnored.isActive {
             self = .corrupt("a later frame shows that records through \(facts.laterWitness) were acknowledged")
@@ -58,8 +60,6 @@ package enum TailVerdict: Hashable, Sendable {
             self = .corrupt("bytes follow the end of a sealed segment")
         } else if facts.closedCleanly && !SeededBug.cleanFlagIgnored.isActive {
             self = .corrupt("the log was closed cleanly, but its end is damaged: \(facts.fault.reason)")
-        } else if facts.fault.isNewer {
-            self = .corrupt(facts.fault.reason)
         } else if facts.onlyZerosFollow || (facts.showsTearing && !SeededBug.tearingNotSeen.isActive)
             || SeededBug.everyTailIsTorn.isActive
         {

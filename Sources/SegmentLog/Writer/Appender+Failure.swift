@@ -13,6 +13,7 @@ extension Appender {
         do throws(StorageError) {
             if !SeededBug.failedWriteNotCutBack.isActive { try file.resize(to: start.offset) }
             zeroedTo = start.offset
+            isCutUnsynced = true
         } catch let second {
             return latch(after: second)
         }

@@ -36,6 +36,8 @@ package final class Appender {
     let unsynced = ByteBuffer(capacity: 1 << 16)
     /// How many of those bytes are in the file.
     @exclusivity(unchecked) var written = 0
+    /// Bytes of a refused batch were cut off, and a crash may bring them back until the next sync.
+    @exclusivity(unchecked) var isCutUnsynced = false
     /// False while a batch too large to keep goes out piece by piece.
     @exclusivity(unchecked) var keepsUnsynced = true
     /// Whether the group in hand began with nothing waiting, so that it may go out that way.
@@ -285,7 +287,8 @@ package final class Appender {
         let lag = frame.firstSequence.rawValue - 1 - min(durableThrough.rawValue, frame.firstSequence.rawValue - 1)
         frame.durableLag = SeededBug.lagAlwaysZero.isActive ? 0 : UInt32(clamping: lag)
         if SeededBug.lagAlwaysFull.isActive { frame.durableLag = UInt32(clamping: frame.firstSequence.rawValue) }
-        let done = encoder.encode(frame, payload: payload.bytes, into: unsynced)
+        let done = encoder.encode(
+            frame, payload: payload.bytes, compressed: configuration.compresses, into: unsynced)
         tail.step(over: done, time: time)
         statistics.frames += 1
     }
@@ -326,7 +329,7 @@ package final class Appender {
     /// Makes everything appended so far durable.
     package func sync() throws(LogError) {
         if let failure { throw failure }
-        guard synced != tail || written > 0 else { return }
+        guard synced != tail || written > 0 || isCutUnsynced else { return }
         do throws(StorageError) {
             if !SeededBug.dataNotSynced.isActive && !SeededBug.syncBeforeWrite.isActive { try file.sync(.durable) }
             statistics.dataSyncs += 1
@@ -340,6 +343,7 @@ package final class Appender {
     func markSynced() {
         synced = tail
         hasOrderedCommits = false
+        isCutUnsynced = false
         unsynced.truncate(to: 0)
         written = 0
         keepsUnsynced = true

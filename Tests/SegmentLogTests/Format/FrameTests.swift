@@ -149,6 +149,9 @@ struct FrameTests {
         ({ $0.kind = 2 }, .unknownKind(2)),
         ({ $0.kind = 127 }, .unknownKind(127)),
         ({ $0.kind = 200 }, .unknownKind(200)),  // ignorable kinds count no records
+        ({ ($0.kind, $0.recordCount, $0.flags) = (200, 0, .continuesInNext) }, .malformed),
+        ({ ($0.kind, $0.recordCount, $0.flags) = (200, 0, .continuesFromPrevious) }, .malformed),
+        ({ ($0.firstSequence, $0.recordCount) = (SequenceNumber(rawValue: .max), 1) }, .malformed),
         ({ ($0.kind, $0.recordCount) = (FrameKind.fragment.rawValue, 0) }, .malformed),
         ({ ($0.kind, $0.recordCount, $0.flags) = (FrameKind.seal.rawValue, 0, .continuesInNext) }, .malformed),
         ({ ($0.kind, $0.recordCount, $0.flags) = (FrameKind.hole.rawValue, 0, .masked) }, .malformed),
@@ -159,6 +162,40 @@ struct FrameTests {
         header.kind = 200
         let (bytes, _) = encode([1, 2, 3], header)
         #expect(decode(bytes) == [1, 2, 3])
+        // But not in the middle of a transaction, which would end there unseen.
+        let inside = FrameExpectation(chain: 0xfeed, sequence: SequenceNumber(rawValue: 7), inTransaction: true)
+        bytes.withUnsafeBytes { bytes in
+            #expect(FrameCheck.header(bytes, seed: seed, expecting: inside) == .failure(.transaction))
+        }
+    }
+
+    @Test("Invariant 10: runs of zeros and of the mask together leave no long run, at any speed", arguments: [1, 64])
+    func bothRuns(acceleration: Int32) {
+        var numbers = SeededNumbers(seed: 8)
+        func noise(_ length: Int) -> [UInt8] { (0..<length).map { _ in UInt8(truncatingIfNeeded: numbers.next()) } }
+        let runs = [UInt8](repeating: 0, count: 300) + noise(40) + [UInt8](repeating: 0xa5, count: 300)
+        let payloads = [
+            runs, noise(100) + runs, noise(60_000) + runs, noise(500_000) + runs + noise(500_000),
+            [UInt8](repeating: 0xa5, count: 1 << 20), runs + [1, 2, 3], runs + noise(20),
+        ]
+        for payload in payloads {
+            for compressed in [true, false] {
+                var encoder = FrameEncoder(seed: seed, acceleration: acceleration)
+                let buffer = ByteBuffer(capacity: 64)
+                let done = payload.withUnsafeBytes {
+                    encoder.encode(header(), payload: $0, compressed: compressed, into: buffer)
+                }
+                let bytes = [UInt8](buffer.bytes)
+                #expect(bytes.count == done.frameLength && done.storedLength <= UInt32(Format.frameStoredLimit))
+                #expect(decode(bytes) == payload)
+                let stored = Array(bytes[40..<40 + Int(done.storedLength)])
+                #expect(!stored.withUnsafeBytes(RuleZ.hasLongZeroRun))
+                if done.codec == .lz4 && !done.flags.contains(.masked) {
+                    let plain = try? secondDecompress(stored, to: payload.count, dictionary: [])
+                    #expect(plain == payload)
+                }
+            }
+        }
     }
 
     @Test func `a frame that is cut anywhere is cut off, not misread`() {

@@ -56,5 +56,8 @@ struct TailVerdictTests {
     @Test func `a whole frame of an unknown kind is never cut`() {
         #expect(isCorrupt(torn { $0.fault = .unknownKind(77) }))
         #expect(isCorrupt(torn { $0.fault = .unknownCodec(5) }))
+        // That it is newer says more than that it was acknowledged.
+        let newer = torn { ($0.fault, $0.watermark) = (.unknownKind(77), SequenceNumber(rawValue: 10)) }
+        #expect(newer == .corrupt(FrameFault.unknownKind(77).reason))
     }
 }

@@ -47,7 +47,7 @@ struct StillClock: LogClock {
 enum RandomLog {
     /// Up to `batches` batches in each session; `hasLarge` lets records be larger than a frame.
     static func make(
-        seed: UInt64, batches: Int = 30, hasLarge: Bool = true, hasDictionaries: Bool = true
+        seed: UInt64, batches: Int = 30, hasLarge: Bool = true
     ) throws(LogError) -> MemoryStorage {
         var random = SeededRandom(seed: seed)
         let storage = MemoryStorage()
@@ -55,9 +55,9 @@ enum RandomLog {
         configuration.syncsWhenIdle = false
         configuration.segmentSize = .kibibytes(UInt64(4 << random.below(4)))
         configuration.zeroAhead = .kibibytes(random.once(in: 3) ? 0 : 4)
-        // The fastest setting finds nothing that repeats, so that long runs of zeros are stored, and masked.
-        configuration.acceleration = random.once(in: 3) ? 65_536 : 2
-        configuration.usesDictionary = !random.once(in: 4) && hasDictionaries
+        // Long runs of zeros are stored, and masked.
+        configuration.compresses = !random.once(in: 3)
+        configuration.usesDictionary = !random.once(in: 4)
         var clock = StillClock()
         for session in 0...random.below(3) {
             clock.time += Int64(random.below(5000)) - 100

@@ -75,7 +75,7 @@ extension Scenario {
         },
         Scenario("no piece of a frame is zero, however the records look") {
             let tree = MemoryStorage()
-            let writer = try StoryLog.open(tree, acceleration: 65_536)
+            let writer = try StoryLog.open(tree, compresses: false)
             for size in [300, 600, 1100, 2000] {
                 var record = Array(noise(400, seed: UInt64(size)).wire.prefix(300))
                 record += [UInt8](repeating: 0, count: size) + record
@@ -92,6 +92,123 @@ extension Scenario {
                     start = end
                 }
             }
+        },
+        Scenario("a damaged dictionary costs the records that need it, and they are asked about") {
+            let tree = MemoryStorage()
+            let writer = try StoryLog.open(tree, dictionary: true)
+            for number in 1...60 {
+                try writer.append(StoryLog.batch("record \(number) of the first segment, and more"))
+            }
+            try writer.roll()
+            for number in 61...70 {
+                try writer.append(StoryLog.batch("record \(number) of the first segment, and more"))
+            }
+            try writer.append(noise(100, seed: 9))
+            try writer.close()
+            let name = FileName.segment(ordinal: 2, first: SequenceNumber(rawValue: 61))
+            guard var bytes = tree.contents(of: name) else { throw ScenarioFailure("no second segment") }
+            bytes[560] ^= 4
+            tree.setContents(bytes, of: name)
+            let dictionary = try LogVerification(tree).run().damage.first
+            try must(dictionary?.isRepairable == false, "the dictionary is called derived: \(dictionary as Any)")
+            let before = tree.copy()
+            var asked: [SequenceRange] = []
+            try mustThrow(.storeCorrupt, "nobody vouches") { () throws(LogError) in
+                _ = try LogHealing(tree).run { range in
+                    asked.append(range)
+                    return false
+                }
+            }
+            try must(!asked.isEmpty && tree.contents(of: name) == before.contents(of: name), "changed unasked")
+            asked = []
+            let lost = try LogHealing(tree).run { range in
+                asked.append(range)
+                return true
+            }
+            try must(lost == asked && lost.count == 10, "lost \(lost)")
+            let records = try StoryLog.records(tree)
+            try must(records.keys.sorted() == Array(1...60) + [71], "left \(records.keys.sorted())")
+            let report = try LogVerification(tree).run(deep: true)
+            try must(report.isHealthy && report.holes == lost, "\(report)")
+            _ = try StoryLog.open(tree)
+        },
+        Scenario("an index that is damaged or wrong is covered, and the segment scanned") {
+            let log = try threeSegments()
+            let index = try log.frames().first { $0.header.knownKind == .index }
+            guard let index else { throw ScenarioFailure("no index") }
+            let expected = try StoryLog.records(log.tree)
+            for place in [index.range.lowerBound + 12, index.range.lowerBound + 44, index.range.upperBound + 44] {
+                let damaged = log.copy()
+                damaged.bytes[place] ^= 1
+                let found = try LogVerification(damaged.tree).run(deep: true).damage
+                try must(found.count == 1 && found[0].remedy == .rebuild, "byte \(place): \(found)")
+                try LogHealing(damaged.tree).mendDerived()
+                try must(try LogVerification(damaged.tree).run(deep: true).isHealthy, "byte \(place) is not mended")
+                try must(try StoryLog.records(damaged.tree) == expected, "byte \(place): other records")
+                _ = try StoryLog.open(damaged.tree)
+            }
+            // Whole, and wrong: it counts one frame too many.
+            let wrong = log.copy()
+            let stored = index.range.lowerBound + 40..<index.range.lowerBound + 40 + Int(index.header.storedLength)
+            try must(index.header.codec == .stored, "the index is compressed")
+            wrong.bytes[stored.lowerBound + 4] += 1
+            var header = index.header
+            header.payloadChecksum = Array(wrong.bytes[stored]).withUnsafeBytes { crc32c($0) }
+            let seed = try LogCatalog(log.tree).identity.seed
+            let chain = header.checksum
+            var frame = Array(wrong.bytes[index.range])
+            header.checksum = frame.withUnsafeMutableBytes { header.encode(into: $0, seed: seed) }
+            wrong.bytes.replaceSubrange(index.range, with: frame)
+            try must(header.checksum != chain, "nothing was forged")
+            try must(try !LogVerification(wrong.tree).run().isHealthy, "it is believed")
+        },
+        Scenario("reading starts where an index points to what was healed over since") {
+            let log = try StoryLog { writer in
+                for seed in 1...6 { try writer.append(noise(20_000, seed: UInt64(seed))) }
+                try writer.roll()
+            }
+            let frames = try log.dataFrames()
+            for frame in frames[1...3] { log.bytes[frame.range.lowerBound + 100] ^= 1 }
+            let lost = try LogHealing(log.tree).run { _ in true }
+            try must(lost.map(\.count) == [3], "lost \(lost)")
+            for first in 1...6 as ClosedRange<UInt64> {
+                var cursor = try LogReader.open(log.tree).cursor(from: SequenceNumber(rawValue: first))
+                var found: [UInt64] = []
+                while try cursor.nextFrame() { cursor.forEachRecord { number, _ in found.append(number.rawValue) } }
+                try must(found == [1, 5, 6].filter { $0 >= first }, "from \(first): \(found)")
+            }
+        },
+        Scenario("what is missing is told with its segments and records") {
+            let log = try threeSegments()
+            let names = log.tree.allNames().files.filter { $0.hasSuffix(".seg") }.sorted()
+            func damage(without lost: [String]) throws -> LogDamage? {
+                let damaged = log.copy()
+                for name in lost { try damaged.tree.remove(name) }
+                return try LogVerification(damaged.tree).run().damage.first
+            }
+            func range(_ first: UInt64, _ last: UInt64) -> SequenceRange {
+                SequenceRange(first: SequenceNumber(rawValue: first), last: SequenceNumber(rawValue: last))
+            }
+            let one = try damage(without: [names[1]])
+            try must(one?.records == range(3, 4) && one?.position?.segment == 2, "\(one as Any)")
+            let two = try damage(without: [names[1], names[2]])
+            try must(two?.records == range(3, 6) && two?.reason.contains("2 to 3") == true, "\(two as Any)")
+            let last = try damage(without: [names[3]])
+            try must(last?.records == range(7, 7) && last?.position?.segment == 4, "\(last as Any)")
+            let head = try damage(without: [FileName.head])
+            try must(head?.file == FileName.head && head?.remedy == .rebuild, "\(head as Any)")
+        },
+        Scenario("a segment begins with another record than its predecessor ended with") {
+            let log = try threeSegments()
+            let names = log.tree.allNames().files.filter { $0.hasSuffix(".seg") }.sorted()
+            guard var bytes = log.tree.contents(of: names[3]) else { throw ScenarioFailure("no last segment") }
+            try log.tree.remove(names[3])
+            bytes[32] += 1
+            let sum = bytes.withUnsafeBytes { crc32c($0.slice(0, 508)) }
+            for index in 0..<4 { bytes[508 + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
+            log.tree.setContents(bytes, of: FileName.segment(ordinal: 4, first: SequenceNumber(rawValue: 8)))
+            let damage = try LogCatalog(log.tree).damage
+            try must(damage.contains { $0.reason.contains("first record") }, "\(damage)")
         },
         Scenario("damage in the middle costs its own records and moves no other") {
             let log = try StoryLog { writer in

@@ -53,6 +53,47 @@ extension Scenario {
                 }
             }
         },
+        Scenario("a write stops in the middle of a sector, wherever that is") {
+            let log = try StoryLog { writer in
+                try writer.append(StoryLog.batch("before"))
+                try writer.append(noise(700, seed: 4))
+            }
+            let frame = try log.dataFrames()[1].range
+            let bytes = log.bytes
+            for length in 1...frame.count - 5 {
+                let end = frame.lowerBound + length
+                for (what, rest) in [("zeros", bytes.count - end + 4096), ("the end", 0)] {
+                    let torn = log.copy()
+                    torn.bytes = Array(bytes[..<end]) + [UInt8](repeating: 0, count: rest)
+                    do {
+                        let last = try StoryLog.open(torn.tree).lastSequence
+                        try must(last == .first, "opened with \(last)")
+                    } catch {
+                        throw ScenarioFailure("\(length) bytes of it, then \(what): \(error)")
+                    }
+                }
+            }
+        },
+        Scenario("what a full disk refused does not come back to a log that was closed") {
+            let disk = FaultyStorage()
+            let writer = try StoryLog.open(disk)
+            try writer.append(StoryLog.batch("before"))
+            disk.arm(FaultPlan(call: 1, of: [.write], fault: .partialWrite(20, .diskFull)))
+            try mustThrow(.diskFull, "a full disk") { () throws(LogError) in
+                try writer.append(StoryLog.batch("refused"), durability: .buffered)
+            }
+            disk.disarm()
+            try writer.close()
+            try must(disk.pendingItemCount < 12, "\(disk.pendingItemCount) changes are pending")
+            for subset in 0..<1 << disk.pendingItemCount {
+                let image = disk.crash { subset >> $0 & 1 == 1 }
+                do {
+                    try must(try StoryLog.open(image).lastSequence == .first, "another end")
+                } catch {
+                    throw ScenarioFailure("changes \(String(subset, radix: 2)) were kept: \(error)")
+                }
+            }
+        },
         Scenario("what was cut off is not read again behind something new") {
             for torn in try tornDisks() {
                 let disk = FaultyStorage(torn.snapshot())

@@ -39,11 +39,12 @@ struct StoryLog {
     static let segment1 = "00000001-0000000000000001.seg"
 
     /// Without zeros ahead, so that a file ends where its frames do.
-    static func configuration(acceleration: Int = 1, dictionary: Bool = false) -> LogConfiguration {
+    static func configuration(compresses: Bool = true, dictionary: Bool = false) -> LogConfiguration {
         var configuration = LogConfiguration()
         configuration.segmentSize = .kibibytes(256)
         configuration.zeroAhead = .bytes(0)
-        configuration.acceleration = acceleration
+        configuration.acceleration = 1
+        configuration.compresses = compresses
         configuration.usesDictionary = dictionary
         configuration.syncsWhenIdle = false
         return configuration
@@ -60,11 +61,11 @@ struct StoryLog {
         self.tree = tree
     }
 
-    static func open(_ storage: any LogStorage, acceleration: Int = 1, dictionary: Bool = false) throws(LogError)
+    static func open(_ storage: any LogStorage, compresses: Bool = true, dictionary: Bool = false) throws(LogError)
         -> LogWriter
     {
         try LogWriter.open(
-            storage, configuration: configuration(acceleration: acceleration, dictionary: dictionary),
+            storage, configuration: configuration(compresses: compresses, dictionary: dictionary),
             clock: SimulationClock())
     }
 

@@ -120,7 +120,8 @@ extension SimulationPlan {
         ])
         configuration.zeroAhead = generator.pick([.bytes(0), .kibibytes(1), .kibibytes(4), .kibibytes(16)])
         configuration.usesDictionary = !generator.once(in: 4)
-        configuration.acceleration = generator.pick([1, 2, 65_536])
+        configuration.acceleration = generator.pick([1, 2, 64])
+        configuration.compresses = !generator.once(in: 3)
         configuration.syncsWhenIdle = false
         let length = 6 + generator.below(22)
         let trouble = generator.pick([3, 4, 8, 1000])

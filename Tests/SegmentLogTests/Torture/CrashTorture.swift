@@ -89,10 +89,14 @@ struct CrashTorture {
     private func open(_ disk: FaultyStorage, _ oracle: CrashOracle, least: UInt64? = nil) throws -> UInt64 {
         let writer = try LogWriter.open(disk, configuration: .small(), clock: TestClock(seed: 99))
         let last = writer.lastSequence.rawValue
-        try require(last >= least ?? oracle.acknowledged, "invariant 1: @\(oracle.acknowledged) was acknowledged, the log ends at @\(last)")
+        try require(
+            last >= least ?? oracle.acknowledged,
+            "invariant 1: @\(oracle.acknowledged) was acknowledged, the log ends at @\(last)")
         try require(last <= UInt64(oracle.records.count), "invariant 2: the log ends at @\(last), nobody wrote that")
         try require(oracle.boundaries.contains(last), "invariant 3: the log ends at @\(last), inside a transaction")
-        try require(writer.durableThrough.rawValue == last, "invariant 33: recovered through @\(last), durable through \(writer.durableThrough)")
+        try require(
+            writer.durableThrough.rawValue == last,
+            "invariant 33: recovered through @\(last), durable through \(writer.durableThrough)")
         try compare(disk, oracle, last)
         return last
     }
@@ -107,7 +111,8 @@ struct CrashTorture {
             }
             try require(number <= last, "the reader shows @\(number) of a log that ends at @\(last)")
             try require(
-                oracle.records[Int(number) - 1].elementsEqual(record), "invariant 2: @\(number) is not what was written")
+                oracle.records[Int(number) - 1].elementsEqual(record), "invariant 2: @\(number) is not what was written"
+            )
             next = number + 1
         }
         // A log that begins behind its last record may be empty of records, but only after a collection.
@@ -167,21 +172,26 @@ struct Segments: Equatable {
     private var files: [String: [UInt8]] = [:]
 
     init(_ disk: FaultyStorage) {
-        for name in (try? disk.names(in: "")) ?? [] where name.hasSuffix(".seg") { files[name] = disk.contents(of: name) }
+        for name in (try? disk.names(in: "")) ?? [] where name.hasSuffix(".seg") {
+            files[name] = disk.contents(of: name)
+        }
     }
 
     /// Bytes that are gone or changed stand, durably, in quarantine (invariant 17); only zeros may go without.
     func checkWhatWasCut(on disk: FaultyStorage) throws {
         for (name, before) in files {
             guard let after = disk.contents(of: name) else { throw TortureFailure("recovery removed \(name)") }
-            let common = zip(before, after).enumerated().first { $0.element.0 != $0.element.1 && $0.element.0 != 0 }?.offset
+            let common = zip(before, after).enumerated().first { $0.element.0 != $0.element.1 && $0.element.0 != 0 }?
+                .offset
             let start = common ?? min(before.count, after.count)
-            guard before[start...].contains(where: { $0 != 0 }), let segment = FileName.parseSegment(name)?.ordinal else { continue }
+            guard before[start...].contains(where: { $0 != 0 }), let segment = FileName.parseSegment(name)?.ordinal
+            else { continue }
             let kept = try disk.names(in: FileName.quarantine).contains { tail in
                 guard tail.hasPrefix("s\(segment)-"), let offset = Int(tail.split(separator: "-")[1]), offset <= start,
                     let copy = disk.durableContents(of: "\(FileName.quarantine)/\(tail)")
                 else { return false }
-                return copy.elementsEqual(before[offset...].prefix(copy.count)) && before[(offset + copy.count)...].allSatisfy { $0 == 0 }
+                return copy.elementsEqual(before[offset...].prefix(copy.count))
+                    && before[(offset + copy.count)...].allSatisfy { $0 == 0 }
             }
             try require(kept, "invariant 17: \(name) lost bytes from \(start) on that are not in quarantine")
         }

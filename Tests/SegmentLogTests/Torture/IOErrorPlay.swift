@@ -144,13 +144,17 @@ final class IOErrorPlay {
                 let first = reading.first + UInt64(next)
                 try require(
                     transaction.range.map { $0.first.rawValue == first } ?? true,
-                    "invariant 4: transaction \(index) got \(transaction.range.map { "\($0)" } ?? ""), and is at @\(first)")
+                    "invariant 4: transaction \(index) got \(transaction.range.map { "\($0)" } ?? ""), and is at @\(first)"
+                )
                 next += found.count
             } else {
                 try require(
-                    transaction.range == nil, "invariant 2: @\(reading.first + UInt64(next)) is not transaction \(index)'s")
+                    transaction.range == nil,
+                    "invariant 2: @\(reading.first + UInt64(next)) is not transaction \(index)'s")
             }
         }
-        try require(next == reading.records.count, "invariants 3, 6: @\(reading.first + UInt64(next)) belongs to no transaction")
+        try require(
+            next == reading.records.count, "invariants 3, 6: @\(reading.first + UInt64(next)) belongs to no transaction"
+        )
     }
 }

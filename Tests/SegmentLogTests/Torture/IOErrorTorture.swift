@@ -116,12 +116,13 @@ struct IOErrorTorture {
 
 extension FaultPlan {
     fileprivate var words: String {
-        let what = switch fault {
-        case .error(let kind): kinds.count == 2 ? "sync, \(syncFailure)" : "\(kind)"
-        case .shortRead(let length): "short read of \(length)"
-        case .shortWrite(let length): "short write of \(length)"
-        case .partialWrite(let length, let kind): "\(kind) after \(length) bytes"
-        }
+        let what =
+            switch fault {
+            case .error(let kind): kinds.count == 2 ? "sync, \(syncFailure)" : "\(kind)"
+            case .shortRead(let length): "short read of \(length)"
+            case .shortWrite(let length): "short write of \(length)"
+            case .partialWrite(let length, let kind): "\(kind) after \(length) bytes"
+            }
         return what + (persists ? ", for good" : ", once")
     }
 }

@@ -22,7 +22,8 @@ extension SweepTorture {
                     sweep.checkNoticed(exchanged, "\(name) and \(other) exchanged")
                 }
                 for stranger in foreign.segments {
-                    sweep.check(name, foreign.tree.contents(of: stranger) ?? [], "replaced by another log's \(stranger)")
+                    sweep.check(
+                        name, foreign.tree.contents(of: stranger) ?? [], "replaced by another log's \(stranger)")
                 }
                 guard let (ordinal, first) = FileName.parseSegment(name) else { continue }
                 for newName in [
@@ -49,7 +50,9 @@ extension SweepTorture {
                 for (index, name) in derived.enumerated() where subset >> index & 1 == 1 { try tree.remove(name) }
                 let before = sweep.count.harmless
                 sweep.check(tree, "derived files gone, subset \(subset) of \(derived)")
-                if sweep.count.harmless == before { sweep.fail("subset \(subset) of \(derived) gone made the log complain") }
+                if sweep.count.harmless == before {
+                    sweep.fail("subset \(subset) of \(derived) gone made the log complain")
+                }
             }
         }
     }

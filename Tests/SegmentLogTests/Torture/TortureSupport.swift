@@ -2,8 +2,8 @@
 // and settings that make every run the same, and one way to read a log whole and hold it against what was written.
 
 import SegmentLog
-import SynclineTesting
 import Synchronization
+import SynclineTesting
 
 #if canImport(Darwin)
     import Darwin
@@ -111,7 +111,8 @@ enum TortureReader {
         _ storage: any LogStorage, showing visibility: LogReader.Visibility = .written, from: UInt64? = nil
     ) throws -> Reading {
         var records: [[UInt8]] = []
-        var reading = try walk(storage, showing: visibility, from: from) { _, record in records.append([UInt8](record)) }
+        var reading = try walk(storage, showing: visibility, from: from) { _, record in records.append([UInt8](record))
+        }
         reading.records = records
         return reading
     }

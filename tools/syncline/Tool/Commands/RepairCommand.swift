@@ -9,7 +9,8 @@ enum RepairCommand {
         details: [
             """
             Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log, removes \
-            leftovers, and moves damaged checkpoints into quarantine/. What it cuts or moves stays in quarantine/. \
+            leftovers, moves damaged checkpoints into quarantine/, and covers a damaged frame that holds no record, \
+            such as an index, with a hole. What it cuts, moves or covers stays in quarantine/. \
             Damage to acknowledged records is never touched.
             """,
             "--salvage copies every whole record, under its number, into a new log; the damaged one is only read.",
@@ -26,7 +27,7 @@ enum RepairCommand {
         ],
         result:
             #"""
-            {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|remove-leftover","address","file","bytes":n,\#
+            {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|fill-hole|remove-leftover","address","file","bytes":n,\#
             "reason"}],"left":[damage as in verify],"dryRun":bool}, with --salvage also "salvaged":{"store",\#
             "events":n,"lost":["@7..9"]}
             """#,
@@ -105,6 +106,9 @@ private struct Repair {
             defer { lock.release() }
             try setAside(plan)
         } else {
+            if plan.steps.contains(where: { $0.action == .fillHole }) {
+                try LogHealing(storage, clock: clock).mendDerived()
+            }
             var configuration = LogConfiguration()
             configuration.syncsWhenIdle = false
             let writer = try LogWriter.open(storage, creating: .never, configuration: configuration, clock: clock)

@@ -62,9 +62,9 @@ enum VerifyCommand {
         try context.output.line(style.paint("damaged", .bad) + "  in \(places); whole are " + whole)
         guard context.output.form.isText else { return }
         var told: [String] = []
-        for damage in report.damage where !told.contains(damage.advice) {
-            told.append(damage.advice)
-            context.narration.hint("\(damage.address): \(damage.advice)")
+        for damage in report.damage where !told.contains(damage.remedy.advice) {
+            told.append(damage.remedy.advice)
+            context.narration.hint("\(damage.address): \(damage.remedy.advice)")
         }
     }
 }
