@@ -1,83 +1,84 @@
-// Commits that arrived and wait for their turn. One of those who wait leads: it takes everything that waits, in order, so
-// that writers who arrive together share one sync, and wakes each with its own result. Nobody else asks for the appender.
+// Commits that arrive while another is stored form a group. Whoever comes first leads it: waits for the writer, stores all
+// of it with one sync, and wakes all the others at once. They ask for nothing but their own result.
 
 import Dispatch
 import Synchronization
 
-struct CommitQueue {
-    enum Waiter {
-        case thread(WaitingThread)
-        case task(CheckedContinuation<Result<SequenceRange, LogError>, Never>)
+/// Commits that are stored together.
+final class CommitGroup: Sendable {
+    typealias Outcome = Result<SequenceRange, LogError>
+
+    private struct State {
+        var commits: [Appender.Commit] = []
+        var continuations: [(place: Int, task: CheckedContinuation<Outcome, Never>)] = []
+        var results: [Outcome] = []
     }
 
-    struct Request {
-        var commit: Appender.Commit
-        var waiter: Waiter
+    private let state = Mutex(State())
+    private let done = DispatchGroup()
+
+    init() {
+        done.enter()
     }
 
-    private var requests: [Request] = []
-    /// Somebody has taken it on to see that nothing stays waiting.
-    private var isLed = false
-
-    /// More than this is not taken at once, so that memory stays bounded.
-    private static let groupLimit = 1 << 20
-
-    var isEmpty: Bool { requests.isEmpty }
-
-    /// Adds a commit; true if the caller must lead.
-    mutating func add(_ commit: Appender.Commit, _ waiter: Waiter) -> Bool {
-        requests.append(Request(commit: commit, waiter: waiter))
-        defer { isLed = true }
-        return !isLed
-    }
-
-    /// The next group, in the order of arrival; empty if nothing waits.
-    mutating func takeGroup() -> [Request] {
-        var size = 0
-        var count = 0
-        for request in requests {
-            size += request.commit.batch.wire.count
-            if count > 0 && size > CommitQueue.groupLimit { break }
-            count += 1
+    /// Takes a commit in; returns its place.
+    fileprivate func add(_ commit: Appender.Commit, _ task: CheckedContinuation<Outcome, Never>?) -> Int {
+        state.withLock { state in
+            let place = state.commits.count
+            state.commits.append(commit)
+            if let task { state.continuations.append((place, task)) }
+            return place
         }
-        if count == requests.count {
-            defer { requests = [] }
-            return requests
+    }
+
+    fileprivate func takeCommits() -> [Appender.Commit] {
+        state.withLock { state in
+            defer { state.commits = [] }
+            return state.commits
         }
-        defer { requests.removeFirst(count) }
-        return Array(requests.prefix(count))
     }
 
-    /// As `takeGroup`, for one who leads until nothing waits.
-    mutating func takeGroupOrEndLead() -> [Request] {
-        if requests.isEmpty { isLed = false }
-        return takeGroup()
+    /// Wakes all who wait, each to its own result.
+    func finish(_ results: [Outcome]) {
+        let continuations = state.withLock { state in
+            state.results = results
+            return state.continuations
+        }
+        done.leave()
+        for (place, task) in continuations { task.resume(returning: results[place]) }
     }
 
-    /// Who leads on: the one that waits longest, if any does.
-    mutating func nextLeader() -> Waiter? {
-        if requests.isEmpty { isLed = false }
-        return requests.first?.waiter
+    /// Sleeps until the group is stored.
+    func result(at place: Int) -> Outcome {
+        done.wait()
+        return state.withLock { $0.results[place] }
     }
 }
 
-/// A thread that sleeps until its commit is done, or it must lead.
-final class WaitingThread: Sendable {
-    enum Turn {
-        case done(Result<SequenceRange, LogError>)
-        case lead
+/// The group that is open, if there is one.
+struct CommitQueue {
+    private var open: CommitGroup?
+    private var size = 0
+
+    /// A group takes no more than this, so that memory stays bounded.
+    private static let groupLimit = 1 << 20
+
+    var isEmpty: Bool { open == nil }
+
+    /// Adds a commit to the open group, at a place in it. Who opens one must lead it.
+    mutating func add(
+        _ commit: Appender.Commit, _ task: CheckedContinuation<CommitGroup.Outcome, Never>? = nil
+    ) -> (group: CommitGroup, place: Int, leads: Bool) {
+        size += commit.batch.wire.count
+        if let open, size <= CommitQueue.groupLimit { return (open, open.add(commit, task), false) }
+        let group = CommitGroup()
+        (open, size) = (group, commit.batch.wire.count)
+        return (group, group.add(commit, task), true)
     }
 
-    private let turns = Mutex<[Turn]>([])
-    private let signal = DispatchSemaphore(value: 0)
-
-    func wake(_ turn: Turn) {
-        turns.withLock { $0.append(turn) }
-        signal.signal()
-    }
-
-    func wait() -> Turn {
-        signal.wait()
-        return turns.withLock { $0.removeFirst() }
+    /// What the group holds; nobody joins it any more.
+    mutating func close(_ group: CommitGroup) -> [Appender.Commit] {
+        if open === group { open = nil }
+        return group.takeCommits()
     }
 }

@@ -78,26 +78,9 @@ public final class LogWriter: Sendable {
             commits.withLock { $0.isEmpty } ? perform(appender, commit) : nil
         }
         if case let result?? = alone { return try result.get() }
-        let waiter = WaitingThread()
-        var turn = commits.withLock { $0.add(commit, .thread(waiter)) } ? WaitingThread.Turn.lead : waiter.wait()
-        while true {
-            switch turn {
-            case .done(let result): return try result.get()
-            case .lead:
-                appender.withLock { appender in perform(appender, commits.withLock { $0.takeGroup() }) }
-                passLead()
-                turn = waiter.wait()
-            }
-        }
-    }
-
-    /// A thread leads for one group. Whoever waits longest then leads the next.
-    private func passLead() {
-        switch commits.withLock({ $0.nextLeader() }) {
-        case .thread(let waiter): waiter.wake(.lead)
-        case .task: queue.async { self.drain() }
-        case nil: break
-        }
+        let (group, place, leads) = commits.withLock { $0.add(commit) }
+        if leads { lead(group) }
+        return try group.result(at: place).get()
     }
 
     /// Appends a batch and suspends until it is stored as `durability` says. It runs to its end even if the task is
@@ -108,19 +91,21 @@ public final class LogWriter: Sendable {
         try batch.checkLimits()
         let commit = Appender.Commit(batch: batch, durability: durability)
         let result = await withCheckedContinuation { continuation in
-            if commits.withLock({ $0.add(commit, .task(continuation)) }) { queue.async { self.drain() } }
+            let (group, _, leads) = commits.withLock { $0.add(commit, continuation) }
+            if leads { queue.async { self.lead(group) } }
         }
         return try result.get()
     }
 
-    private func drain() {
-        appender.withLock { appender in
-            while true {
-                let group = commits.withLock { $0.takeGroupOrEndLead() }
-                if group.isEmpty { return }
-                perform(appender, group)
-            }
+    /// Stores a group as soon as the one before it is stored. Until then others may join it.
+    private func lead(_ group: CommitGroup) {
+        let results = appender.withLock { appender in
+            let results = appender.append(commits.withLock { $0.close(group) })
+            publishProgress(appender)
+            scheduleIdleSync(appender)
+            return results
         }
+        group.finish(results)
     }
 
     private func perform(_ appender: Appender, _ commit: Appender.Commit) -> Result<SequenceRange, LogError> {
@@ -128,19 +113,6 @@ public final class LogWriter: Sendable {
         publishProgress(appender)
         scheduleIdleSync(appender)
         return result
-    }
-
-    /// Appends a group and hands out the results.
-    private func perform(_ appender: Appender, _ group: [CommitQueue.Request]) {
-        let results = appender.append(group.map(\.commit))
-        publishProgress(appender)
-        for (request, result) in zip(group, results) {
-            switch request.waiter {
-            case .thread(let waiter): waiter.wake(.done(result))
-            case .task(let continuation): continuation.resume(returning: result)
-            }
-        }
-        scheduleIdleSync(appender)
     }
 
     private func publishProgress(_ appender: Appender) {
