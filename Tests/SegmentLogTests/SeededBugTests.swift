@@ -5,6 +5,7 @@
 #if SEEDED_BUGS
     import Foundation
     import SegmentLog
+    import Synchronization
     import Testing
 
     /// Something that throws where the log is wrong.
@@ -16,11 +17,27 @@
         static var all: [Battery] {
             let scenarios = Scenario.all.map { Battery(name: "scenario: \($0.name)", run: $0.run) }
             let others = [
-                Battery(name: "crash torture") { _ = try CrashTorture.run(seed: 1, histories: 6, states: 4000) },
                 Battery(name: "simulation") { try simulate(1...4000) },
+                Battery(name: "crash torture") { _ = try CrashTorture.run(seed: 1, histories: 6, states: 4000) },
+                Battery(name: "sweeps", run: sweep),
+                Battery(name: "I/O errors") {
+                    for scenario in IOErrorScenario.all {
+                        _ = try IOErrorTorture.everyCall(scenario, stride: 7)
+                    }
+                },
             ]
             let wanted = ProcessInfo.processInfo.environment["SYNCLINE_BATTERY"] ?? ""
             return (scenarios + others).filter { $0.name.hasPrefix(wanted) }
+        }
+
+        @Sendable private static func sweep() throws {
+            _ = try SweepTorture.truncations(.closed, stride: 97)
+            for ending in SweepCorpus.Ending.allCases {
+                _ = try SweepTorture.sectorZeroing(ending)
+                _ = try SweepTorture.frameShuffles(ending)
+                _ = try SweepTorture.fileLosses(ending)
+                _ = try SweepTorture.staleBytes(ending)
+            }
         }
 
         private static func simulate(_ seeds: ClosedRange<UInt64>) throws {
@@ -36,11 +53,15 @@
         @Test func `every seeded bug is caught`() {
             let wanted = ProcessInfo.processInfo.environment["SYNCLINE_SEEDED_BUGS"] ?? ""
             let bugs = SeededBug(rawValue: wanted).map { [$0] } ?? SeededBug.allCases
-            for bug in bugs {
-                let catcher = SeededBug.$active.withValue(bug) { Battery.all.first { self.fails($0) } }
+            let batteries = Battery.all
+            let uncaught = Mutex<[SeededBug]>([])
+            DispatchQueue.concurrentPerform(iterations: bugs.count) { index in
+                let bug = bugs[index]
+                let catcher = SeededBug.$active.withValue(bug) { batteries.first { self.fails($0) } }
                 print(bug.rawValue.padding(toLength: 28, withPad: " ", startingAt: 0), catcher?.name ?? "NOT CAUGHT")
-                if catcher == nil { Issue.record("\(bug) is not caught") }
+                if catcher == nil { uncaught.withLock { $0.append(bug) } }
             }
+            #expect(uncaught.withLock { $0 }.isEmpty)
         }
 
         private func fails(_ battery: Battery) -> Bool {

@@ -162,6 +162,24 @@ extension Scenario {
             try must(header.checksum != chain, "nothing was forged")
             try must(try !LogVerification(wrong.tree).run().isHealthy, "it is believed")
         },
+        Scenario("an index names frames that begin where it says") {
+            let log = try StoryLog { writer in
+                for seed in 1...6 { try writer.append(noise(20_000, seed: UInt64(seed))) }
+                try writer.roll()
+            }
+            let window = FileWindow(try log.tree.reading(StoryLog.segment1), name: StoryLog.segment1)
+            let seed = try LogCatalog(log.tree).identity.seed
+            let index = try SegmentIndex(window, seed: seed, end: UInt64(log.bytes.count))
+            let entries = index?.index.entries ?? []
+            let frames = try log.dataFrames()
+            try must(entries.count == 3, "\(entries)")
+            for entry in entries {
+                let isThere = frames.contains {
+                    $0.range.lowerBound == Int(entry.offset) && $0.header.firstSequence == entry.sequence
+                }
+                try must(isThere, "no frame at \(entry)")
+            }
+        },
         Scenario("reading starts where an index points to what was healed over since") {
             let log = try StoryLog { writer in
                 for seed in 1...6 { try writer.append(noise(20_000, seed: UInt64(seed))) }
