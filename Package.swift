@@ -78,7 +78,7 @@ let package = Package(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
             dependencies: ["SynclineTool", "SynclineInspect", "SegmentLog", "syncline"],
-            swiftSettings: settings
+            swiftSettings: settings + threadSanitizer
         ),
     ]
 )
