@@ -66,7 +66,7 @@ package struct LogCatalog: Sendable {
                     file: FileName.head, length: .bytes(UInt64(2 * Format.headSlotLength)),
                     reason: "neither slot can be read", remedy: .rebuild))
         }
-        guard let known = head?.identity ?? segments.lazy.compactMap(\.header?.identity).first else {
+        guard let known = head?.identity ?? segments.lazy.compactMap({ $0.header?.identity }).first else {
             if segments.isEmpty {
                 throw LogError(
                     .noStore, "\(storage.location) holds no log", hint: "Create one, or check the path.")
