@@ -92,7 +92,15 @@ public final class Checkpoint: Sendable {
 
     /// The block at an address.
     public func block(at address: BlockAddress) throws(LogError) -> [UInt8] {
-        let window = FileWindow(file, name: name, capacity: 1 << 17)
+        try withBlock(at: address) { [UInt8]($0) }
+    }
+
+    /// Calls `body` with the block at an address; its bytes are valid within the call. `length` is how much of the file is
+    /// read at once: the distance to the next block, where it is known.
+    public func withBlock<Result>(
+        at address: BlockAddress, expecting length: Int = 1 << 17, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(LogError) -> Result {
+        let window = FileWindow(file, name: name, capacity: length)
         var walker = FrameWalker(
             window, seed: seed, from: address.rawValue,
             expecting: FrameExpectation(chain: nil, sequence: through.next))
@@ -104,7 +112,7 @@ public final class Checkpoint: Sendable {
             guard header.knownKind == .block,
                 let payload = decoder.payload(of: header, stored: try walker.stored(header, at: offset))
             else { throw Checkpoint.damaged(name, address.rawValue, "no block starts here") }
-            return [UInt8](payload)
+            return body(payload)
         }
     }
 

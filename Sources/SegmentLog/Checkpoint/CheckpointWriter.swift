@@ -85,8 +85,8 @@ public struct CheckpointWriter: ~Copyable {
     }
 
     /// Completes the file, makes it durable, reads it back, and only then lets the log know of it. The two newest
-    /// checkpoints are kept.
-    public consuming func finish(note: [UInt8]) throws(LogError) {
+    /// checkpoints are kept, and older ones that this one refers to.
+    public consuming func finish(note: [UInt8], keeping needed: Set<SequenceNumber> = []) throws(LogError) {
         guard note.count <= Format.noteLimit else {
             throw LogError(.invalidArgument, "a note of \(note.count) bytes is larger than \(Format.noteLimit)")
         }
@@ -106,10 +106,10 @@ public struct CheckpointWriter: ~Copyable {
         ).encode(into: payload)
         encode(.seal, payload.bytes, compressed: false)
         try write()
-        try publish()
+        try publish(needed)
     }
 
-    private func publish() throws(LogError) {
+    private func publish(_ needed: Set<SequenceNumber>) throws(LogError) {
         let name = FileName.checkpoint(through: through)
         do throws(StorageError) {
             if !SeededBug.checkpointNotSynced.isActive { try file.sync(.durable) }
@@ -127,18 +127,18 @@ public struct CheckpointWriter: ~Copyable {
         } catch {
             throw LogError(error)
         }
-        try writer.announce(checkpoint: through)
+        try writer.announce(checkpoint: through, keeping: needed)
     }
 }
 
 extension LogWriter {
-    /// Names the newest verified checkpoint in HEAD and lets go of all but two.
-    func announce(checkpoint through: SequenceNumber) throws(LogError) {
+    /// Names the newest verified checkpoint in HEAD and lets go of all but two and those that are needed.
+    func announce(checkpoint through: SequenceNumber, keeping needed: Set<SequenceNumber>) throws(LogError) {
         try use { appender throws(LogError) in
             try appender.head.write { $0.checkpoint = max($0.checkpoint, through) }
             do throws(StorageError) {
                 let all = try storage.names(in: "").compactMap(FileName.parseCheckpoint).sorted()
-                for old in all.dropLast(2) where old < through {
+                for old in all.dropLast(2) where old < through && !needed.contains(old) {
                     try storage.remove(FileName.checkpoint(through: old))
                 }
             } catch {
