@@ -24,6 +24,7 @@ let package = Package(
     name: "Syncline",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "Syncline", targets: ["Syncline"]),
         .library(name: "SegmentLog", targets: ["SegmentLog"]),
         .library(name: "SynclineTesting", targets: ["SynclineTesting"]),
         .executable(name: "syncline", targets: ["syncline"]),
@@ -46,12 +47,20 @@ let package = Package(
         ),
         .target(name: "SynclineCore", swiftSettings: settings),
         .target(name: "SynclineWire", dependencies: ["SynclineCore"], swiftSettings: settings),
+        .target(
+            name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineWire"], swiftSettings: settings),
         .target(name: "SynclineInspect", dependencies: ["SegmentLog"], swiftSettings: settings),
-        .target(name: "SynclineTesting", dependencies: ["SegmentLog"], swiftSettings: settings + threadSanitizer),
+        .target(
+            name: "SynclineTesting",
+            dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
+            swiftSettings: settings + threadSanitizer
+        ),
         // The tool without its main.swift, so that tests can import it.
         .target(
             name: "SynclineTool",
-            dependencies: ["SegmentLog", "SynclineInspect"],
+            dependencies: [
+                "SegmentLog", "Syncline", "SynclineCore", "SynclineInspect", "SynclineTesting", "SynclineWire",
+            ],
             path: "tools/syncline/Tool",
             swiftSettings: settings
         ),
@@ -63,6 +72,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "SynclineCoreTests", dependencies: ["SynclineCore"], swiftSettings: settings),
+        .testTarget(
+            name: "SynclineTests",
+            dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineTesting", "SynclineWire"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "SynclineWireTests", dependencies: ["SynclineCore", "SynclineWire"], swiftSettings: settings),
         .testTarget(

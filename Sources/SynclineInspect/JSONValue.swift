@@ -15,6 +15,11 @@ package enum JSONValue: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package var key: String
         package var value: JSONValue
+
+        package init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
     package static func number(_ value: some FixedWidthInteger) -> JSONValue { .numeral(String(value)) }

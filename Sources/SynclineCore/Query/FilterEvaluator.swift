@@ -14,7 +14,7 @@ extension Expression {
     }
 
     /// True, false, or neither.
-    private func truth(of row: some FilterSubject) -> Bool? {
+    func truth(of row: some FilterSubject) -> Bool? {
         switch self {
         case .and(let left, let right):
             let first = left.truth(of: row)
@@ -29,16 +29,11 @@ extension Expression {
         case .not(let inner):
             return inner.truth(of: row).map { !$0 }
         case .compare(let comparison, let left, let right):
-            let (leftValue, rightValue) = (left.value(in: row), right.value(in: row))
-            if left.isNullLiteral || right.isNullLiteral, comparison == .equal || comparison == .notEqual {
-                return (leftValue.isNull && rightValue.isNull) == (comparison == .equal)
-            }
-            return Expression.holds(comparison, leftValue, rightValue)
+            return Expression.compare(comparison, left, right, row)
         case .oneOf(let value, let choices):
-            let value = value.value(in: row)
             var result: Bool? = false
             for choice in choices {
-                switch Expression.holds(.equal, value, choice.value(in: row)) {
+                switch Expression.compare(.equal, value, choice, row) {
                 case true?: return true
                 case nil: result = nil
                 case false?: break
@@ -49,6 +44,16 @@ extension Expression {
             if case .bool(let flag) = value(in: row) { return flag }
             return nil
         }
+    }
+
+    private static func compare(
+        _ comparison: Comparison, _ left: Expression, _ right: Expression, _ row: some FilterSubject
+    ) -> Bool? {
+        let (leftValue, rightValue) = (left.value(in: row), right.value(in: row))
+        if left.isNullLiteral || right.isNullLiteral, comparison == .equal || comparison == .notEqual {
+            return (leftValue.isNull && rightValue.isNull) == (comparison == .equal)
+        }
+        return holds(comparison, leftValue, rightValue)
     }
 
     private static func holds(_ comparison: Comparison, _ left: Value, _ right: Value) -> Bool? {

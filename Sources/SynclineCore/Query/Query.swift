@@ -38,6 +38,15 @@ public struct Query: Hashable, Sendable {
     }
 }
 
+extension Query {
+    /// Throws if the window makes no sense.
+    package func check() throws(SyncError) {
+        if skip < 0 || top ?? 0 < 0 {
+            throw SyncError(.invalidQuery, "top and skip can't be negative", hint: "Leave out what is not wanted.")
+        }
+    }
+}
+
 extension Query.Key {
     /// Reads `a, b desc`; a direction is written in any letter case.
     public static func list(parsing text: String) throws(FilterError) -> [Query.Key] {

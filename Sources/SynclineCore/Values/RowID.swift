@@ -30,6 +30,7 @@ public enum RowID {
     /// Throws if a text is no id: 1 … 255 UTF-16 units, not blank, not `.` or `..`, without control characters and
     /// without `"`, `+`, `?`, `\`, `/` and the backtick.
     public static func check(_ id: String) throws(RowIDFault) {
+        if isPlain(id) { return }
         if id.isEmpty { throw .empty }
         let units = id.utf16.count
         if units > limit { throw .tooLong(units) }
@@ -43,5 +44,19 @@ public enum RowID {
             if !scalar.properties.isWhitespace { isBlank = false }
         }
         if isBlank { throw .blank }
+    }
+
+    /// Whether it has 3 to 255 characters, all of them letters, digits, dashes or underscores: most ids and
+    /// names of tables are found to be fine by this alone.
+    static func isPlain(_ id: String) -> Bool {
+        var id = id
+        return id.withUTF8 { utf8 in
+            guard utf8.count > 2, utf8.count <= limit else { return false }
+            for byte in utf8 {
+                let isLetter = (byte | 0x20) &- 0x61 < 26
+                if !isLetter && byte &- 0x30 > 9 && byte != 0x2d && byte != 0x5f { return false }
+            }
+            return true
+        }
     }
 }

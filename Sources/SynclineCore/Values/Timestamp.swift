@@ -20,7 +20,10 @@ public struct Timestamp: Hashable, Sendable {
         }
 
         /// Whole milliseconds since 1970, rounded towards the past.
-        public var milliseconds: Int64 { seconds * 1000 + Int64(nanoseconds / 1_000_000) }
+        public var milliseconds: Int64 {
+            let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+            return overflow ? (seconds < 0 ? .min : .max) : product &+ Int64(nanoseconds / 1_000_000)
+        }
 
         public init(milliseconds: Int64) {
             let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
@@ -52,6 +55,15 @@ public struct Timestamp: Hashable, Sendable {
     }
 }
 
+extension Timestamp {
+    /// Whether it has a text: a year of four digits, at most nine decimals, an offset of less than a day.
+    var isWritable: Bool {
+        if case .offset(let minutes) = zone, minutes.magnitude >= 1440 { return false }
+        return (-62_135_596_800...253_402_300_799).contains(instant.seconds) && instant.nanoseconds < 1_000_000_000
+            && decimals <= 9
+    }
+}
+
 extension Timestamp: CustomStringConvertible {
     /// Reads `2026-05-19T21:30:00.123Z` and its kin: 0 … 9 decimals, `Z`, `±hh:mm` or nothing, or a date alone. Nil for
     /// anything else, and for dates the calendar does not have.
@@ -69,7 +81,7 @@ extension Timestamp: CustomStringConvertible {
     public var description: String {
         var shift: Int64 = 0
         if case .offset(let minutes) = zone { shift = Int64(minutes) * 60 }
-        let (days, second) = floorDivide(instant.seconds + shift, by: 86_400)
+        let (days, second) = floorDivide(instant.seconds &+ shift, by: 86_400)
         let date = CivilDate(daysSince1970: days)
         var text = "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
         if zone == .dateOnly { return text }

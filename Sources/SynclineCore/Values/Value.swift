@@ -39,7 +39,8 @@ extension Value {
         case (.object(let left), .object(let right)):
             return Value.coversSameMembers(left, right)
         default:
-            return Value.compare(self, other) == .equal || self == other
+            let order = Value.compare(self, other)
+            return order == .equal || order == .none && self == other
         }
     }
 
@@ -47,8 +48,8 @@ extension Value {
         func value(_ name: String, _ members: [Member]) -> Value {
             members.last { $0.name == name }?.value ?? .null
         }
-        return left.allSatisfy { $0.value.means(value($0.name, right)) }
-            && right.allSatisfy { $0.value.means(value($0.name, left)) }
+        // Of two members with one name the last counts.
+        return (left + right).allSatisfy { value($0.name, left).means(value($0.name, right)) }
     }
 
     /// How two values stand to each other.

@@ -60,7 +60,8 @@ package struct Tool {
     // MARK: Form
 
     private func form(_ arguments: Arguments) throws(ToolError) -> OutputForm {
-        switch (arguments.flag("json"), arguments.flag("jsonl")) {
+        if let form = host.form { return form }
+        return switch (arguments.flag("json"), arguments.flag("jsonl")) {
         case (true, true): throw .usage("--json and --jsonl exclude each other")
         case (true, false): .json
         case (false, true): .jsonLines
@@ -70,6 +71,7 @@ package struct Tool {
 
     /// The form to tell an error of the command line in, which can't be parsed by then.
     private func form(_ words: [String]) -> OutputForm {
+        if let form = host.form { return form }
         let options = words.prefix { $0 != "--" }
         if options.contains("--json") { return .json }
         if options.contains("--jsonl") { return .jsonLines }

@@ -40,6 +40,11 @@ package struct Arguments: Sendable {
         return values[name]
     }
 
+    /// The store, where a command decides it.
+    mutating func setStore(_ path: String) {
+        values["store"] = path
+    }
+
     /// The value of an option that is a number.
     package func number(_ name: String, in range: ClosedRange<UInt64> = 1...UInt64(Int.max)) throws(ToolError)
         -> UInt64?

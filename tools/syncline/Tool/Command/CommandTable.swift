@@ -10,6 +10,13 @@ package struct CommandTable: Sendable {
 
     /// The tool's commands, in the order of the help.
     package static let all = CommandTable([
+        InitCommand.command, ConfigCommand.command,
+        ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
+        ReadCommands.get, ReadCommands.query, ReadCommands.pending, ReadCommands.cursors, ReadCommands.purge,
+        ChangeCommands.undo,
+        HistoryCommands.log, HistoryCommands.tail, HistoryCommands.show, HistoryCommands.diff, HistoryCommands.blame,
+        ExchangeCommands.export, ExchangeCommands.import, ReadCommands.stats,
+        ScenarioCommand.command, ShellCommand.command,
         InspectCommand.summary, InspectCommand.segments, InspectCommand.frames, InspectCommand.checkpoints,
         VerifyCommand.command, RepairCommand.command,
         RawAppendCommand.command, RawCatCommand.command,

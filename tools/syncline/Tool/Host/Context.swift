@@ -11,6 +11,10 @@ package struct Host {
     package var input: any LineSource
     package var clock: any LogClock
     package var interrupt: Interrupt
+    /// The store that stays open between commands; none outside a shell.
+    package var session: StoreSession?
+    /// The form of the output, whatever the words say.
+    package var form: OutputForm?
 
     package init(
         environment: Environment, output: any Sink, errors: any Sink, input: any LineSource,

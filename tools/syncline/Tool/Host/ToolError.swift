@@ -2,6 +2,7 @@
 // here and nowhere else.
 
 package import SegmentLog
+package import SynclineCore
 package import SynclineInspect
 
 /// Why a command could not do what it was asked.
@@ -36,12 +37,25 @@ package struct ToolError: Error, Hashable, Sendable {
         records = error.records?.description
     }
 
+    package init(_ error: SyncError) {
+        let exit: ExitCode =
+            switch error.code {
+            case .operationNotFound: .no
+            case .usage: .usage
+            case .internalError: .internalError
+            default: .failed
+            }
+        self.init(error.code.rawValue, error.message, hint: error.hint, exit: exit)
+        address = error.address
+    }
+
     /// Any error, as the tool's own; nil if the reader of the output went away, which is none.
     init?(_ error: any Error) {
         switch error {
         case is ClosedPipe, is CancellationError: return nil
         case let error as ToolError: self = error
         case let error as LogError: self.init(error)
+        case let error as SyncError: self.init(error)
         case let error as StorageError: self.init(LogError(error))
         default:
             self.init(

@@ -25,6 +25,13 @@ package final class Narration {
         try? sink.flush()
     }
 
+    /// Asks for a line.
+    package func prompt(_ text: String) {
+        try? output?.flush()
+        try? sink.write(text)
+        try? sink.flush()
+    }
+
     /// Says what to do next.
     package func hint(_ text: String) {
         say(style.paint("hint: ", .heading) + escaped(text))

@@ -1,0 +1,195 @@
+// A checkpoint of the state: one file of the log holds the newest run; its note says which older files hold the others,
+// and what else a projector starts from.
+
+import SegmentLog
+import SynclineCore
+
+enum CheckpointFile {
+    /// What a checkpoint's note holds.
+    struct Note {
+        var totals = Totals()
+        var digest = Digest()
+        /// Newest first: the file each run is in, by the last event it covers, and how to open it.
+        var runs: [(file: UInt64, root: RunRoot)] = []
+
+        var bytes: [UInt8] {
+            var writer = ByteWriter()
+            writer.append(varint: UInt64(Projector.version))
+            totals.encode(into: &writer)
+            writer.append(fixed: digest.high)
+            writer.append(fixed: digest.low)
+            writer.append(varint: runs.count)
+            for run in runs {
+                writer.append(varint: run.file)
+                run.root.encode(into: &writer)
+            }
+            return writer.bytes
+        }
+
+        init() {}
+
+        init(reading bytes: [UInt8]) throws(StateError) {
+            do throws(MalformedBytes) {
+                self = try bytes.span.withUnsafeBytes {
+                    (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> Note in
+                    var reader = SynclineCore.ByteReader(bytes)
+                    guard try reader.varint() == UInt64(Projector.version) else { throw MalformedBytes() }
+                    var note = Note()
+                    note.totals = try Totals(&reader)
+                    let high = try reader.fixed()
+                    note.digest = Digest(high: high, low: try reader.fixed())
+                    for _ in 0..<(try reader.count()) {
+                        let file = try reader.varint()
+                        note.runs.append((file, try RunRoot(&reader)))
+                    }
+                    return note
+                }
+            } catch {
+                throw .malformed("a checkpoint's note")
+            }
+        }
+    }
+
+    /// A projector as of a checkpoint.
+    static func open(
+        _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
+    ) throws(SyncError) -> Projector {
+        let newest = try inAppWords { () throws(LogError) in
+            try Checkpoint.open(storage, through: through, identity: identity)
+        }
+        return try inAppWords { () throws(StateError) in
+            let note = try Note(reading: newest.note)
+            var runs: [Run] = []
+            for (file, root) in note.runs {
+                let source = try CheckpointBlocks(
+                    storage, SequenceNumber(rawValue: file), identity, removesDamaged: removesDamaged)
+                runs.append(try Run(root, source, file: file))
+            }
+            let store = StateStore(layers: StateLayers(runs: runs), digest: note.digest)
+            return try Projector(store: store, through: through.rawValue, totals: note.totals)
+        }
+    }
+}
+
+/// The blocks of a checkpoint, in the state's words. A block that a frame can't hold is written in pieces; its address is
+/// that of their list, marked by the highest bit.
+struct CheckpointBlocks: BlockSource {
+    private let checkpoint: Checkpoint
+    private let storage: any LogStorage
+    private let removesDamaged: Bool
+
+    private static let isList: UInt64 = 1 << 63
+
+    init(
+        _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
+    ) throws(StateError) {
+        self.storage = storage
+        self.removesDamaged = removesDamaged
+        do throws(LogError) {
+            checkpoint = try Checkpoint.open(storage, through: through, identity: identity)
+        } catch {
+            throw .unreadable(error.message)
+        }
+    }
+
+    func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock {
+        let whole = length ?? 1 << 17
+        guard address & CheckpointBlocks.isList != 0 else { return try piece(address, whole) { RunBlock($0) } }
+        let list = try piece(address & ~CheckpointBlocks.isList, 1 << 12) { [UInt8]($0) }
+        var bytes: [UInt8] = []
+        for address in try CheckpointBlocks.addresses(list) {
+            try piece(address, Format.frameRawLimit) { bytes.append(contentsOf: $0) }
+        }
+        return bytes.span.withUnsafeBytes { RunBlock($0) }
+    }
+
+    private func piece<Result>(
+        _ address: UInt64, _ length: Int, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(StateError) -> Result {
+        do throws(LogError) {
+            return try checkpoint.withBlock(at: BlockAddress(rawValue: address), expecting: length, body)
+        } catch {
+            // Without the file, the next opening makes the state from the log.
+            if removesDamaged, error.code == .storeCorrupt, let name = error.file { try? storage.remove(name) }
+            throw .unreadable(error.message)
+        }
+    }
+
+    private static func addresses(_ list: [UInt8]) throws(StateError) -> [UInt64] {
+        do throws(MalformedBytes) {
+            return try list.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> [UInt64] in
+                var reader = SynclineCore.ByteReader(bytes)
+                var addresses: [UInt64] = []
+                while !reader.isAtEnd { addresses.append(try reader.varint()) }
+                return addresses
+            }
+        } catch {
+            throw .malformed("a list of a checkpoint's blocks")
+        }
+    }
+
+    static func append(
+        _ block: UnsafeRawBufferPointer, to writer: inout CheckpointWriter
+    ) throws(LogError) -> UInt64 {
+        let limit = Format.frameRawLimit
+        if block.count <= limit { return try writer.append(block).rawValue }
+        var list = ByteWriter()
+        for start in stride(from: 0, to: block.count, by: limit) {
+            let piece = UnsafeRawBufferPointer(rebasing: block[start..<min(start + limit, block.count)])
+            list.append(varint: try writer.append(piece).rawValue)
+        }
+        let address = try list.bytes.span.withUnsafeBytes { (list: UnsafeRawBufferPointer) throws(LogError) in
+            try writer.append(list)
+        }
+        return address.rawValue | isList
+    }
+}
+
+/// Writes what changed since the last checkpoint as one more run, merged with the newest older ones where those are not
+/// much larger, so that few runs are kept and each event is written a bounded number of times.
+struct CheckpointJob: Sendable {
+    let log: LogWriter
+    let layers: StateLayers
+    let through: UInt64
+    let totals: Totals
+    let digest: Digest
+
+    /// The runs that take the place of the table set aside and of those merged with it.
+    func run() throws(SyncError) -> [Run] {
+        let merged = layers.runsToMerge()
+        let kept = Array(layers.runs.dropFirst(merged))
+        var writer: CheckpointWriter
+        do throws(LogError) {
+            writer = try CheckpointWriter.begin(for: log, through: SequenceNumber(rawValue: through))
+        } catch {
+            throw SyncError(error)
+        }
+        let root: RunRoot
+        do throws(StateError) {
+            root = try RunWriter.write(try layers.cursorOverRuns(merged)) { block throws(StateError) in
+                do throws(LogError) {
+                    return try CheckpointBlocks.append(block, to: &writer)
+                } catch {
+                    throw .unreadable(error.message)
+                }
+            }
+        } catch {
+            throw SyncError(error)
+        }
+        var note = CheckpointFile.Note()
+        note.totals = totals
+        note.digest = digest
+        note.runs = [(through, root)] + kept.map { ($0.file, $0.root) }
+        do throws(LogError) {
+            try writer.finish(
+                note: note.bytes, keeping: Set(layers.runs.map { SequenceNumber(rawValue: $0.file) }))
+        } catch {
+            throw SyncError(error)
+        }
+        return try inAppWords { () throws(StateError) in
+            let source = try CheckpointBlocks(
+                log.storage, SequenceNumber(rawValue: through), log.identity, removesDamaged: true)
+            return [try Run(root, source, file: through)] + kept
+        }
+    }
+}

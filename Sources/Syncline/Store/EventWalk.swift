@@ -1,0 +1,67 @@
+// Reads a store's events in order, beside whoever writes them.
+
+package import SegmentLog
+package import SynclineCore
+
+package struct EventWalk: Sendable {
+    private let storage: any LogStorage
+
+    package init(_ storage: any LogStorage) {
+        self.storage = storage
+    }
+
+    /// The last event.
+    package var last: UInt64 {
+        get throws(SyncError) {
+            var last: UInt64 = 0
+            try forEachRecord(from: 1) { number, _ throws(SyncError) in
+                last = number
+                return true
+            }
+            return last
+        }
+    }
+
+    /// Every event from a number on, in order, until the body says no.
+    package func forEach(
+        from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool
+    ) throws {
+        let shapes = ShapeTable()
+        var failure: (any Error)?
+        try forEachRecord(from: first) { number, record throws(SyncError) in
+            let event = try inAppWords { () throws(StateError) in try Event(record, shapes: shapes) }
+            do {
+                return try body(number, event)
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Every record from a number on, in order, until the body says no.
+    package func forEachRecord(
+        from first: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws(SyncError) -> Bool
+    ) throws(SyncError) {
+        let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        var cursor: LogCursor
+        do throws(LogError) {
+            cursor = try reader.cursor(from: SequenceNumber(rawValue: max(1, first)))
+        } catch {
+            throw SyncError(error)
+        }
+        var goesOn = true
+        while goesOn {
+            do throws(LogError) {
+                guard try cursor.nextFrame() else { return }
+            } catch {
+                throw SyncError(error)
+            }
+            try cursor.forEachRecord { number, record throws(SyncError) in
+                guard goesOn else { return }
+                goesOn = try record.withUnsafeBytes { bytes throws(SyncError) in try body(number.rawValue, bytes) }
+            }
+        }
+    }
+}

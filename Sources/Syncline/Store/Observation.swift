@@ -1,0 +1,100 @@
+// Tells observers of commits. Each gets every change that touched its table, in order, and asks the state as of that
+// change when it gets round to it; so none is missed, reordered, or waited for by the writer.
+
+import Synchronization
+import SynclineCore
+
+final class ObserverList: Sendable {
+    private struct Observer {
+        var table: String
+        var continuation: AsyncStream<StateReader>.Continuation
+    }
+
+    private struct Content {
+        var observers: [Int: Observer] = [:]
+        var next = 0
+        var isFinished = false
+    }
+
+    private let content = Mutex(Content())
+
+    /// The states as of each change that touches a table, the present one first.
+    func observe(_ table: String, from current: @Sendable () -> StateReader) -> AsyncStream<StateReader> {
+        let (stream, continuation) = AsyncStream.makeStream(of: StateReader.self)
+        let number: Int? = content.withLock { content in
+            guard !content.isFinished else { return nil }
+            content.next += 1
+            content.observers[content.next] = Observer(table: table, continuation: continuation)
+            // Read under the lock that `tell` takes: no commit falls between the first state and the next.
+            continuation.yield(current())
+            return content.next
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.content.withLock { _ = $0.observers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// A commit is done; `publish` makes it what readers see.
+    func tell(_ commit: StoreCommit, publish: () -> Void) {
+        content.withLock { content in
+            publish()
+            for state in commit.states where !state.touched.isEmpty {
+                for observer in content.observers.values where state.touched.contains(observer.table) {
+                    observer.continuation.yield(state.reader)
+                }
+            }
+        }
+    }
+
+    func finish() {
+        let all = content.withLock { content in
+            content.isFinished = true
+            defer { content.observers = [:] }
+            return Array(content.observers.values)
+        }
+        for observer in all { observer.continuation.finish() }
+    }
+}
+
+/// The results of a query, one each time a commit changes them; the present one first.
+public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
+    let states: AsyncStream<StateReader>
+    let run: @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var states: AsyncStream<StateReader>.Iterator
+        let run: @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)
+        private var last: QueryResult?
+
+        init(
+            _ states: AsyncStream<StateReader>.Iterator,
+            _ run: @escaping @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)
+        ) {
+            self.states = states
+            self.run = run
+        }
+
+        public mutating func next() async throws -> Element? {
+            try await next(isolation: nil)
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
+            while let state = await states.next(isolation: actor) {
+                let (content, element) = try run(state)
+                if content == last { continue }
+                last = content
+                return element
+            }
+            return nil
+        }
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(states.makeAsyncIterator(), run)
+    }
+}

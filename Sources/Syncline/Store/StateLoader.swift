@@ -1,0 +1,64 @@
+// Makes the state of a log: the newest checkpoint that can be read, and the events behind it folded in. Nothing is
+// written, so it serves readers and the writer alike.
+
+package import SegmentLog
+package import SynclineCore
+
+package struct StateLoader: Sendable {
+    package let storage: any LogStorage
+    /// Whether a checkpoint that turns out to be damaged is removed, so that it is not met again. A reader leaves it.
+    private let removesDamaged: Bool
+
+    package init(_ storage: any LogStorage, removesDamaged: Bool = false) {
+        self.storage = storage
+        self.removesDamaged = removesDamaged
+    }
+
+    /// The state as of an event, or the newest. `onFold` is told after each frame, and may make room.
+    package func load(
+        through last: UInt64? = nil, usingCheckpoints: Bool = true,
+        showing visibility: LogReader.Visibility = .written,
+        afterFrame: (Projector) throws(SyncError) -> Void = { _ in }
+    ) throws(SyncError) -> Projector {
+        let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: visibility) }
+        let projector = try start(reader, through: last, usingCheckpoints)
+        let from = SequenceNumber(rawValue: projector.through + 1)
+        var cursor: LogCursor
+        do throws(LogError) { cursor = try reader.cursor(from: from) } catch { throw SyncError(error) }
+        while try advance(&cursor) {
+            if let last, cursor.firstSequence.rawValue > last { break }
+            do throws(StateError) {
+                try cursor.forEachRecord { number, record throws(StateError) in
+                    if let last, number.rawValue > last { return }
+                    try record.withUnsafeBytes { bytes throws(StateError) in
+                        try projector.apply(bytes, number: number.rawValue)
+                    }
+                }
+            } catch {
+                throw SyncError(error)
+            }
+            projector.store.endCommit()
+            try afterFrame(projector)
+        }
+        return projector
+    }
+
+    private func advance(_ cursor: inout LogCursor) throws(SyncError) -> Bool {
+        do throws(LogError) { return try cursor.nextFrame() } catch { throw SyncError(error) }
+    }
+
+    /// The state to begin with: a checkpoint that does not go beyond what is wanted, or nothing.
+    private func start(
+        _ reader: LogReader, through last: UInt64?, _ usingCheckpoints: Bool
+    ) throws(SyncError) -> Projector {
+        if usingCheckpoints {
+            let all = try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }
+            for through in all where through.rawValue <= last ?? .max {
+                let projector = try? CheckpointFile.open(
+                    storage, through, reader.identity, removesDamaged: removesDamaged)
+                if let projector { return projector }
+            }
+        }
+        return try inAppWords { () throws(StateError) in try Projector() }
+    }
+}

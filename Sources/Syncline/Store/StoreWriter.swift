@@ -1,0 +1,236 @@
+// Lets any number of tasks write to a store: requests that arrive while a commit is being made durable form the next one
+// and share its sync. One lock is held across I/O on purpose: it is the ownership of the log. Readers never take it.
+
+import Dispatch
+import SegmentLog
+import Synchronization
+import SynclineCore
+
+final class StoreWriter: Sendable {
+    private let engine: Mutex<StoreEngine>
+    private let inbox = Mutex(Inbox())
+    private let published: Mutex<Published>
+    private let queue = DispatchQueue(label: "Syncline.StoreWriter")
+    private let checkpoints = DispatchQueue(label: "Syncline.Checkpoints")
+    let observers = ObserverList()
+
+    private struct Inbox {
+        var requests: [StoreRequest] = []
+        var isScheduled = false
+    }
+
+    /// What readers see.
+    struct Published: Sendable {
+        var reader: StateReader
+        var through: UInt64
+        var totals: Totals
+    }
+
+    /// How much memory the newest changes may take before they become a run of a checkpoint.
+    private let memoryLimit: Int
+
+    init(_ engine: sending StoreEngine, memoryLimit: Int) {
+        self.memoryLimit = memoryLimit
+        let projector = engine.projector
+        published = Mutex(
+            Published(
+                reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,
+                totals: projector.totals))
+        self.engine = Mutex(engine)
+    }
+
+    var current: Published { published.withLock { $0 } }
+
+    // MARK: Writing
+
+    /// Runs `body` in a commit of its own or with others, and returns when it is stored as asked.
+    func perform<Value: Sendable>(
+        _ durability: Durability, _ body: @escaping @Sendable (StoreEngine) throws -> Value
+    ) async throws -> Value {
+        if case .buffered = durability {
+            // Nothing waits for a disk here: if nobody else writes, this thread may.
+            let done = engine.withLockIfAvailable { engine -> Result<Value, any Error>? in
+                guard inbox.withLock({ $0.requests.isEmpty }) else { return nil }
+                var result: Result<Value, any Error>?
+                commit([StoreWriter.request(durability, body) { result = $0 }], engine)
+                return result
+            }
+            if case let result?? = done { return try result.get() }
+        }
+        return try await withCheckedThrowingContinuation { continuation in
+            let mustDrain = inbox.withLock { inbox in
+                inbox.requests.append(StoreWriter.request(durability, body) { continuation.resume(with: $0) })
+                defer { inbox.isScheduled = true }
+                return !inbox.isScheduled
+            }
+            if mustDrain { queue.async { self.drain() } }
+        }
+    }
+
+    private static func request<Value>(
+        _ durability: Durability, _ body: @escaping (StoreEngine) throws -> Value,
+        _ complete: @escaping (Result<Value, any Error>) -> Void
+    ) -> StoreRequest {
+        var result: Result<Value, any Error>?
+        return StoreRequest(durability: durability) { engine in
+            let outcome = Result { try body(engine) }
+            result = outcome
+            if case .success = outcome { return true }
+            return false
+        } complete: { error in
+            if let error { return complete(.failure(error)) }
+            guard let result else { preconditionFailure("a request is completed after it ran") }
+            complete(result)
+        }
+    }
+
+    private func drain() {
+        engine.withLock { engine in
+            while true {
+                let group = inbox.withLock { inbox in
+                    if inbox.requests.isEmpty { inbox.isScheduled = false }
+                    defer { inbox.requests = [] }
+                    return inbox.requests
+                }
+                if group.isEmpty { return }
+                commit(group, engine)
+            }
+        }
+    }
+
+    private func commit(_ group: [StoreRequest], _ engine: StoreEngine) {
+        guard let commit = engine.commit(group), let newest = commit.states.last else { return }
+        observers.tell(commit) {
+            published.withLock {
+                $0 = Published(reader: newest.reader, through: commit.through, totals: commit.totals)
+            }
+        }
+        for request in commit.requests { request.complete(nil) }
+        makeRoom(engine)
+    }
+
+    // MARK: Checkpoints
+
+    /// The making of a run: what it is made of, and what came of it.
+    private struct Making {
+        var job: CheckpointJob
+        var runs: [Run]?
+        /// Why it could not be made. What it was to be made of stays in memory: that costs memory and time, nothing else.
+        var failure: SyncError?
+        /// How large the changes since must be for another try.
+        var retrySize = 0
+
+        mutating func isDueAgain(at size: Int, step: Int) -> Bool {
+            guard failure != nil, size >= retrySize else { return false }
+            failure = nil
+            retrySize = size + step
+            return true
+        }
+    }
+
+    private let making = Mutex<Making?>(nil)
+
+    /// Sets the newest changes aside once they take much memory, and makes them a run in the background.
+    private func makeRoom(_ engine: StoreEngine) {
+        install(engine)
+        let size = engine.projector.store.layers.memorySize
+        guard size > memoryLimit else { return }
+        if engine.projector.store.layers.isFullSet {
+            // One that could not be made is tried again as more changes come, not with each of them.
+            let isDue = making.withLock { $0?.isDueAgain(at: size, step: memoryLimit / 4) ?? false }
+            if isDue { checkpoints.async { self.make() } }
+            // The disk is slower than the writers: they wait, so that memory stays bounded.
+            guard size > 2 * memoryLimit else { return }
+            checkpoints.sync {}
+            install(engine)
+            guard !engine.projector.store.layers.isFullSet else { return }
+        }
+        // Two checkpoints of one event would have one name.
+        guard StoreWriter.checkpointed(engine) < engine.projector.through else { return }
+        begin(engine)
+        checkpoints.async { self.make() }
+    }
+
+    /// The last event that a checkpoint covers.
+    private static func checkpointed(_ engine: StoreEngine) -> UInt64 {
+        engine.projector.store.layers.runs.first?.file ?? 0
+    }
+
+    private func begin(_ engine: StoreEngine) {
+        let projector = engine.projector
+        projector.store.rotate()
+        publishLayers(engine)
+        making.withLock {
+            $0 = Making(
+                job: CheckpointJob(
+                    log: engine.log, layers: projector.store.layers, through: projector.through,
+                    totals: projector.totals, digest: projector.store.digest))
+        }
+    }
+
+    private func make() {
+        guard let job = making.withLock({ $0?.runs == nil ? $0?.job : nil }) else { return }
+        do throws(SyncError) {
+            let runs = try job.run()
+            making.withLock { $0?.runs = runs }
+            // If a commit is going on, it installs the run at its end.
+            _ = engine.withLockIfAvailable { install($0) }
+        } catch {
+            making.withLock { $0?.failure = error }
+        }
+    }
+
+    /// Puts a finished run in the place of what it was made of.
+    private func install(_ engine: StoreEngine) {
+        let made: [Run]? = making.withLock { making in
+            guard let runs = making?.runs else { return nil }
+            making = nil
+            return runs
+        }
+        guard let made else { return }
+        engine.projector.store.install(made)
+        publishLayers(engine)
+    }
+
+    private func publishLayers(_ engine: StoreEngine) {
+        let snapshot = engine.projector.store.endCommit()
+        published.withLock { $0.reader = StateReader(snapshot, engine.projector.shapes) }
+    }
+
+    /// Writes a checkpoint of everything there is now.
+    func checkpoint() throws(SyncError) {
+        let wanted = current.through
+        while true {
+            checkpoints.sync { make() }
+            let (isDone, failure) = engine.withLock { engine -> (Bool, SyncError?) in
+                install(engine)
+                if StoreWriter.checkpointed(engine) >= wanted { return (true, nil) }
+                if !engine.projector.store.layers.isFullSet { begin(engine) }
+                return (false, making.withLock { $0?.failure })
+            }
+            if isDone { return }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Everything durable, a checkpoint if opening would take long without, and the log closed.
+    func close() throws(SyncError) {
+        if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
+            try? checkpoint()
+        }
+        checkpoints.sync {}
+        let result: Result<Void, SyncError> = engine.withLock { engine in
+            install(engine)
+            do throws(LogError) {
+                return .success(try engine.log.close())
+            } catch {
+                return .failure(SyncError(error))
+            }
+        }
+        observers.finish()
+        try result.get()
+    }
+
+    /// Folding less than this again takes no time worth saving.
+    private static let worthCheckpoint = 1 << 20
+}

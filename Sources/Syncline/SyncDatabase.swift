@@ -1,0 +1,267 @@
+// What an app opens: a store of tables that work without a network. Rows are read and written at once; everything that
+// happens is an event in the log, and nothing is lost.
+
+public import SegmentLog
+import Synchronization
+public import SynclineCore
+
+/// How a store is opened.
+public struct SyncConfiguration: Sendable {
+    /// Whether opening may make a new store.
+    public var creation: LogCreation = .ifMissing
+    /// How far a change reaches before the call returns.
+    public var durability: Durability = .durable
+    /// How ids are compared in a new store.
+    public var ids: IDComparison = .exact
+    /// The protocol a new store's backend speaks.
+    public var wireProtocol = "zumo2"
+    /// How much memory the newest changes may take before they go into a checkpoint.
+    public var memoryLimit = ByteCount.mebibytes(16)
+    /// The clock and the source of ids.
+    public var surroundings: any Surroundings = SystemSurroundings()
+    /// Settings of the log.
+    public var log = LogConfiguration()
+
+    public init() {}
+}
+
+/// A store of tables.
+public final class SyncDatabase: Sendable {
+    let writer: StoreWriter
+    let storage: any LogStorage
+    let configuration: SyncConfiguration
+
+    private init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
+        self.writer = writer
+        self.storage = storage
+        self.configuration = configuration
+    }
+
+    /// Opens the store in a directory.
+    public static func open(
+        at path: String, _ configuration: SyncConfiguration = .init()
+    ) async throws(SyncError) -> SyncDatabase {
+        try await open(POSIXStorage(directory: path), configuration)
+    }
+
+    /// Opens the store in a storage.
+    public static func open(
+        _ storage: any LogStorage, _ configuration: SyncConfiguration = .init()
+    ) async throws(SyncError) -> SyncDatabase {
+        let log = try inAppWords { () throws(LogError) in
+            try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log)
+        }
+        let projector = try StateLoader(storage, removesDamaged: true).load()
+        let isNew = projector.through == 0
+        let engine = try StoreEngine(log, projector, configuration.surroundings)
+        let database = SyncDatabase(
+            StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)), storage, configuration)
+        if isNew { try await database.writeBirth() }
+        return database
+    }
+
+    /// What is true of a store from its first event on.
+    private func writeBirth() async throws(SyncError) {
+        let (ids, wireProtocol) = (configuration.ids, configuration.wireProtocol)
+        let device = configuration.surroundings.newID()
+        try await perform(.durable) { engine throws(SyncError) in
+            try engine.record(.configured(name: "device", value: .string(device)))
+            try engine.record(.configured(name: "protocol", value: .string(wireProtocol)))
+            if ids == .ignoreCase {
+                try engine.record(.configured(name: SettingName.ids, value: .string("ignore-case")))
+            }
+        }
+    }
+
+    /// Makes everything durable and lets go of the store.
+    public func close() async throws(SyncError) {
+        try writer.close()
+    }
+
+    func perform<Value: Sendable>(
+        _ durability: Durability? = nil, _ body: @escaping @Sendable (StoreEngine) throws(SyncError) -> Value
+    ) async throws(SyncError) -> Value {
+        do {
+            return try await writer.perform(durability ?? configuration.durability, body)
+        } catch let error as SyncError {
+            throw error
+        } catch {
+            throw SyncError(.internalError, "\(error)")
+        }
+    }
+
+    // MARK: Tables
+
+    /// A table without a model.
+    public func table(_ name: String) -> Table {
+        Table(database: self, name: name)
+    }
+
+    /// The names of the tables that have rows or pending changes.
+    public func tables() async throws(SyncError) -> [String] {
+        try inAppWords { () throws(StateError) in try writer.current.reader.tables() }
+    }
+
+    /// Changes rows of any tables as one: all of it is stored, or nothing.
+    @discardableResult
+    public func transaction<Value: Sendable>(
+        durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws -> Value {
+        try await perform(transaction: durability, body).value
+    }
+
+    /// The same, for its event's number; nil if nothing changed.
+    package func transactionEvent(_ body: @escaping @Sendable (Transaction) throws -> Void) async throws -> UInt64? {
+        try await perform(transaction: nil, body).event
+    }
+
+    private func perform<Value: Sendable>(
+        transaction durability: Durability?, _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws -> (value: Value, event: UInt64?) {
+        let surroundings = configuration.surroundings
+        return try await writer.perform(durability ?? configuration.durability) { engine in
+            let (outcome, event) = try engine.local(isGrouped: true) {
+                (writer: inout LocalTransactionWriter) throws(SyncError) -> Result<Value, any Error> in
+                let transaction = Transaction(engine, writer, surroundings)
+                let result = Result { try body(transaction) }
+                writer = transaction.finish()
+                return result
+            }
+            // An error of the app's own passes through as it is; the writer takes back what was done.
+            return (try outcome.get(), event)
+        }
+    }
+
+    // MARK: Outbox
+
+    /// What would be pushed now, in push order.
+    public func pending() async throws(SyncError) -> [PlannedOperation] {
+        try inAppWords { () throws(StateError) in try PushPlan(writer.current.reader).operations }
+    }
+
+    /// The columns an operation sends, sorted.
+    public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
+        try inAppWords { () throws(StateError) in
+            try writer.current.reader.entry(key: operation.rowKey).map { PushPlan.fields(of: operation, in: $0) } ?? []
+        }
+    }
+
+    /// Takes back the newest local transaction that can be, and returns its event.
+    @discardableResult
+    public func undo() async throws(SyncError) -> UInt64 {
+        try await perform { engine throws(SyncError) in
+            let reader = engine.reader
+            let found = try inAppWords { () throws(StateError) in
+                try UndoSearch.newest(reader, through: engine.projector.through)
+            }
+            guard let event = found else {
+                throw SyncError(.operationNotFound, "there is nothing to undo")
+            }
+            for position in try inAppWords({ () throws(StateError) in try reader.changes(of: event) }) {
+                engine.touch(try inAppWords { () throws(StateError) in try reader.table(of: position) })
+            }
+            try engine.record(.undone(event: event))
+            return event
+        }
+    }
+
+    /// The cursor of each query.
+    public func cursors() async throws(SyncError) -> [QueryCursor] {
+        try inAppWords { () throws(StateError) in
+            try writer.current.reader.cursors().map {
+                QueryCursor(table: $0.table, queryID: $0.queryID, state: $0.state)
+            }
+        }
+    }
+
+    /// Makes a query start anew.
+    public func resetCursor(table: String, queryID: String) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            let known = try inAppWords { () throws(StateError) in try engine.reader.cursor(table, queryID) }
+            if known != nil { try engine.record(.cursorReset(table: table, queryID: queryID)) }
+        }
+    }
+
+    /// Removes local rows that match, and all cursors of the table, without telling the server.
+    @discardableResult
+    public func purge(
+        table: String, filter: Expression? = nil, force: Bool = false
+    ) async throws(SyncError) -> PurgeReport {
+        try await perform { engine throws(SyncError) in
+            try Item.check(table: table)
+            let plan = try inAppWords { () throws(StateError) in
+                try PurgePlan(engine.reader, table: table, filter: filter)
+            }
+            if plan.pending > 0 && !force {
+                throw SyncError(
+                    .pendingChanges, "\(plan.pending) of the rows have changes that were not pushed",
+                    hint: "Push them first, or purge with force to drop them.")
+            }
+            try engine.record(
+                .purged(Purge(table: table, ids: filter == nil ? nil : plan.ids, isForced: force)))
+            engine.touch(table)
+            return PurgeReport(removed: plan.ids.count, dropped: plan.pending)
+        }
+    }
+
+    /// Declares an index over a column of a table: queries that compare the column with a value use it by themselves.
+    public func declareIndex(table: String, column: String) async throws(SyncError) {
+        try await setIndex(table, column, isOn: true)
+    }
+
+    /// Drops an index.
+    public func dropIndex(table: String, column: String) async throws(SyncError) {
+        try await setIndex(table, column, isOn: false)
+    }
+
+    private func setIndex(_ table: String, _ column: String, isOn: Bool) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            try Item.check(table: table)
+            let known = try inAppWords { () throws(StateError) in try engine.reader.indexedColumns(of: table) }
+            guard known.contains(column) != isOn else { return }
+            try engine.record(.indexed(table: table, column: column, isOn: isOn))
+        }
+    }
+
+    // MARK: Settings
+
+    /// A setting of the store.
+    public func setting(_ name: String) async throws(SyncError) -> Value? {
+        try inAppWords { () throws(StateError) in try writer.current.reader.setting(name) }
+    }
+
+    /// Changes a setting; nil removes it.
+    public func set(_ name: String, _ value: Value?) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            _ = try engine.record(.configured(name: name, value: value))
+        }
+    }
+
+    /// Writes a checkpoint now, so that the next opening folds nothing.
+    public func checkpoint() async throws(SyncError) {
+        try writer.checkpoint()
+    }
+
+    /// The state as it is now.
+    package var reader: StateReader { writer.current.reader }
+
+    /// What became of every change.
+    public var totals: Totals { writer.current.totals }
+    /// The last event.
+    public var lastEvent: UInt64 { writer.current.through }
+}
+
+/// Where a query stands.
+public struct QueryCursor: Hashable, Sendable {
+    public var table: String
+    public var queryID: String
+    public var state: CursorState
+}
+
+/// What a purge did.
+public struct PurgeReport: Hashable, Sendable {
+    /// Rows removed.
+    public var removed: Int
+    /// Operations dropped with them.
+    public var dropped: Int
+}

@@ -1,0 +1,173 @@
+// A table without a model: rows are columns with values.
+
+public import SegmentLog
+public import SynclineCore
+
+/// A table of a store.
+public struct Table: Sendable {
+    let database: SyncDatabase
+    public let name: String
+
+    /// Inserts a row, making an id if it has none. Returns the row as it is stored.
+    @discardableResult
+    public func insert(_ item: Value) async throws(SyncError) -> StoredRow {
+        try await change(.insert, item)
+    }
+
+    /// Changes columns of a row; a row that is not there appears. Returns the row as it is then.
+    @discardableResult
+    public func update(_ item: Value) async throws(SyncError) -> StoredRow {
+        try await change(.update, item)
+    }
+
+    /// Deletes a row.
+    public func delete(id: String) async throws(SyncError) {
+        let name = name
+        try await database.perform { engine throws(SyncError) in
+            try Item.check(table: name)
+            try Item.check(id: id)
+            _ = try engine.local(isGrouped: false) { (writer: inout LocalTransactionWriter) throws(SyncError) in
+                try writer.change(.delete, name, id)
+            }
+            engine.touch(name)
+        }
+    }
+
+    /// Inserts a row whose columns are encoded already.
+    public func insert(
+        id: String, columns: Row, durability: Durability? = nil
+    ) async throws(SyncError) {
+        let name = name
+        try await database.perform(durability) { engine throws(SyncError) in
+            try Item.check(table: name)
+            try Item.check(id: id)
+            _ = try engine.local(isGrouped: false) { (writer: inout LocalTransactionWriter) throws(SyncError) in
+                try writer.change(.insert, name, id, columns)
+            }
+            engine.touch(name)
+        }
+    }
+
+    private func change(_ kind: OperationKind, _ item: Value) async throws(SyncError) -> StoredRow {
+        let name = name
+        return try await database.perform { engine throws(SyncError) in
+            let (row, _) = try engine.local(isGrouped: false) {
+                (writer: inout LocalTransactionWriter) throws(SyncError) in
+                try writer.change(kind, name, item: item, engine.surroundings.newID)
+            }
+            engine.touch(name)
+            return row
+        }
+    }
+
+    /// The row with an id; nil if there is none.
+    public func get(id: String) async throws(SyncError) -> StoredRow? {
+        let reader = database.writer.current.reader
+        return try inAppWords { () throws(StateError) in try reader.row(name, id) }
+    }
+
+    /// The rows that match a query.
+    public func query(_ query: Query) async throws(SyncError) -> QueryResult {
+        try query.check()
+        let reader = database.writer.current.reader
+        return try inAppWords { () throws(StateError) in try reader.run(query) }
+    }
+
+    /// How many rows match.
+    public func count(_ filter: Expression? = nil) async throws(SyncError) -> Int {
+        let reader = database.writer.current.reader
+        return try inAppWords { () throws(StateError) in try reader.count(Query(table: name, filter: filter)) }
+    }
+
+    /// The results of a query, one each time a commit changes them; the present one first.
+    public func observe(_ query: Query) -> QueryResults<QueryResult> {
+        observe(query) { $0 }
+    }
+
+    func observe<Element: Sendable>(
+        _ query: Query, _ make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
+    ) -> QueryResults<Element> {
+        let writer = database.writer
+        return QueryResults(states: writer.observers.observe(name) { writer.current.reader }) {
+            reader throws(SyncError) in
+            try query.check()
+            let result = try inAppWords { () throws(StateError) in try reader.run(query) }
+            return (result, try make(result))
+        }
+    }
+}
+
+/// Changes that are stored together.
+public final class Transaction {
+    private let engine: StoreEngine
+    private var writer: LocalTransactionWriter
+    private let surroundings: any Surroundings
+    private var isOpen = true
+
+    init(_ engine: StoreEngine, _ writer: LocalTransactionWriter, _ surroundings: any Surroundings) {
+        self.engine = engine
+        self.writer = writer
+        self.surroundings = surroundings
+    }
+
+    func finish() -> LocalTransactionWriter {
+        isOpen = false
+        return writer
+    }
+
+    private func checkOpen() {
+        precondition(isOpen, "a transaction is used within its closure only")
+    }
+
+    @discardableResult
+    public func insert(_ table: String, _ item: Value) throws(SyncError) -> StoredRow {
+        try change(.insert, table, item)
+    }
+
+    @discardableResult
+    public func update(_ table: String, _ item: Value) throws(SyncError) -> StoredRow {
+        try change(.update, table, item)
+    }
+
+    public func delete(_ table: String, id: String) throws(SyncError) {
+        checkOpen()
+        try Item.check(table: table)
+        try Item.check(id: id)
+        engine.touch(table)
+        _ = try writer.change(.delete, table, id)
+    }
+
+    /// Inserts a row whose columns are encoded already.
+    public func insert(_ table: String, id: String, columns: Row) throws(SyncError) {
+        checkOpen()
+        try Item.check(table: table)
+        try Item.check(id: id)
+        engine.touch(table)
+        try writer.change(.insert, table, id, columns)
+    }
+
+    /// Deletes the row an item names.
+    package func delete(_ table: String, item: Value) throws(SyncError) {
+        guard let id = try Item(item).id else { throw SyncError(.missingID, "the item has no id") }
+        try delete(table, id: id)
+    }
+
+    private func change(_ kind: OperationKind, _ table: String, _ item: Value) throws(SyncError) -> StoredRow {
+        checkOpen()
+        engine.touch(table)
+        return try writer.change(kind, table, item: item, surroundings.newID)
+    }
+
+    /// A row as the transaction sees it, its own changes included.
+    public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
+        checkOpen()
+        return try inAppWords { () throws(StateError) in try engine.reader.row(table, id) }
+    }
+
+    /// The rows that match a query, as the transaction sees them.
+    public func query(_ query: Query) throws(SyncError) -> QueryResult {
+        checkOpen()
+        try query.check()
+        return try inAppWords { () throws(StateError) in try engine.reader.run(query) }
+    }
+}

@@ -1,0 +1,224 @@
+// Makes an app's model of a row's values. Dates may come as dates or as texts of their form, data as bytes or base64.
+
+import Foundation
+import SynclineCore
+
+enum ValueDecoder {
+    static func decode<Model: Decodable>(_ type: Model.Type, from value: Value) throws(SyncError) -> Model {
+        do {
+            return try decodeAny(type, value, path: [])
+        } catch let DecodingError.keyNotFound(key, context) {
+            throw mismatch(context.codingPath + [key], "the row has no such column")
+        } catch let DecodingError.valueNotFound(_, context) {
+            throw mismatch(context.codingPath, "it is null")
+        } catch let DecodingError.typeMismatch(type, context) {
+            throw mismatch(context.codingPath, "it is not of type \(type)")
+        } catch let DecodingError.dataCorrupted(context) {
+            throw mismatch(context.codingPath, context.debugDescription)
+        } catch {
+            throw SyncError(.invalidItem, "the row does not fit \(Model.self): \(error)")
+        }
+    }
+
+    private static func mismatch(_ path: [any CodingKey], _ what: String) -> SyncError {
+        SyncError(
+            .invalidItem, "\(ValueEncoder.name(path)): \(what)",
+            hint: "Make the property optional, or read the table without a model.")
+    }
+
+    static func decodeAny<Model: Decodable>(
+        _ type: Model.Type, _ value: Value, path: [any CodingKey]
+    ) throws -> Model {
+        let special: Any?
+        switch type {
+        case is Date.Type: special = date(value)
+        case is Data.Type: special = data(value)
+        case is UUID.Type: special = text(value).flatMap { UUID(uuidString: $0) }
+        case is URL.Type: special = text(value).flatMap { URL(string: $0) }
+        case is Value.Type: special = value
+        default: return try Model(from: Source(value, path))
+        }
+        guard let model = special as? Model else {
+            throw DecodingError.typeMismatch(type, .init(codingPath: path, debugDescription: ""))
+        }
+        return model
+    }
+
+    private static func text(_ value: Value) -> String? {
+        if case .string(let text) = value { return text }
+        return nil
+    }
+
+    private static func date(_ value: Value) -> Date? {
+        switch value {
+        case .date(let timestamp): timestamp.date
+        case .string(let text): Timestamp(text)?.date
+        default: nil
+        }
+    }
+
+    private static func data(_ value: Value) -> Data? {
+        switch value {
+        case .bytes(let bytes): Data(bytes)
+        case .string(let text): Data(base64Encoded: text)
+        default: nil
+        }
+    }
+}
+
+/// A value that is taken apart.
+private struct Source: Decoder {
+    let value: Value
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(_ value: Value, _ path: [any CodingKey]) {
+        self.value = value
+        codingPath = path
+    }
+
+    func mismatch(_ type: Any.Type) -> DecodingError {
+        value.isNull
+            ? .valueNotFound(type, .init(codingPath: codingPath, debugDescription: "null"))
+            : .typeMismatch(type, .init(codingPath: codingPath, debugDescription: value.kindName))
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .object(let members) = value else { throw mismatch([String: Any].self) }
+        return KeyedDecodingContainer(KeyedSource<Key>(members, codingPath))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .array(let elements) = value else { throw mismatch([Any].self) }
+        return UnkeyedSource(elements: elements, codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+}
+
+extension Source: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { value.isNull }
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        if case .bool(let flag) = value { return flag }
+        throw mismatch(type)
+    }
+
+    func decode(_ type: String.Type) throws -> String {
+        switch value {
+        case .string(let text): return text
+        case .date(let date): return date.description
+        default: throw mismatch(type)
+        }
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        switch value {
+        case .double(let number): return number
+        case .integer(let number): return Double(number)
+        default: throw mismatch(type)
+        }
+    }
+
+    func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+    func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+
+    private func integer<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
+        switch value {
+        case .integer(let number):
+            if let exact = Number(exactly: number) { return exact }
+        case .double(let number):
+            if let exact = Number(exactly: number) { return exact }
+        default: break
+        }
+        throw mismatch(type)
+    }
+
+    func decode<Model: Decodable>(_ type: Model.Type) throws -> Model {
+        try ValueDecoder.decodeAny(type, value, path: codingPath)
+    }
+}
+
+private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let members: [String: Value]
+    let codingPath: [any CodingKey]
+
+    init(_ members: [Value.Member], _ path: [any CodingKey]) {
+        var byName: [String: Value] = [:]
+        for member in members { byName[member.name] = member.value }
+        self.members = byName
+        codingPath = path
+    }
+
+    var allKeys: [Key] { members.keys.compactMap { Key(stringValue: $0) } }
+    func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+
+    private func source(_ key: any CodingKey) throws -> Source {
+        guard let value = members[key.stringValue] else {
+            throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: ""))
+        }
+        return Source(value, codingPath + [key])
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool { members[key.stringValue]?.isNull ?? true }
+
+    func decode<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model {
+        try source(key).decode(type)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try source(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try source(key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder { try source(NamedKey("super")) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try source(key) }
+}
+
+private struct UnkeyedSource: UnkeyedDecodingContainer {
+    let elements: [Value]
+    let codingPath: [any CodingKey]
+    var currentIndex = 0
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    private mutating func next() throws -> Source {
+        guard !isAtEnd else {
+            throw DecodingError.valueNotFound(
+                Any.self, .init(codingPath: codingPath, debugDescription: "the array ends"))
+        }
+        defer { currentIndex += 1 }
+        return Source(elements[currentIndex], codingPath)
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd, elements[currentIndex].isNull else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<Model: Decodable>(_ type: Model.Type) throws -> Model { try next().decode(type) }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try next().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
+    mutating func superDecoder() throws -> any Decoder { try next() }
+}

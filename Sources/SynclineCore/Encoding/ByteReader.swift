@@ -1,0 +1,88 @@
+// Takes the compact encodings apart. Every step says whether the bytes were there: whatever is cut short or out of range
+// is refused, so damaged or hostile bytes can't be read as data or stop the process.
+
+/// Bytes are not what they should be.
+package struct MalformedBytes: Error, Hashable, Sendable {
+    package init() {}
+}
+
+/// A cursor over bytes that belong to somebody else.
+package struct ByteReader {
+    package let bytes: UnsafeRawBufferPointer
+    package private(set) var offset = 0
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    package var isAtEnd: Bool { offset == bytes.count }
+    package var remaining: Int { bytes.count - offset }
+
+    /// Everything that is left.
+    package var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
+
+    package mutating func byte() throws(MalformedBytes) -> UInt8 {
+        guard offset < bytes.count else { throw MalformedBytes() }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    package mutating func varint() throws(MalformedBytes) -> UInt64 {
+        guard offset < bytes.count else { throw MalformedBytes() }
+        let first = bytes[offset]
+        offset += 1
+        if first < 0x80 { return UInt64(first) }
+        var number = UInt64(first & 0x7f)
+        var shift: UInt64 = 7
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            offset += 1
+            if shift == 63 && byte > 1 { throw MalformedBytes() }
+            number |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return number }
+            shift += 7
+            if shift > 63 { throw MalformedBytes() }
+        }
+        throw MalformedBytes()
+    }
+
+    package mutating func zigzag() throws(MalformedBytes) -> Int64 {
+        let number = try varint()
+        return Int64(bitPattern: number >> 1) ^ -Int64(number & 1)
+    }
+
+    /// A number of things of which each takes at least a byte: more than are left can't be.
+    package mutating func count() throws(MalformedBytes) -> Int {
+        let number = try varint()
+        guard number <= UInt64(remaining) else { throw MalformedBytes() }
+        return Int(number)
+    }
+
+    package mutating func fixed() throws(MalformedBytes) -> UInt64 {
+        UInt64(littleEndian: try take(8).loadUnaligned(as: UInt64.self))
+    }
+
+    package mutating func ordered() throws(MalformedBytes) -> UInt64 {
+        UInt64(bigEndian: try take(8).loadUnaligned(as: UInt64.self))
+    }
+
+    package mutating func take(_ length: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
+        guard length >= 0, length <= remaining else { throw MalformedBytes() }
+        defer { offset += length }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
+    }
+
+    package mutating func counted() throws(MalformedBytes) -> UnsafeRawBufferPointer {
+        try take(try count())
+    }
+
+    package mutating func text() throws(MalformedBytes) -> String {
+        let utf8 = try counted()
+        guard let text = String(validating: utf8, as: UTF8.self) else { throw MalformedBytes() }
+        return text
+    }
+
+    package mutating func skip(_ length: Int) throws(MalformedBytes) {
+        _ = try take(length)
+    }
+}

@@ -1,0 +1,131 @@
+// Builds the compact encodings of values, rows, events and state: numbers as varints, texts behind their length. It is
+// what every change goes through, so it writes into raw memory that grows by doubling.
+
+/// Bytes that grow at their end. Copies share the bytes: one of them is written to.
+package struct ByteWriter {
+    private final class Storage {
+        var memory: UnsafeMutableRawPointer
+        var capacity: Int
+        var count = 0
+
+        init(capacity: Int) {
+            memory = .allocate(byteCount: capacity, alignment: 16)
+            self.capacity = capacity
+        }
+
+        deinit { memory.deallocate() }
+
+        func grow(to needed: Int) {
+            let larger = max(needed, capacity * 2)
+            let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+            moved.copyMemory(from: memory, byteCount: count)
+            memory.deallocate()
+            memory = moved
+            capacity = larger
+        }
+    }
+
+    private let storage: Storage
+
+    package init(capacity: Int = 64) {
+        storage = Storage(capacity: max(16, capacity))
+    }
+
+    package var count: Int { storage.count }
+
+    /// A copy of what was written.
+    package var bytes: [UInt8] { withView { [UInt8]($0) } }
+
+    /// Calls `body` with what was written, in place.
+    @inline(__always)
+    package func withView<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(storage) {} }
+        return try body(UnsafeRawBufferPointer(start: storage.memory, count: storage.count))
+    }
+
+    /// Empties it, keeping its memory.
+    package mutating func removeAll() {
+        storage.count = 0
+    }
+
+    /// Forgets what is behind the first `count` bytes.
+    package mutating func truncate(to count: Int) {
+        storage.count = min(count, storage.count)
+    }
+
+    @inline(__always)
+    private func room(_ length: Int) -> UnsafeMutableRawPointer {
+        let needed = storage.count + length
+        if needed > storage.capacity { storage.grow(to: needed) }
+        defer { storage.count = needed }
+        return storage.memory + storage.count
+    }
+
+    @inline(__always)
+    package mutating func append(_ byte: UInt8) {
+        room(1).storeBytes(of: byte, as: UInt8.self)
+    }
+
+    package mutating func append(_ other: UnsafeRawBufferPointer) {
+        guard let start = other.baseAddress else { return }
+        room(other.count).copyMemory(from: start, byteCount: other.count)
+    }
+
+    package mutating func append(_ other: [UInt8]) {
+        other.withUnsafeBytes { append($0) }
+    }
+
+    /// Seven bits a byte, the lowest first.
+    @inline(__always)
+    package mutating func append(varint number: UInt64) {
+        if number < 0x80 { return append(UInt8(truncatingIfNeeded: number)) }
+        var rest = number
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    @inline(__always)
+    package mutating func append(varint number: Int) {
+        append(varint: UInt64(number))
+    }
+
+    /// A signed number: the sign in the lowest bit, so that small ones are short.
+    package mutating func append(zigzag number: Int64) {
+        append(varint: UInt64(bitPattern: number << 1 ^ number >> 63))
+    }
+
+    /// Eight bytes, the lowest first.
+    package mutating func append(fixed number: UInt64) {
+        room(8).storeBytes(of: number.littleEndian, as: UInt64.self)
+    }
+
+    /// Eight bytes, the highest first: keys of numbers sort as the numbers do.
+    package mutating func append(ordered number: UInt64) {
+        room(8).storeBytes(of: number.bigEndian, as: UInt64.self)
+    }
+
+    /// A text behind its length.
+    package mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            append(varint: utf8.count)
+            append(UnsafeRawBufferPointer(utf8))
+        }
+    }
+
+    /// Bytes behind their length.
+    package mutating func append(counted other: [UInt8]) {
+        append(varint: other.count)
+        append(other)
+    }
+
+    package mutating func append(counted other: UnsafeRawBufferPointer) {
+        append(varint: other.count)
+        append(other)
+    }
+}

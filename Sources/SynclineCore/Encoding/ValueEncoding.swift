@@ -1,0 +1,314 @@
+// One value in few bytes. A tag says what follows; small integers and short texts live in the tag. Texts of three forms
+// that rows are full of (UUIDs, instants, hexadecimal) are kept as what they mean and give back the same text.
+//
+//   00 null · 01 false · 02 true · 03 integer (zigzag) · 04 double (8) · 05 text (length) · 06 date · 07 bytes (length)
+//   08 array (count) · 09 object (count) · 0a uuid text (16) · 0b UUID text (16) · 0c instant text (zigzag ms)
+//   0d hexadecimal text (length in bytes) · 40…7f integer 0…63 · 80…ff text of 0…127 bytes
+//
+// A value has one encoding, so equal bytes are equal values.
+
+enum ValueTag {
+    static let null: UInt8 = 0
+    static let no: UInt8 = 1
+    static let yes: UInt8 = 2
+    static let integer: UInt8 = 3
+    static let double: UInt8 = 4
+    static let text: UInt8 = 5
+    static let date: UInt8 = 6
+    static let bytes: UInt8 = 7
+    static let array: UInt8 = 8
+    static let object: UInt8 = 9
+    static let lowerUUID: UInt8 = 10
+    static let upperUUID: UInt8 = 11
+    static let instant: UInt8 = 12
+    static let hexadecimal: UInt8 = 13
+    static let smallInteger: UInt8 = 0x40
+    static let shortText: UInt8 = 0x80
+}
+
+/// Values nest no deeper than this.
+package let valueDepthLimit = 128
+
+extension ByteWriter {
+    package mutating func append(value: Value) {
+        switch value {
+        case .null: append(ValueTag.null)
+        case .bool(let flag): append(flag ? ValueTag.yes : ValueTag.no)
+        case .integer(let number): append(integer: number)
+        case .double(let number):
+            append(ValueTag.double)
+            append(fixed: number.bitPattern)
+        case .string(let text):
+            var text = text
+            text.withUTF8 { append(textValue: UnsafeRawBufferPointer($0)) }
+        case .date(let date): append(date: date)
+        case .bytes(let content):
+            append(ValueTag.bytes)
+            append(counted: content)
+        case .array(let elements):
+            append(ValueTag.array)
+            append(varint: elements.count)
+            for element in elements { append(value: element) }
+        case .object(let members):
+            append(ValueTag.object)
+            append(varint: members.count)
+            for member in members {
+                append(text: member.name)
+                append(value: member.value)
+            }
+        }
+    }
+
+    package mutating func append(integer number: Int64) {
+        if (0..<64).contains(number) {
+            append(ValueTag.smallInteger | UInt8(number))
+        } else {
+            append(ValueTag.integer)
+            append(zigzag: number)
+        }
+    }
+
+    /// A text value, given as UTF-8.
+    package mutating func append(textValue utf8: UnsafeRawBufferPointer) {
+        if let form = TextForm(utf8) { return append(form: form, of: utf8) }
+        if utf8.count < 128 {
+            append(ValueTag.shortText | UInt8(utf8.count))
+            append(utf8)
+        } else {
+            append(ValueTag.text)
+            append(counted: utf8)
+        }
+    }
+
+    private mutating func append(form: TextForm, of utf8: UnsafeRawBufferPointer) {
+        switch form {
+        case .lowerUUID, .upperUUID:
+            append(form == .lowerUUID ? ValueTag.lowerUUID : ValueTag.upperUUID)
+            append(hexadecimal: utf8)
+        case .hexadecimal:
+            append(ValueTag.hexadecimal)
+            append(varint: utf8.count / 2)
+            append(hexadecimal: utf8)
+        case .instant(let milliseconds):
+            append(ValueTag.instant)
+            append(zigzag: milliseconds)
+        }
+    }
+
+    /// Pairs of hexadecimal digits as bytes; dashes between them are passed over.
+    mutating func append(hexadecimal utf8: UnsafeRawBufferPointer) {
+        var index = 0
+        while index < utf8.count {
+            if utf8[index] == UInt8(ascii: "-") {
+                index += 1
+                continue
+            }
+            append(TextForm.digit(utf8[index]) << 4 | TextForm.digit(utf8[index + 1]))
+            index += 2
+        }
+    }
+
+    private mutating func append(date: Timestamp) {
+        append(ValueTag.date)
+        append(zigzag: date.instant.seconds)
+        append(varint: UInt64(date.instant.nanoseconds))
+        append(date.decimals)
+        switch date.zone {
+        case .utc: append(0)
+        case .none: append(1)
+        case .dateOnly: append(2)
+        case .offset(let minutes):
+            append(3)
+            append(zigzag: Int64(minutes))
+        }
+    }
+}
+
+/// The forms of text that have an encoding of their own.
+enum TextForm: Hashable {
+    case lowerUUID, upperUUID, hexadecimal
+    /// `2026-05-19T21:30:00.123Z`, as milliseconds since 1970.
+    case instant(Int64)
+
+    init?(_ utf8: UnsafeRawBufferPointer) {
+        switch utf8.count {
+        case 36 where utf8[8] == UInt8(ascii: "-"): self.init(uuid: utf8)
+        case 24 where utf8[10] == UInt8(ascii: "T"):
+            guard let milliseconds = TextForm.milliseconds(utf8) else { return nil }
+            self = .instant(milliseconds)
+        case 16, 32, 40, 64:
+            for character in utf8 where !TextForm.isLowerDigit(character) { return nil }
+            self = .hexadecimal
+        default: return nil
+        }
+    }
+
+    private init?(uuid utf8: UnsafeRawBufferPointer) {
+        var hasLower = false
+        var hasUpper = false
+        guard utf8[13] == 0x2d, utf8[18] == 0x2d, utf8[23] == 0x2d else { return nil }
+        var index = 0
+        while index < 36 {
+            let character = utf8[index]
+            if character &- 0x30 > 9 {
+                if character &- 0x61 <= 5 {
+                    hasLower = true
+                } else if character &- 0x41 <= 5 {
+                    hasUpper = true
+                } else if character != 0x2d || (index != 8 && index != 13 && index != 18 && index != 23) {
+                    return nil
+                }
+            } else if index == 8 || index == 13 || index == 18 || index == 23 {
+                return nil
+            }
+            index += 1
+        }
+        if hasLower && hasUpper { return nil }
+        self = hasUpper ? .upperUUID : .lowerUUID
+    }
+
+    private static func isLowerDigit(_ character: UInt8) -> Bool {
+        (0x30...0x39).contains(character) || (0x61...0x66).contains(character)
+    }
+
+    static func digit(_ character: UInt8) -> UInt8 {
+        character < 0x3a ? character - 0x30 : (character & 0x1f) + 9
+    }
+
+    /// Reads exactly the form that `text(of:)` writes.
+    private static func milliseconds(_ utf8: UnsafeRawBufferPointer) -> Int64? {
+        func number(_ range: Range<Int>) -> Int64? {
+            var value: Int64 = 0
+            for index in range {
+                let digit = utf8[index] &- 0x30
+                if digit > 9 { return nil }
+                value = value * 10 + Int64(digit)
+            }
+            return value
+        }
+        guard utf8[4] == 0x2d, utf8[7] == 0x2d, utf8[13] == 0x3a, utf8[16] == 0x3a, utf8[19] == 0x2e, utf8[23] == 0x5a,
+            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            let fraction = number(20..<23), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
+            second < 60
+        else { return nil }
+        let date = CivilDate(year: year, month: month, day: day)
+        guard date.exists else { return nil }
+        return ((date.daysSince1970 * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + fraction
+    }
+
+    static func text(ofMilliseconds milliseconds: Int64) -> String {
+        Timestamp(.init(milliseconds: milliseconds), decimals: 3).description
+    }
+
+    static func text(ofUUID bytes: UnsafeRawBufferPointer, isUpper: Bool) -> String {
+        let letters: UInt8 = isUpper ? 0x41 - 10 : 0x61 - 10
+        return String(unsafeUninitializedCapacity: 36) { output in
+            var place = 0
+            for (index, byte) in bytes.enumerated() {
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    output[place] = UInt8(ascii: "-")
+                    place += 1
+                }
+                output[place] = character(byte >> 4, letters)
+                output[place + 1] = character(byte & 15, letters)
+                place += 2
+            }
+            return 36
+        }
+    }
+
+    static func text(ofHexadecimal bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { output in
+            for (index, byte) in bytes.enumerated() {
+                output[2 * index] = character(byte >> 4, 0x61 - 10)
+                output[2 * index + 1] = character(byte & 15, 0x61 - 10)
+            }
+            return bytes.count * 2
+        }
+    }
+
+    private static func character(_ digit: UInt8, _ letters: UInt8) -> UInt8 {
+        digit < 10 ? 0x30 + digit : letters + digit
+    }
+}
+
+extension ByteReader {
+    package mutating func value(depth: Int = 0) throws(MalformedBytes) -> Value {
+        let tag = try byte()
+        if tag >= ValueTag.shortText { return .string(try text(of: try take(Int(tag & 0x7f)))) }
+        if tag >= ValueTag.smallInteger { return .integer(Int64(tag & 0x3f)) }
+        switch tag {
+        case ValueTag.null: return .null
+        case ValueTag.no: return .bool(false)
+        case ValueTag.yes: return .bool(true)
+        case ValueTag.integer: return .integer(try zigzag())
+        case ValueTag.double: return .double(Double(bitPattern: try fixed()))
+        case ValueTag.text: return .string(try text())
+        case ValueTag.date: return .date(try date())
+        case ValueTag.bytes: return .bytes([UInt8](try counted()))
+        case ValueTag.array:
+            guard depth < valueDepthLimit else { throw MalformedBytes() }
+            var elements: [Value] = []
+            for _ in 0..<(try count()) { elements.append(try value(depth: depth + 1)) }
+            return .array(elements)
+        case ValueTag.object:
+            guard depth < valueDepthLimit else { throw MalformedBytes() }
+            var members: [Value.Member] = []
+            for _ in 0..<(try count()) {
+                let name = try text()
+                members.append(.init(name, try value(depth: depth + 1)))
+            }
+            return .object(members)
+        case ValueTag.lowerUUID: return .string(TextForm.text(ofUUID: try take(16), isUpper: false))
+        case ValueTag.upperUUID: return .string(TextForm.text(ofUUID: try take(16), isUpper: true))
+        case ValueTag.instant: return .string(TextForm.text(ofMilliseconds: try zigzag()))
+        case ValueTag.hexadecimal: return .string(TextForm.text(ofHexadecimal: try counted()))
+        default: throw MalformedBytes()
+        }
+    }
+
+    private func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
+        guard let text = String(validating: utf8, as: UTF8.self) else { throw MalformedBytes() }
+        return text
+    }
+
+    private mutating func date() throws(MalformedBytes) -> Timestamp {
+        let seconds = try zigzag()
+        let nanoseconds = try varint()
+        let decimals = try byte()
+        guard nanoseconds < 1_000_000_000, decimals <= 9 else { throw MalformedBytes() }
+        let zone: Timestamp.Zone
+        switch try byte() {
+        case 0: zone = .utc
+        case 1: zone = .none
+        case 2: zone = .dateOnly
+        case 3: zone = .offset(Int16(truncatingIfNeeded: try zigzag()))
+        default: throw MalformedBytes()
+        }
+        return Timestamp(
+            .init(seconds: seconds, nanoseconds: UInt32(nanoseconds)), decimals: decimals, zone: zone)
+    }
+
+    /// Steps over a value without decoding it.
+    package mutating func skipValue(depth: Int = 0) throws(MalformedBytes) {
+        let tag = try byte()
+        if tag >= ValueTag.shortText { return try skip(Int(tag & 0x7f)) }
+        if tag >= ValueTag.smallInteger { return }
+        switch tag {
+        case ValueTag.null, ValueTag.no, ValueTag.yes: return
+        case ValueTag.integer, ValueTag.instant: _ = try varint()
+        case ValueTag.double: try skip(8)
+        case ValueTag.text, ValueTag.bytes, ValueTag.hexadecimal: _ = try counted()
+        case ValueTag.lowerUUID, ValueTag.upperUUID: try skip(16)
+        case ValueTag.date: _ = try date()
+        case ValueTag.array, ValueTag.object:
+            guard depth < valueDepthLimit else { throw MalformedBytes() }
+            for _ in 0..<(try count()) {
+                if tag == ValueTag.object { _ = try counted() }
+                try skipValue(depth: depth + 1)
+            }
+        default: throw MalformedBytes()
+        }
+    }
+}

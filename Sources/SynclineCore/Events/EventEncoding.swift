@@ -1,0 +1,402 @@
+// An event in bytes. Each decodes alone: a name or a shape is written where it is first used and is a number after that.
+//
+//   event  := kind · time zigzag · body
+//   name   := 00 text, or the number of one before, from 1
+//   shape  := 00 names' texts behind their length in bytes, or the number of one before, from 1
+//   row    := shape · value bytes behind their length
+//   change := flags · name of the table · id as value · [version as value] · row unless a delete
+//             flags: 03 kind · 04 version · 08 replaces · 10 cancels
+
+package enum EventKind: UInt8, CaseIterable, Sendable {
+    case opened = 1
+    case configured, local, undone, page, purged, cursorReset, indexed
+}
+
+/// Builds the bytes of one event.
+package struct EventWriter {
+    package private(set) var writer = ByteWriter(capacity: 256)
+    private var names: [String: (number: Int, spelling: String)] = [:]
+    private var nameCount = 0
+    /// The name and the shape written last, which the next row most often has too.
+    private var latestName: (name: String, number: Int)?
+    private var latestShape: (shape: Shape, number: Int)?
+    private var shapes: [ObjectIdentifier: Int] = [:]
+    private var shapesByName: [Shape: Int] = [:]
+    /// Shapes whose identity is a key above must live as long as it is.
+    private var keptShapes: [Shape] = []
+
+    package init(_ kind: EventKind, time: Int64) {
+        writer.append(kind.rawValue)
+        writer.append(zigzag: time)
+    }
+
+    package var bytes: [UInt8] { writer.bytes }
+
+    mutating func append(name: String) {
+        if let latest = latestName, latest.name.utf8.elementsEqual(name.utf8) {
+            return writer.append(varint: latest.number)
+        }
+        // Texts that Unicode takes for the same may be spelled in different bytes, which the state tells apart.
+        if let known = names[name], known.spelling.utf8.elementsEqual(name.utf8) {
+            latestName = (name, known.number)
+            return writer.append(varint: known.number)
+        }
+        nameCount += 1
+        names[name] = (nameCount, name)
+        latestName = (name, nameCount)
+        writer.append(0)
+        writer.append(text: name)
+    }
+
+    mutating func append(row: Row) {
+        append(shape: row.shape)
+        writer.append(counted: row.bytes)
+    }
+
+    private mutating func append(shape: Shape) {
+        if let latest = latestShape, latest.shape === shape { return writer.append(varint: latest.number) }
+        let known = shapes[ObjectIdentifier(shape)] ?? shapesByName[shape]
+        let number = known ?? shapesByName.count + 1
+        latestShape = (shape, number)
+        if known != nil { return writer.append(varint: number) }
+        shapesByName[shape] = number
+        shapes[ObjectIdentifier(shape)] = number
+        keptShapes.append(shape)
+        writer.append(0)
+        writer.append(counted: shape.encodedNames)
+    }
+
+    /// A change that is a plain insert.
+    mutating func append(insertInto table: String, _ id: String, _ columns: Row) {
+        writer.append(OperationKind.insert.rawValue)
+        append(name: table)
+        append(id: id)
+        append(row: columns)
+    }
+
+    package mutating func append(change: LocalChange) {
+        var flags = change.kind.rawValue
+        if change.baseVersion != nil { flags |= 4 }
+        if change.replaces { flags |= 8 }
+        if change.cancels { flags |= 0x10 }
+        writer.append(flags)
+        append(name: change.table)
+        append(id: change.id)
+        if let version = change.baseVersion { writer.append(value: version) }
+        if change.kind != .delete { append(row: change.columns) }
+    }
+
+    mutating func append(id: String) {
+        var id = id
+        id.withUTF8 { writer.append(textValue: Bytes($0)) }
+    }
+
+    fileprivate mutating func append(optional value: Value?) {
+        writer.append(value == nil ? 0 : 1)
+        if let value { writer.append(value: value) }
+    }
+
+    fileprivate mutating func append(optional text: String?) {
+        append(optional: text.map { Value.string($0) })
+    }
+
+    mutating func append(flag: Bool) { writer.append(flag ? 1 : 0) }
+
+    mutating func append(cursor: CursorState) { writer.append(cursor: cursor) }
+
+}
+
+extension ByteWriter {
+    mutating func append(cursor: CursorState) {
+        append(text: cursor.position)
+        append(text: cursor.query)
+        append(value: cursor.drain.map { .string($0) } ?? .null)
+        append(zigzag: cursor.updated)
+    }
+}
+
+extension ByteReader {
+    mutating func cursor() throws(MalformedBytes) -> CursorState {
+        let position = try text()
+        let query = try text()
+        let drain: String?
+        switch try value() {
+        case .null: drain = nil
+        case .string(let id): drain = id
+        default: throw MalformedBytes()
+        }
+        return CursorState(position: position, query: query, drain: drain, updated: try zigzag())
+    }
+}
+
+extension Event {
+    package var bytes: [UInt8] {
+        var writer = EventWriter(kind, time: time)
+        switch body {
+        case .opened(let opening):
+            writer.append(id: opening.device)
+            writer.append(id: opening.engineVersion)
+            writer.append(optional: .integer(Int64(opening.projectorVersion)))
+            writer.append(optional: .integer(Int64(opening.schemaVersion)))
+        case .configured(let name, let value):
+            writer.append(name: name)
+            writer.append(optional: value)
+        case .local(let transaction):
+            writer.append(flag: transaction.isGrouped)
+            for change in transaction.changes { writer.append(change: change) }
+        case .undone(let event):
+            writer.append(optional: .integer(Int64(bitPattern: event)))
+        case .page(let page):
+            writer.append(name: page.table)
+            writer.append(optional: page.queryID)
+            writer.append(flag: page.cursor != nil)
+            if let cursor = page.cursor { writer.append(cursor: cursor) }
+            for row in page.rows {
+                writer.append(flag: row.row != nil)
+                writer.append(id: row.id)
+                if let row = row.row { writer.append(row: row) }
+            }
+        case .purged(let purge):
+            writer.append(name: purge.table)
+            writer.append(flag: purge.isForced)
+            writer.append(flag: purge.ids != nil)
+            for id in purge.ids ?? [] { writer.append(id: id) }
+        case .indexed(let table, let column, let isOn):
+            writer.append(name: table)
+            writer.append(name: column)
+            writer.append(flag: isOn)
+        case .cursorReset(let table, let queryID):
+            writer.append(name: table)
+            writer.append(id: queryID)
+        }
+        return writer.bytes
+    }
+
+    package var kind: EventKind {
+        switch body {
+        case .opened: .opened
+        case .configured: .configured
+        case .local: .local
+        case .undone: .undone
+        case .page: .page
+        case .purged: .purged
+        case .indexed: .indexed
+        case .cursorReset: .cursorReset
+        }
+    }
+}
+
+/// Takes an event apart.
+package struct EventReader {
+    package let time: Int64
+    package let kind: EventKind
+    private var reader: ByteReader
+    private var names: [String] = []
+    private var shapes: [Shape] = []
+    private let table: ShapeTable
+
+    /// `table` has the shapes that are known already, so that rows of one shape share it.
+    package init(_ bytes: UnsafeRawBufferPointer, _ table: ShapeTable) throws(StateError) {
+        var reader = ByteReader(bytes)
+        self.table = table
+        do throws(MalformedBytes) {
+            let number = try reader.byte()
+            guard let kind = EventKind(rawValue: number) else { throw MalformedBytes() }
+            self.kind = kind
+            time = try reader.zigzag()
+        } catch {
+            if let first = bytes.first, first > EventKind.allCases.count {
+                throw .newer("an event of kind \(first)")
+            }
+            throw .malformed("an event of \(bytes.count) bytes")
+        }
+        self.reader = reader
+    }
+
+    var isAtEnd: Bool { reader.isAtEnd }
+
+    mutating func name() throws(MalformedBytes) -> String {
+        let number = try reader.varint()
+        if number == 0 {
+            let name = try reader.text()
+            names.append(name)
+            return name
+        }
+        guard number <= UInt64(names.count) else { throw MalformedBytes() }
+        return names[Int(number) - 1]
+    }
+
+    mutating func row() throws(MalformedBytes) -> Row {
+        let shape = try shape()
+        let values = try reader.counted()
+        var check = ByteReader(values)
+        for _ in shape.names { try check.skipValue() }
+        guard check.isAtEnd else { throw MalformedBytes() }
+        return Row(shape: shape, bytes: [UInt8](values))
+    }
+
+    private mutating func shape() throws(MalformedBytes) -> Shape {
+        let number = try reader.varint()
+        if number > 0 {
+            guard number <= UInt64(shapes.count) else { throw MalformedBytes() }
+            return shapes[Int(number) - 1]
+        }
+        let shape = try table.shape(encodedNames: try reader.counted())
+        shapes.append(shape)
+        return shape
+    }
+
+    mutating func id() throws(MalformedBytes) -> String {
+        guard case .string(let id) = try reader.value() else { throw MalformedBytes() }
+        return id
+    }
+
+    mutating func flag() throws(MalformedBytes) -> Bool {
+        let byte = try reader.byte()
+        guard byte <= 1 else { throw MalformedBytes() }
+        return byte == 1
+    }
+
+    private mutating func optionalValue() throws(MalformedBytes) -> Value? {
+        try flag() ? try reader.value() : nil
+    }
+
+    private mutating func optionalText() throws(MalformedBytes) -> String? {
+        switch try optionalValue() {
+        case nil: nil
+        case .string(let text): text
+        default: throw MalformedBytes()
+        }
+    }
+
+    private mutating func integer() throws(MalformedBytes) -> Int64 {
+        guard case .integer(let number)? = try optionalValue() else { throw MalformedBytes() }
+        return number
+    }
+
+    mutating func change() throws(MalformedBytes) -> LocalChange {
+        try LocalChange(try encodedChange())
+    }
+
+    /// The next change, its parts still encoded.
+    mutating func encodedChange() throws(MalformedBytes) -> EncodedChange {
+        let flags = try reader.byte()
+        guard let kind = OperationKind(rawValue: flags & 3), flags < 0x20 else { throw MalformedBytes() }
+        let table = try name()
+        let id = try encodedValue()
+        let version = flags & 4 != 0 ? try encodedValue() : nil
+        var shape = Shape.empty
+        var values = UnsafeRawBufferPointer(start: nil, count: 0)
+        if kind != .delete {
+            shape = try self.shape()
+            values = try reader.counted()
+        }
+        return EncodedChange(
+            kind: kind, flags: flags, table: table, id: id, version: version, shape: shape, values: values)
+    }
+
+    private mutating func encodedValue() throws(MalformedBytes) -> UnsafeRawBufferPointer {
+        let start = reader.offset
+        try reader.skipValue()
+        return UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.offset])
+    }
+
+    /// The rest of the event, whole.
+    package mutating func event() throws(StateError) -> Event {
+        do throws(MalformedBytes) {
+            let event = Event(time: time, try body())
+            guard reader.isAtEnd else { throw MalformedBytes() }
+            return event
+        } catch {
+            throw .malformed("an event of kind \(kind.rawValue)")
+        }
+    }
+
+    private mutating func body() throws(MalformedBytes) -> Event.Body {
+        switch kind {
+        case .opened:
+            let device = try id()
+            let version = try id()
+            let projector = UInt32(truncatingIfNeeded: try integer())
+            return .opened(
+                Opening(
+                    device: device, engineVersion: version, projectorVersion: projector,
+                    schemaVersion: UInt32(truncatingIfNeeded: try integer())))
+        case .configured:
+            let name = try name()
+            return .configured(name: name, value: try optionalValue())
+        case .local:
+            let isGrouped = try flag()
+            var changes: [LocalChange] = []
+            while !isAtEnd { changes.append(try change()) }
+            return .local(LocalTransaction(changes, isGrouped: isGrouped))
+        case .undone:
+            return .undone(event: UInt64(bitPattern: try integer()))
+        case .page:
+            return .page(try page())
+        case .purged:
+            let table = try name()
+            let isForced = try flag()
+            guard try flag() else { return .purged(Purge(table: table, ids: nil, isForced: isForced)) }
+            var ids: [String] = []
+            while !isAtEnd { ids.append(try id()) }
+            return .purged(Purge(table: table, ids: ids, isForced: isForced))
+        case .indexed:
+            let table = try name()
+            let column = try name()
+            return .indexed(table: table, column: column, isOn: try flag())
+        case .cursorReset:
+            let table = try name()
+            return .cursorReset(table: table, queryID: try id())
+        }
+    }
+
+    private mutating func page() throws(MalformedBytes) -> PulledPage {
+        let table = try name()
+        let queryID = try optionalText()
+        let cursor = try flag() ? try reader.cursor() : nil
+        var rows: [PulledRow] = []
+        while !isAtEnd {
+            let isThere = try flag()
+            let id = try id()
+            rows.append(PulledRow(id: id, row: isThere ? try row() : nil))
+        }
+        return PulledPage(table: table, queryID: queryID, rows: rows, cursor: cursor)
+    }
+}
+
+/// A change whose parts are not decoded yet; they stand in the event's bytes.
+struct EncodedChange {
+    var kind: OperationKind
+    var flags: UInt8
+    var table: String
+    var id: UnsafeRawBufferPointer
+    var version: UnsafeRawBufferPointer?
+    var shape: Shape
+    var values: UnsafeRawBufferPointer
+}
+
+extension LocalChange {
+    init(_ encoded: EncodedChange) throws(MalformedBytes) {
+        var reader = ByteReader(encoded.id)
+        guard case .string(let id) = try reader.value() else { throw MalformedBytes() }
+        self.init(kind: encoded.kind, table: encoded.table, id: id)
+        columns = Row(shape: encoded.shape, bytes: [UInt8](encoded.values))
+        replaces = encoded.flags & 8 != 0
+        cancels = encoded.flags & 0x10 != 0
+        if let version = encoded.version {
+            var reader = ByteReader(version)
+            baseVersion = try reader.value()
+        }
+    }
+}
+
+extension Event {
+    /// Decodes one record of the log.
+    package init(
+        _ bytes: UnsafeRawBufferPointer, shapes: ShapeTable = ShapeTable()
+    ) throws(StateError) {
+        var reader = try EventReader(bytes, shapes)
+        self = try reader.event()
+    }
+}

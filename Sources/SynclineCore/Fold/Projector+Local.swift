@@ -1,0 +1,174 @@
+// Folds what the app did: changes enter the outbox and lie over the base; an undo takes the newest of them away again.
+
+extension Projector {
+    /// A transaction as it stands in the log.
+    func applyLocal(_ reader: inout EventReader, number: UInt64) throws(StateError) {
+        do {
+            let isGrouped = try reader.flag()
+            var index: UInt32 = 0
+            while !reader.isAtEnd {
+                let change = try reader.encodedChange()
+                let position = Position(event: number, index: index)
+                if try !insertNew(change, at: position, isGrouped: isGrouped) {
+                    try apply(try LocalChange(change), at: position, isGrouped: isGrouped)
+                }
+                index += 1
+            }
+            if isGrouped { try endGroup(number, count: Int(index)) }
+            through = number
+        } catch let error as StateError {
+            throw error
+        } catch {
+            throw .malformed("an event of local changes")
+        }
+    }
+
+    /// An insert of a row the state knows nothing of, which most changes are; false if it is something else.
+    private func insertNew(_ change: EncodedChange, at position: Position, isGrouped: Bool) throws -> Bool {
+        guard change.kind == .insert, change.flags & 8 == 0, ids == .exact, indexes.isEmpty else { return false }
+        key.removeAll()
+        var table = change.table
+        let isID = table.withUTF8 { key.append(rowKey: Bytes($0), encodedID: change.id) }
+        guard isID else { return false }
+        let known = try key.withView { key throws(StateError) in try store.value(key) }
+        guard known == nil else { return false }
+        insertNew(change.shape, change.values, at: position, isGrouped: isGrouped)
+        return true
+    }
+
+    /// Writes a new row, whose key stands in `key`, and its change: the same bytes as in the general case.
+    func insertNew(_ shape: Shape, _ values: Bytes, at position: Position, isGrouped: Bool) {
+        let number = number(of: shape)
+        value.removeAll()
+        value.append(insertedRow: number, values, position)
+        key.withView { key in
+            value.withView { store.put(key, $0, old: nil) }
+            value.removeAll()
+            JournalEntry.encode(insertOf: key, isGrouped: isGrouped, into: &value)
+        }
+        value.withView { value in position.withJournalKey { store.put($0, value, old: nil) } }
+        totals.made += 1
+    }
+
+    /// One change of a transaction.
+    package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) {
+        let key = rowKey(change.table, change.id)
+        let (found, old) = try entry(key)
+        var entry = found ?? RowEntry()
+        if ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
+        var journalEntry = JournalEntry(kind: change.kind, rowKey: key)
+        journalEntry.isGrouped = isGrouped
+        journalEntry.cancels = change.cancels
+        journalEntry.replaces = change.replaces
+        if var pending = entry.pending {
+            if pending.count == 1 { try moveContent(of: pending) }
+            journalEntry.previous = pending.last
+            journalEntry.content = change.columns
+            pending.last = position
+            pending.count += 1
+            pending.lay(journalEntry, change.columns, at: position)
+            entry.pending = pending
+        } else {
+            var pending = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)
+            pending.lay(journalEntry, change.columns, at: position)
+            entry.pending = pending
+        }
+        write(journalEntry, at: position, old: nil)
+        try write(entry, key, old: old)
+        totals.made += 1
+    }
+
+    /// The only change of a row gets company: what it set goes into the journal.
+    private func moveContent(of pending: PendingRow) throws(StateError) {
+        var (first, old) = try journal(pending.first)
+        first.content = pending.overlay
+        write(first, at: pending.first, old: old)
+    }
+
+    /// How many changes a transaction made is known at its end.
+    package func endGroup(_ event: UInt64, count: Int) throws(StateError) {
+        var writer = ByteWriter()
+        writer.append(varint: count)
+        put(journalKey(.end(of: event)), writer.bytes, old: nil)
+    }
+
+    /// Takes a whole transaction out of the outbox; each of its changes is the last of its row.
+    func undo(_ event: UInt64) throws(StateError) {
+        for position in try StateReader(store.snapshot, shapes).changes(of: event).reversed() {
+            try removeLast(position)
+            totals.cancelled += 1
+        }
+    }
+
+    private func removeLast(_ position: Position) throws(StateError) {
+        let (change, oldChange) = try journal(position)
+        let (found, old) = try entry(change.rowKey)
+        guard var entry = found, let pending = entry.pending, pending.last == position else {
+            throw .malformed("an undo of a change that is not its row's last")
+        }
+        remove(journalKey(position), old: oldChange)
+        try dropGroup(of: change, position.event)
+        entry.pending = try rebuild(entry, through: change.previous)
+        try write(entry, change.rowKey, old: old)
+    }
+
+    /// A transaction that is not whole any more can't be undone.
+    func dropGroup(of change: JournalEntry, _ event: UInt64) throws(StateError) {
+        guard change.isGrouped else { return }
+        let key = journalKey(.end(of: event))
+        if let old = try value(key) { remove(key, old: old) }
+    }
+
+    /// The pending part of a row made again from its changes in the journal, the last of which is given.
+    func rebuild(_ entry: RowEntry, through last: Position?) throws(StateError) -> PendingRow? {
+        guard let last, let before = entry.pending else { return nil }
+        var changes: [(position: Position, change: JournalEntry)] = []
+        var next: Position? = last
+        while let position = next {
+            let change = try journal(position).entry
+            changes.append((position, change))
+            next = change.previous
+        }
+        changes.reverse()
+        let first = changes[0].position
+        var pending = PendingRow(first: first, last: last, count: changes.count, isPresent: entry.base != nil)
+        for (position, change) in changes {
+            pending.lay(change, change.content ?? before.overlay, at: position)
+            // What was sent is no longer part of what is left to send.
+            if let frozen = before.frozen, position == frozen.through {
+                pending.frozen = frozen
+                pending.operation = nil
+            }
+        }
+        if changes.count == 1, changes[0].change.content != nil {
+            var (alone, old) = try journal(first)
+            alone.content = nil
+            write(alone, at: first, old: old)
+        }
+        return pending
+    }
+}
+
+extension PendingRow {
+    /// Lays one more change over the row.
+    mutating func lay(_ change: JournalEntry, _ columns: Row, at position: Position) {
+        let kindBefore = operation?.kind
+        let kind: OperationKind?
+        switch change.kind {
+        case .insert:
+            kind = change.replaces ? .update : .insert
+            overlay = columns
+            hidesBase = frozen?.kind == .delete
+            isPresent = true
+        case .update:
+            kind = kindBefore == .insert ? .insert : .update
+            overlay = overlay.merged(with: columns)
+            isPresent = true
+        case .delete:
+            kind = change.cancels ? nil : .delete
+            overlay = .empty
+            isPresent = false
+        }
+        operation = kind.map { Operation(kind: $0, first: operation?.first ?? position) }
+    }
+}

@@ -1,0 +1,242 @@
+// The fold: makes of the state and an event the next state. It does no I/O of its own, reads no clock and draws no
+// random number, so the same events give the same bytes wherever they are folded.
+
+package final class Projector: ShapeNumbering {
+    package let store: StateStore
+    package let shapes: ShapeTable
+    package private(set) var ids: IDComparison
+    package internal(set) var totals: Totals
+    /// The columns that have an index, by table.
+    var indexes: [String: [String]] = [:]
+    /// The last event folded.
+    package internal(set) var through: UInt64
+
+    /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
+    package static let version: UInt32 = 1
+
+    var key = ByteWriter(capacity: 128)
+    var value = ByteWriter(capacity: 1024)
+    /// The shape written last, which the next row most often has too.
+    private var latestShape: (shape: Shape, number: Int)?
+
+    package init(
+        store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()
+    ) throws(StateError) {
+        self.store = store
+        self.through = through
+        self.totals = totals
+        shapes = try ShapeTable(reading: store.snapshot)
+        ids = try StateReader(store.snapshot, shapes).idComparison
+        indexes = try StateReader(store.snapshot, shapes).allIndexes()
+    }
+
+    /// Folds a record of the log.
+    package func apply(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) {
+        var reader = try EventReader(record, shapes)
+        if reader.kind == .local {
+            try applyLocal(&reader, number: number)
+        } else {
+            try apply(try reader.event(), number: number)
+        }
+    }
+
+    package func apply(_ event: Event, number: UInt64) throws(StateError) {
+        switch event.body {
+        case .opened(let opening):
+            try put(setting: "schema", .integer(Int64(opening.schemaVersion)))
+        case .configured(let name, let value):
+            try put(setting: name, value)
+            if name == SettingName.ids { ids = value == .string("ignore-case") ? .ignoreCase : .exact }
+        case .local(let transaction):
+            for (index, change) in transaction.changes.enumerated() {
+                try apply(change, at: Position(event: number, index: UInt32(index)), isGrouped: transaction.isGrouped)
+            }
+            if transaction.isGrouped { try endGroup(number, count: transaction.changes.count) }
+        case .undone(let undone):
+            try undo(undone)
+        case .page(let page):
+            try apply(page, number: number)
+        case .purged(let purge):
+            try apply(purge)
+        case .indexed(let table, let column, let isOn):
+            try apply(indexOf: table, column, isOn: isOn)
+        case .cursorReset(let table, let queryID):
+            try putCursor(table, queryID, nil)
+        }
+        through = number
+    }
+
+    /// Goes back to what was true before, once the store has gone back.
+    package func takeBack(shapes count: Int, totals: Totals, through: UInt64) throws(StateError) {
+        shapes.removeAll(behind: count)
+        latestShape = nil
+        self.totals = totals
+        self.through = through
+        ids = try StateReader(store.snapshot, shapes).idComparison
+        indexes = try StateReader(store.snapshot, shapes).allIndexes()
+    }
+
+    // MARK: Reading and writing the state
+
+    package func rowKey(_ table: String, _ id: String) -> [UInt8] {
+        key.removeAll()
+        var (table, id) = (table, id)
+        table.withUTF8 { table in
+            id.withUTF8 { key.append(rowKey: Bytes(table), id: Bytes($0), ids) }
+        }
+        return key.bytes
+    }
+
+    /// Whether the state has nothing of a row, in a store that compares ids exactly; the row's key is left in `key`.
+    func isUnknown(_ table: String, _ id: String) throws(StateError) -> Bool {
+        guard ids == .exact, indexes.isEmpty else { return false }
+        key.removeAll()
+        var (table, id) = (table, id)
+        table.withUTF8 { table in id.withUTF8 { key.append(rowKey: Bytes(table), id: Bytes($0), .exact) } }
+        return try key.withView { key throws(StateError) in try store.value(key) } == nil
+    }
+
+    func value(_ key: [UInt8]) throws(StateError) -> StateValue? {
+        try key.withBytes { key throws(StateError) in try store.value(key) }
+    }
+
+    func put(_ key: [UInt8], _ value: [UInt8], old: StateValue?) {
+        key.withUnsafeBytes { key in value.withUnsafeBytes { store.put(key, $0, old: old) } }
+    }
+
+    func remove(_ key: [UInt8], old: StateValue) {
+        key.withUnsafeBytes { store.remove($0, old: old) }
+    }
+
+    /// What the state holds of a row, decoded, and as it was read.
+    package func entry(_ key: [UInt8]) throws(StateError) -> (entry: RowEntry?, old: StateValue?) {
+        guard let old = try value(key) else { return (nil, nil) }
+        return (try RowEntry(old, shapes), old)
+    }
+
+    func write(_ entry: RowEntry, _ key: [UInt8], old: StateValue?) throws(StateError) {
+        if !indexes.isEmpty {
+            var before: RowEntry?
+            if let old { before = try RowEntry(old, shapes) }
+            try reindex(key, from: before, to: entry)
+        }
+        if entry.isEmpty {
+            if let old { remove(key, old: old) }
+            return
+        }
+        value.removeAll()
+        value.append(entry: entry, self)
+        put(key, value.bytes, old: old)
+    }
+
+    func journalKey(_ position: Position) -> [UInt8] {
+        key.removeAll()
+        key.append(journalKey: position)
+        return key.bytes
+    }
+
+    func journal(_ position: Position) throws(StateError) -> (entry: JournalEntry, old: StateValue) {
+        guard let old = try value(journalKey(position)) else {
+            throw .malformed("the outbox lacks the change \(position.event).\(position.index), which")
+        }
+        return (try JournalEntry(old, shapes), old)
+    }
+
+    func write(_ entry: JournalEntry, at position: Position, old: StateValue?) {
+        value.removeAll()
+        entry.encode(into: &value, self)
+        put(journalKey(position), value.bytes, old: old)
+    }
+
+    /// The number of a shape; a new one becomes part of the state.
+    package func number(of shape: Shape) -> Int {
+        if let latest = latestShape, latest.shape === shape { return latest.number }
+        let number = findNumber(of: shape)
+        latestShape = (shape, number)
+        return number
+    }
+
+    private func findNumber(of shape: Shape) -> Int {
+        if let number = shapes.number(of: shape) { return number }
+        let number = shapes.add(shape)
+        var key = ByteWriter()
+        key.append(shapeKey: number)
+        put(key.bytes, shape.encodedNames, old: nil)
+        return number
+    }
+
+    func put(setting name: String, _ newValue: Value?) throws(StateError) {
+        let key = StateReader.settingKey(name)
+        let old = try value(key)
+        if let newValue {
+            var writer = ByteWriter()
+            writer.append(value: newValue)
+            put(key, writer.bytes, old: old)
+        } else if let old {
+            remove(key, old: old)
+        }
+    }
+
+    func putCursor(_ table: String, _ queryID: String, _ cursor: CursorState?) throws(StateError) {
+        var key = ByteWriter()
+        key.append(cursorKey: table, queryID)
+        let old = try value(key.bytes)
+        if let cursor {
+            var writer = ByteWriter()
+            writer.append(cursor: cursor)
+            put(key.bytes, writer.bytes, old: old)
+        } else if let old {
+            remove(key.bytes, old: old)
+        }
+    }
+}
+
+/// Names of settings that the fold knows.
+package enum SettingName {
+    package static let ids = "ids"
+}
+
+extension RowEntry {
+    package init(_ bytes: UnsafeRawBufferPointer, _ shapes: ShapeTable) throws(StateError) {
+        var reader = ByteReader(bytes)
+        do throws(MalformedBytes) { self = try reader.entry(shapes) } catch { throw .malformed("a row of the state") }
+    }
+}
+
+extension RowEntry {
+    package init(_ value: StateValue, _ shapes: ShapeTable) throws(StateError) {
+        self = try value.withBytes { bytes throws(StateError) in try RowEntry(bytes, shapes) }
+    }
+}
+
+extension JournalEntry {
+    package init(_ value: StateValue, _ shapes: ShapeTable) throws(StateError) {
+        self = try value.withBytes { bytes throws(StateError) in try JournalEntry(bytes, shapes) }
+    }
+
+    package init(_ bytes: UnsafeRawBufferPointer, _ shapes: ShapeTable) throws(StateError) {
+        var reader = ByteReader(bytes)
+        do throws(MalformedBytes) {
+            self = try JournalEntry(&reader, shapes)
+        } catch {
+            throw .malformed("a change in the outbox")
+        }
+    }
+}
+
+extension ShapeTable {
+    /// The shapes a state names.
+    convenience init(reading snapshot: StateSnapshot) throws(StateError) {
+        self.init()
+        var key = ByteWriter()
+        key.append(Keyspace.shapes)
+        try snapshot.forEach(prefix: key.bytes) { _, value throws(StateError) in
+            do throws(MalformedBytes) {
+                _ = add(try Shape(encodedNames: value))
+            } catch {
+                throw .malformed("a shape")
+            }
+            return true
+        }
+    }
+}

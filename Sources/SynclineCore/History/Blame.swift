@@ -1,0 +1,66 @@
+// Which event gave each field of a row its value: the fold is run again, and the row is looked at after each event.
+
+/// An event that changed a field.
+public struct FieldOrigin: Hashable, Sendable {
+    public var field: String
+    public var value: Value
+    public var event: UInt64
+    /// Milliseconds since 1970.
+    public var time: Int64
+    /// What kind of event it was.
+    public var cause: String
+}
+
+/// Watches one row while events are folded.
+package struct Blame {
+    private let table: String
+    private let id: String
+    private let projector: Projector
+    private var row: Row?
+    private var bytes: [UInt8]?
+    private var origins: [String: FieldOrigin] = [:]
+
+    package init(table: String, id: String) throws(StateError) {
+        self.table = table
+        self.id = id
+        projector = try Projector()
+    }
+
+    /// Folds one more event.
+    package mutating func fold(_ event: Event, number: UInt64) throws(StateError) {
+        try projector.apply(event, number: number)
+        projector.store.endCommit()
+        let (entry, stored) = try projector.entry(projector.rowKey(table, id))
+        let now = stored?.copy
+        if now == bytes { return }
+        bytes = now
+        let visible = entry?.visible
+        for name in visible?.columns ?? [] where visible?[name] != row?[name] || row == nil {
+            origins[name] = FieldOrigin(
+                field: name, value: visible?[name] ?? .null, event: number, time: event.time, cause: event.cause)
+        }
+        if visible == nil { origins = [:] }
+        row = visible
+    }
+
+    /// The origin of each field the row has, in its order; nil if there is no row.
+    package var fields: [FieldOrigin]? {
+        row.map { row in row.columns.compactMap { origins[$0] } }
+    }
+}
+
+extension Event {
+    /// What kind of event it is, in a word.
+    package var cause: String {
+        switch body {
+        case .opened: "opened"
+        case .configured: "configured"
+        case .local: "local"
+        case .undone: "undo"
+        case .page: "pull"
+        case .purged: "purge"
+        case .indexed: "indexed"
+        case .cursorReset: "cursor-reset"
+        }
+    }
+}

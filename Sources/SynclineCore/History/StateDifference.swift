@@ -1,0 +1,90 @@
+// What differs between two states, row by row: two walks side by side over the rows an app sees.
+
+/// A row that differs.
+public struct RowDifference: Hashable, Sendable {
+    public var table: String
+    public var id: String
+    /// Nil where the row is not there.
+    public var before: Row?
+    public var after: Row?
+
+    /// The columns whose values differ, sorted, with both values; nil where the row or the column is not there.
+    public var fields: [(name: String, before: Value?, after: Value?)] {
+        let names = Set(before?.columns ?? []).union(after?.columns ?? [])
+        return names.sorted { Value.compare(.string($0), .string($1)) == .less }
+            .map { ($0, before?[$0], after?[$0]) }
+            .filter { $0.before != $0.after }
+    }
+}
+
+extension StateReader {
+    /// The rows that differ in another state of any store.
+    package func differences(
+        to other: StateReader, _ body: (RowDifference) throws(StateError) -> Void
+    ) throws(StateError) {
+        var left = try RowWalk(self)
+        var right = try RowWalk(other)
+        while left.key != nil || right.key != nil {
+            let order =
+                left.key == nil ? 1 : right.key == nil ? -1 : left.compare(right)
+            var difference = try (order <= 0 ? left : right).difference
+            if order <= 0 {
+                difference.before = left.row
+                try left.advance()
+            }
+            if order >= 0 {
+                difference.after = right.row
+                try right.advance()
+            }
+            if difference.before != difference.after { try body(difference) }
+        }
+    }
+}
+
+/// A place among the rows of a state.
+private struct RowWalk {
+    private let reader: StateReader
+    private var cursor: StateCursor
+    private(set) var key: [UInt8]?
+    private(set) var row: Row?
+    private var id = ""
+
+    init(_ reader: StateReader) throws(StateError) {
+        self.reader = reader
+        cursor = try [Keyspace.rows].withBytes { start throws(StateError) in try reader.snapshot.cursor(from: start) }
+        try settle()
+    }
+
+    /// Stops at the first row an app sees.
+    private mutating func settle() throws(StateError) {
+        key = nil
+        while let bytes = cursor.key, let value = cursor.value, bytes.first == Keyspace.rows {
+            let entry = try RowEntry(value, reader.shapes)
+            if let visible = entry.visible {
+                let found = [UInt8](bytes)
+                key = found
+                row = visible
+                id = try RowKey(malformed: found).id
+                if let spelling = entry.spelling { id = spelling }
+                return
+            }
+            try cursor.advance()
+        }
+    }
+
+    mutating func advance() throws(StateError) {
+        try cursor.advance()
+        try settle()
+    }
+
+    func compare(_ other: RowWalk) -> Int {
+        guard let key, let otherKey = other.key else { return 0 }
+        return key.withBytes { left in otherKey.withBytes { left.compare($0) } }
+    }
+
+    var difference: RowDifference {
+        get throws(StateError) {
+            RowDifference(table: try RowKey(malformed: key ?? []).table, id: id, before: nil, after: nil)
+        }
+    }
+}

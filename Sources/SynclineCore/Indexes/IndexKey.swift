@@ -1,0 +1,77 @@
+// The order of an index: rows by the value of one column, then by id. Values are shortened and rounded so that they sort
+// right as bytes; two that differ may share a key, so whoever asks an index looks at the rows again.
+//
+//   05 table 00 column 00 value row-id      value := 02 bool | 04 number (8) | 06 text of at most 48 bytes 00 00
+//
+// Null, dates, bytes, arrays and objects are not in an index: it is not asked for them.
+
+enum IndexKey {
+    static let textLimit = 48
+
+    static func prefix(_ table: Bytes, _ column: String) -> ByteWriter {
+        var writer = ByteWriter(capacity: 128)
+        writer.append(Keyspace.indexes)
+        writer.append(table)
+        writer.append(0)
+        writer.append(Array(column.utf8))
+        writer.append(0)
+        return writer
+    }
+
+    static func prefix(_ table: String, _ column: String) -> ByteWriter {
+        var table = table
+        return table.withUTF8 { prefix(Bytes($0), column) }
+    }
+}
+
+extension ByteWriter {
+    /// A value's place in an index; false for one that has none.
+    mutating func append(indexValue value: Value) -> Bool {
+        switch value {
+        case .bool(let flag):
+            append(2)
+            append(flag ? 1 : 0)
+        case .integer(let number): append(indexNumber: Double(number))
+        case .double(let number): append(indexNumber: number)
+        case .string(let text):
+            append(6)
+            append(indexText: text)
+        case .null, .date, .bytes, .array, .object: return false
+        }
+        return true
+    }
+
+    /// Rounding keeps the order, so that numbers of both kinds share it.
+    private mutating func append(indexNumber number: Double) {
+        append(4)
+        // Zero has two patterns.
+        let bits = (number == 0 ? 0 : number).bitPattern
+        append(ordered: bits >> 63 == 1 ? ~bits : bits | 1 << 63)
+    }
+
+    private mutating func append(indexText text: String) {
+        for byte in text.utf8.prefix(IndexKey.textLimit) {
+            append(byte)
+            // A zero inside sorts behind the end.
+            if byte == 0 { append(0xff) }
+        }
+        append(0)
+        append(0)
+    }
+}
+
+extension ByteReader {
+    /// Steps over a value in an index; what follows is the row's id in the form of a row's key.
+    mutating func skipIndexValue() throws(MalformedBytes) {
+        switch try byte() {
+        case 2: try skip(1)
+        case 4: try skip(8)
+        case 6:
+            while true {
+                guard try byte() == 0 else { continue }
+                if try byte() == 0 { return }
+            }
+        default: throw MalformedBytes()
+        }
+    }
+}

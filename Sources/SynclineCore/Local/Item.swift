@@ -1,0 +1,112 @@
+// What an app hands in to be stored, checked in a fixed order: an object, its id, its column names, its values.
+
+/// A row's id and columns, as an app gives them.
+package struct Item: Hashable, Sendable {
+    /// Nil where the app leaves the id to the engine.
+    package var id: String?
+    package var columns: Row
+
+    /// Columns that belong to the server: an app's values for them are ignored.
+    package static let systemColumns: Set<String> = ["createdAt", "updatedAt", "version", "deleted"]
+    /// Larger rows are refused.
+    package static let sizeLimit = 16 << 20
+
+    /// Takes a JSON value for a row.
+    package init(_ value: Value) throws(SyncError) {
+        guard case .object(let members) = value else {
+            throw SyncError(.invalidItem, "an item must be an object", hint: "Give an object with an \"id\".")
+        }
+        try self.init(members)
+    }
+
+    package init(_ members: [Value.Member]) throws(SyncError) {
+        var id: Value?
+        var builder = RowBuilder()
+        for member in members where member.name == "id" { id = member.value }
+        switch id {
+        case nil: self.id = nil
+        case .string(let text)?:
+            try Item.check(id: text)
+            self.id = text
+        case let other?:
+            throw SyncError(
+                .invalidID, "an id must be a text, not \(other.kindName)",
+                hint: "Leave the id out to have one made.")
+        }
+        for member in members where member.name.hasPrefix("__") {
+            throw SyncError(
+                .reservedColumn, "the column name \"\(member.name)\" is reserved",
+                hint: "Names that begin with \"__\" belong to the engine.")
+        }
+        for member in members where member.name != "id" && !Item.systemColumns.contains(member.name) {
+            try Item.check(member.value, column: member.name, depth: 0)
+            builder.set(member.name, member.value)
+        }
+        columns = builder.row
+        guard columns.bytes.count <= Item.sizeLimit else {
+            throw SyncError(
+                .invalidItem, "a row of \(columns.bytes.count) bytes is larger than \(Item.sizeLimit)",
+                hint: "Keep large content in files and their names in rows.")
+        }
+    }
+
+    package static func check(id: String) throws(SyncError) {
+        do throws(RowIDFault) {
+            try RowID.check(id)
+        } catch {
+            throw SyncError(.invalidID, "the id can't be used: \(error.reason)")
+        }
+    }
+
+    package static func check(table: String) throws(SyncError) {
+        if RowID.isPlain(table) { return }
+        let isFine =
+            !table.isEmpty && table.utf16.count <= RowID.limit
+            && !table.unicodeScalars.contains {
+                $0.value < 0x20 || $0.value == 0x7f || "/\\?#%\"".unicodeScalars.contains($0)
+            }
+        guard isFine else {
+            throw SyncError(
+                .unknownTable, "\"\(table.prefix(40))\" can't be the name of a table",
+                hint: "Use letters, digits, \"_\" and \"-\".")
+        }
+    }
+
+    private static func check(_ value: Value, column: String, depth: Int) throws(SyncError) {
+        switch value {
+        case .double(let number) where !number.isFinite:
+            throw SyncError(.invalidItem, "column \"\(column)\" holds a number that is not finite")
+        case .date(let date) where !date.isWritable:
+            throw SyncError(.invalidItem, "column \"\(column)\" holds a date that can't be written")
+        case .array(let elements):
+            try checkDepth(depth, column)
+            for element in elements { try check(element, column: column, depth: depth + 1) }
+        case .object(let members):
+            try checkDepth(depth, column)
+            for member in members { try check(member.value, column: column, depth: depth + 1) }
+        default: break
+        }
+    }
+
+    private static func checkDepth(_ depth: Int, _ column: String) throws(SyncError) {
+        guard depth < valueDepthLimit else {
+            throw SyncError(.invalidItem, "column \"\(column)\" nests deeper than \(valueDepthLimit)")
+        }
+    }
+}
+
+extension Value {
+    /// What kind of value it is, for messages.
+    package var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a truth value"
+        case .integer, .double: "a number"
+        case .string: "a text"
+        case .date: "a date"
+        case .bytes: "bytes"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// Makes one event of local changes: each is decided on the state with those before it folded in, written into the event,
+// and folded by the same code that folds it from the log. Whoever uses it takes the state back if a change is refused.
+
+package struct LocalTransactionWriter {
+    private let projector: Projector
+    private let isGrouped: Bool
+    private let number: UInt64
+    private var event: EventWriter
+    package private(set) var count = 0
+    /// Why the state can't be folded any further: nothing of the event may stay.
+    private var failure: SyncError?
+
+    package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool) {
+        self.projector = projector
+        self.number = number
+        self.isGrouped = isGrouped
+        event = EventWriter(.local, time: time)
+        event.append(flag: isGrouped)
+    }
+
+    /// Makes a change; false if it changes nothing.
+    @discardableResult
+    package mutating func change(
+        _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row = .empty
+    ) throws(SyncError) -> Bool {
+        if kind == .insert, try insertNew(table, id, columns) { return true }
+        guard let change = try decide(kind, table, id, columns) else { return false }
+        event.append(change: change)
+        do throws(StateError) {
+            try projector.apply(change, at: Position(event: number, index: UInt32(count)), isGrouped: isGrouped)
+        } catch {
+            let failure = SyncError(error)
+            self.failure = failure
+            throw failure
+        }
+        count += 1
+        return true
+    }
+
+    /// The insert of a row the state knows nothing of, which needs no decision; false if it does.
+    private mutating func insertNew(_ table: String, _ id: String, _ columns: Row) throws(SyncError) -> Bool {
+        do throws(StateError) {
+            guard try projector.isUnknown(table, id) else { return false }
+        } catch {
+            throw SyncError(error)
+        }
+        event.append(insertInto: table, id, columns)
+        columns.withView {
+            projector.insertNew(
+                $0.shape, $0.bytes, at: Position(event: number, index: UInt32(count)), isGrouped: isGrouped)
+        }
+        count += 1
+        return true
+    }
+
+    /// Checks an item and makes a change of it; returns the row as it is then. An insert without an id gets one.
+    package mutating func change(
+        _ kind: OperationKind, _ table: String, item: Value, _ newID: () -> String
+    ) throws(SyncError) -> StoredRow {
+        try Item.check(table: table)
+        let item = try Item(item)
+        if item.id == nil, kind != .insert {
+            throw SyncError(.missingID, "the item has no \"id\"", hint: "Say which row to change.")
+        }
+        let id = item.id ?? newID()
+        try Item.check(id: id)
+        try change(kind, table, id, item.columns)
+        let found: StoredRow?
+        do throws(StateError) {
+            found = try StateReader(projector.store.snapshot, projector.shapes).row(table, id)
+        } catch {
+            throw SyncError(error)
+        }
+        return found ?? StoredRow(id: id, columns: .empty)
+    }
+
+    private func decide(
+        _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row
+    ) throws(SyncError) -> LocalChange? {
+        let entry: RowEntry?
+        do throws(StateError) {
+            entry = try projector.entry(projector.rowKey(table, id)).entry
+        } catch {
+            throw SyncError(error)
+        }
+        return try LocalDecision.decide(kind, table: table, id: id, columns: columns, on: entry)
+    }
+
+    /// The event's bytes; nil if nothing changed.
+    package mutating func finish() throws(SyncError) -> [UInt8]? {
+        if let failure { throw failure }
+        guard count > 0 else { return nil }
+        do throws(StateError) {
+            if isGrouped { try projector.endGroup(number, count: count) }
+        } catch {
+            throw SyncError(error)
+        }
+        projector.through = number
+        return event.bytes
+    }
+}

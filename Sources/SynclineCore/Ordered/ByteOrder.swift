@@ -1,0 +1,39 @@
+// Keys are byte strings in the order of their bytes; a key that another begins with comes first.
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+package typealias Bytes = UnsafeRawBufferPointer
+
+extension UnsafeRawBufferPointer {
+    /// Negative, zero or positive, as these bytes come before, equal or come behind others.
+    @inline(__always)
+    package func compare(_ other: UnsafeRawBufferPointer) -> Int {
+        let shared = Swift.min(count, other.count)
+        if shared > 0, let left = baseAddress, let right = other.baseAddress {
+            let order = memcmp(left, right, shared)
+            if order != 0 { return Int(order) }
+        }
+        return count - other.count
+    }
+
+    @inline(__always)
+    package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        count == other.count && compare(other) == 0
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Its memory, for the call.
+    @inline(__always)
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try span.withUnsafeBytes { bytes throws(Failure) in try body(bytes) }
+    }
+}

@@ -1,0 +1,51 @@
+// Says quickly that a key is certainly not in a run: a Bloom filter in blocks of one cache line, sixteen bits a key. A key
+// sets one bit in each of the eight words of its block; about one absent key in a thousand is not told.
+
+struct KeyFilter: Sendable {
+    private let words: [UInt64]
+
+    private static let blockWords = 8
+
+    /// The filter of keys, given by their hashes.
+    init(hashes: [UInt64]) {
+        let blocks = max(1, (hashes.count * 16 + 511) / 512)
+        var words = [UInt64](repeating: 0, count: blocks * KeyFilter.blockWords)
+        for hash in hashes {
+            let start = KeyFilter.block(of: hash, blocks)
+            for word in 0..<KeyFilter.blockWords { words[start + word] |= KeyFilter.bit(hash, word) }
+        }
+        self.words = words
+    }
+
+    func mayContain(hash: UInt64) -> Bool {
+        let start = KeyFilter.block(of: hash, words.count / KeyFilter.blockWords)
+        for word in 0..<KeyFilter.blockWords where words[start + word] & KeyFilter.bit(hash, word) == 0 { return false }
+        return true
+    }
+
+    /// The first word of a key's block.
+    private static func block(of hash: UInt64, _ blocks: Int) -> Int {
+        Int(hash.multipliedFullWidth(by: UInt64(blocks)).high) * blockWords
+    }
+
+    /// A key's bit in one of its words: six of the hash's lower 48 bits, which choose no block.
+    private static func bit(_ hash: UInt64, _ word: Int) -> UInt64 {
+        1 << (hash >> UInt64(word * 6) & 63)
+    }
+
+    func encode(into writer: inout ByteWriter) {
+        for word in words { writer.append(fixed: word) }
+    }
+
+    init(decoding blocks: [RunBlock]) throws(MalformedBytes) {
+        var bytes: [UInt8] = []
+        // A block's bytes do not keep the block.
+        for block in blocks { withExtendedLifetime(block) { bytes.append(contentsOf: block.bytes) } }
+        guard !bytes.isEmpty, bytes.count % (8 * KeyFilter.blockWords) == 0 else { throw MalformedBytes() }
+        words = bytes.withBytes { bytes in
+            (0..<bytes.count / 8).map { word in
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self))
+            }
+        }
+    }
+}

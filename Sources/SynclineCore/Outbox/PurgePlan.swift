@@ -1,0 +1,21 @@
+// Which rows a purge removes, and how many operations go with them.
+
+package struct PurgePlan {
+    /// The ids of the rows that match, those that an app does not see any more included.
+    package private(set) var ids: [String] = []
+    /// Operations that are pending on them.
+    package private(set) var pending = 0
+
+    package init(_ reader: StateReader, table: String, filter: Expression?) throws(StateError) {
+        try reader.forEachEntry(of: table) { id, entry throws(StateError) in
+            if let filter {
+                // A row whose delete is pending is matched by what the server last told.
+                guard let row = entry.visible ?? entry.base else { return }
+                let matches = row.withView { filter.matches(RowSight(id: id, row: $0)) }
+                guard matches else { return }
+            }
+            ids.append(id)
+            pending += (entry.pending?.frozen == nil ? 0 : 1) + (entry.pending?.operation == nil ? 0 : 1)
+        }
+    }
+}

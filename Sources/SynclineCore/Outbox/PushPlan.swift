@@ -1,0 +1,140 @@
+// What would be pushed now, and in which order: the journal's changes collapsed row by row. A pure reading of the state.
+
+/// An operation of the plan.
+public struct PlannedOperation: Hashable, Sendable {
+    public enum State: String, Hashable, Sendable {
+        case pending
+        case inFlight = "in-flight"
+        case conflict
+        case parked
+    }
+
+    /// The row it is about.
+    public var table: String { row.table }
+    public var id: String { spelling ?? row.id }
+    public var kind: OperationKind
+    public var state: State
+    /// Whether the server may have seen it already.
+    public var maybeSent: Bool
+    /// Its place in the order of the push.
+    public var position: Position
+    /// The first and last event whose changes it carries.
+    public var events: ClosedRange<UInt64>
+    /// The row's key in the state.
+    package var rowKey: [UInt8]
+    /// How the id is spelled, where the key does not say.
+    var spelling: String?
+    /// The last change it carries.
+    package var through: Position
+
+    private var row: RowKey {
+        guard let row = try? RowKey(malformed: rowKey) else {
+            preconditionFailure("a plan is made of keys that were read from the state")
+        }
+        return row
+    }
+}
+
+package struct PushPlan {
+    package private(set) var operations: [PlannedOperation] = []
+
+    package init(_ reader: StateReader) throws(StateError) {
+        let spellsIDs = reader.spellsIDs
+        var inserts: [Position] = []
+        var movable: [(index: Int, last: Position)] = []
+        var found: [PlannedOperation] = []
+        var isMixed = false
+        try reader.forEachChange { position, change throws(StateError) in
+            // A row's operations are found with its first change.
+            guard change.previous == nil else { return true }
+            guard change.content == nil, !change.isFrozen else {
+                guard let entry = try reader.entry(key: change.rowKey), let pending = entry.pending else {
+                    throw .malformed("the outbox names a row without changes, which")
+                }
+                for operation in PushPlan.operations(of: pending, entry, change.rowKey) {
+                    if operation.kind == .update, operation.state == .pending, operation.through > operation.position {
+                        movable.append((found.count, operation.through))
+                    }
+                    found.append(operation)
+                    isMixed = true
+                }
+                return true
+            }
+            let kind: OperationKind = change.replaces ? .update : change.kind
+            // In a store that ignores case the key does not have the id's spelling.
+            let spelling = spellsIDs ? try reader.entry(key: change.rowKey)?.spelling : nil
+            found.append(
+                PlannedOperation(
+                    kind: kind, state: .pending, maybeSent: false, position: position,
+                    events: position.event...position.event, rowKey: change.rowKey, spelling: spelling,
+                    through: position))
+            return true
+        }
+        for operation in found where operation.kind == .insert { inserts.append(operation.position) }
+        inserts.sort()
+        for (index, last) in movable
+        where PushPlan.hasInsert(inserts, between: found[index].position, and: last) {
+            found[index].position = last
+        }
+        // They were found in order but for those that moved.
+        operations = movable.isEmpty && !isMixed ? found : found.sorted { $0.position < $1.position }
+    }
+
+    /// Whether an insert of another row stands strictly between two positions.
+    private static func hasInsert(
+        _ inserts: [Position], between first: Position, and last: Position
+    ) -> Bool {
+        var low = 0
+        var high = inserts.count
+        while low < high {
+            let middle = (low + high) / 2
+            if inserts[middle] <= first { low = middle + 1 } else { high = middle }
+        }
+        // A row has one insert at most, and before its update: the first that is between is another row's.
+        return low < inserts.count && inserts[low] < last
+    }
+
+    private static func operations(
+        of pending: PendingRow, _ entry: RowEntry, _ key: [UInt8]
+    ) -> [PlannedOperation] {
+        var operations: [PlannedOperation] = []
+        if let frozen = pending.frozen {
+            let state: PlannedOperation.State =
+                switch frozen.status {
+                case .inFlight: .inFlight
+                case .conflict: .conflict
+                case .parked: .parked
+                }
+            operations.append(
+                PlannedOperation(
+                    kind: frozen.kind, state: state, maybeSent: frozen.maybeSent, position: frozen.position,
+                    events: min(pending.first.event, frozen.through.event)...frozen.through.event, rowKey: key,
+                    spelling: entry.spelling, through: frozen.through))
+        }
+        if let operation = pending.operation {
+            operations.append(
+                PlannedOperation(
+                    kind: operation.kind, state: .pending, maybeSent: false, position: operation.first,
+                    events: operation.first.event...pending.last.event, rowKey: key, spelling: entry.spelling,
+                    through: pending.last))
+        }
+        return operations
+    }
+
+    /// The columns an operation sends, sorted by name: an insert all, an update those that changed, a delete none.
+    package static func fields(of operation: PlannedOperation, in entry: RowEntry) -> [String] {
+        guard let pending = entry.pending, operation.kind != .delete else { return [] }
+        let columns = operation.state == .pending ? pending.overlay : pending.frozen?.columns ?? .empty
+        return columns.columns.sorted { Value.compare(.string($0), .string($1)) == .less }
+    }
+}
+
+extension RowKey {
+    init(malformed key: [UInt8]) throws(StateError) {
+        do throws(MalformedBytes) {
+            self = try key.withBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
+        } catch {
+            throw .malformed("a row's key")
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// Answers a query from the state: walks a table's rows in key order, keeps what matches, puts it in order, cuts the
+// window. Rows stay encoded until they are known to be wanted.
+
+/// A row with its id.
+public struct StoredRow: Hashable, Sendable {
+    public var id: String
+    /// Its columns, the id not among them.
+    public var columns: Row
+
+    public init(id: String, columns: Row) {
+        self.id = id
+        self.columns = columns
+    }
+}
+
+/// What a query brought.
+public struct QueryResult: Hashable, Sendable {
+    public var rows: [StoredRow]
+    /// How many rows match, whatever the window left of them, if the query asked.
+    public var count: Int?
+}
+
+extension StateReader {
+    package func run(_ query: Query) throws(StateError) -> QueryResult {
+        var matches: [Match] = []
+        var total = 0
+        // Without an order of its own a form's rows come by id, so that no more than the window is needed of each.
+        let isByKey = query.order.isEmpty && !spellsIDs
+        let needed = isByKey && !query.countsAll ? query.top.map { $0.addingReportingOverflow(query.skip) } : nil
+        let limit = needed.map { $0.overflow ? .max : $0.partialValue }
+        var inForm = 0
+        var isSorted = isByKey
+        try forEachMatch(query) { sight, isNewForm throws(StateError) in
+            if isNewForm {
+                isSorted = isByKey && matches.isEmpty
+                inForm = 0
+            }
+            total += 1
+            inForm += 1
+            matches.append(Match(sight, query))
+            return limit.map { inForm < $0 } ?? true
+        }
+        if !isSorted { matches.sort { $0.isBefore($1, query.order) } }
+        let window = matches.dropFirst(query.skip).prefix(query.top ?? .max)
+        return QueryResult(
+            rows: window.map { StoredRow(id: $0.id, columns: $0.row) }, count: query.countsAll ? total : nil)
+    }
+
+    /// How many rows match.
+    package func count(_ query: Query) throws(StateError) -> Int {
+        var total = 0
+        try forEachMatch(query) { _, _ throws(StateError) in
+            total += 1
+            return true
+        }
+        return total
+    }
+
+    /// Every row that matches. Those whose ids have one form come one behind the other, by id; the body is told when a
+    /// form begins, and may say that it wants no more of it.
+    private func forEachMatch(
+        _ query: Query, _ body: (RowSight, Bool) throws(StateError) -> Bool
+    ) throws(StateError) {
+        let filter = query.filter.map { FilterProgram($0) }
+        let candidates = try candidates(query)
+        for form in RowKey.forms {
+            var isNewForm = true
+            let visit = { (sight: RowSight) throws(StateError) -> Bool in
+                if let filter, !filter.matches(sight) { return true }
+                defer { isNewForm = false }
+                return try body(sight, isNewForm)
+            }
+            if let candidates {
+                try forEachRow(of: query.table, form: form, among: candidates, visit)
+            } else {
+                try forEachRow(of: query.table, form: form, visit)
+            }
+        }
+    }
+
+    private func forEachRow(
+        of table: String, form: UInt8, among keys: [[UInt8]], _ body: (RowSight) throws(StateError) -> Bool
+    ) throws(StateError) {
+        let length = table.utf8.count + 2
+        let known = shapes.all
+        for key in keys where key[length] == form {
+            guard let stored = try value(key) else { continue }
+            let goesOn = try key.withBytes { key throws(StateError) in
+                try stored.withBytes { value throws(StateError) in
+                    try visit(key, value, prefix: length, known, body)
+                }
+            }
+            if !goesOn { return }
+        }
+    }
+
+    private struct Match {
+        let id: String
+        let row: Row
+        let keys: [Value]
+
+        init(_ sight: RowSight, _ query: Query) {
+            id = sight.id
+            row = query.select.map { sight.row(selecting: $0) } ?? sight.row
+            keys = query.order.map { sight.value(ofColumn: $0.column) }
+        }
+
+        func isBefore(_ other: Match, _ order: [Query.Key]) -> Bool {
+            for (index, key) in order.enumerated() {
+                switch Value.sortOrder(keys[index], other.keys[index]) {
+                case .less: return !key.isDescending
+                case .greater: return key.isDescending
+                case .equal, .none: continue
+                }
+            }
+            return Value.compare(.string(id), .string(other.id)) == .less
+        }
+    }
+
+    /// Every row of a table that an app sees, of one form of id, in order.
+    package func forEachRow(
+        of table: String, form: UInt8, _ body: (RowSight) throws(StateError) -> Bool
+    ) throws(StateError) {
+        var prefix = ByteWriter()
+        prefix.append(tablePrefix: table)
+        let length = prefix.count
+        prefix.append(form)
+        var known = shapes.all
+        try snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
+            if known.count < shapes.count { known = shapes.all }
+            return try visit(key, value, prefix: length, known, body)
+        }
+    }
+
+    /// Calls `body` with a row, if an app sees it.
+    private func visit(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, prefix: Int, _ known: [Shape],
+        _ body: (RowSight) throws(StateError) -> Bool
+    ) throws(StateError) -> Bool {
+        if RowSight.isFrozen(value, known) {
+            let entry = try RowEntry(value, shapes)
+            guard let row = entry.visible else { return true }
+            var id = try RowKey(malformed: [UInt8](key)).id
+            if let spelling = entry.spelling { id = spelling }
+            return try row.withView { view throws(StateError) in try body(RowSight(id: id, row: view)) }
+        }
+        guard let sight = try RowSight(table: prefix, key: key, value: value, known) else { return true }
+        return try body(sight)
+    }
+}
+
+extension RowKey {
+    /// The forms an id's key can have.
+    package static let forms: [UInt8] = [1, 2, 3]
+}

@@ -1,0 +1,144 @@
+// A row's columns and their values, encoded. Its id is kept beside it: it is the row's address, not one of its columns.
+
+/// Columns and their values.
+public struct Row: Sendable {
+    public let shape: Shape
+    /// The values in the shape's order, one behind the other.
+    package let bytes: [UInt8]
+
+    package init(shape: Shape, bytes: [UInt8]) {
+        self.shape = shape
+        self.bytes = bytes
+    }
+
+    /// No columns.
+    public static let empty = Row(shape: .empty, bytes: [])
+
+    /// Of two members with one name the last counts.
+    public init(_ members: some Sequence<Value.Member>) {
+        var builder = RowBuilder()
+        for member in members { builder.set(member.name, member.value) }
+        self = builder.row
+    }
+
+    /// Values in a shape's order.
+    public init(_ shape: Shape, _ values: [Value]) {
+        precondition(values.count == shape.names.count, "a row has a value for each column")
+        var writer = ByteWriter(capacity: values.count * 12)
+        for value in values { writer.append(value: value) }
+        self.init(shape: shape, bytes: writer.bytes)
+    }
+
+    public var isEmpty: Bool { shape.names.isEmpty }
+    public var columns: [String] { shape.names }
+
+    /// The value of a column; nil if the row has none of that name.
+    public subscript(name: String) -> Value? {
+        shape.place(of: name).map { place in withView { $0.value(at: place) } }
+    }
+
+    /// All columns with their values.
+    public var members: [Value.Member] {
+        withView { view in
+            var reader = ByteReader(view.bytes)
+            return shape.names.map { Value.Member($0, (try? reader.value()) ?? .null) }
+        }
+    }
+
+    /// Reads the encoded values in place.
+    package func withView<Result, Failure: Error>(
+        _ body: (RowView) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try bytes.withBytes { bytes throws(Failure) in try body(RowView(shape: shape, bytes: bytes)) }
+    }
+
+    /// This row with the columns of another over it.
+    package func merged(with other: Row) -> Row {
+        if other.isEmpty { return self }
+        if isEmpty { return other }
+        var builder = RowBuilder(self)
+        for member in other.members { builder.set(member.name, member.value) }
+        return builder.row
+    }
+
+    /// The columns that a test keeps.
+    package func filter(_ isKept: (Value.Member) -> Bool) -> Row {
+        Row(members.filter(isKept))
+    }
+}
+
+extension Row: Hashable {
+    public static func == (left: Row, right: Row) -> Bool {
+        left.shape == right.shape && left.bytes == right.bytes
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(shape)
+        hasher.combine(bytes)
+    }
+}
+
+extension Row: FilterSubject {
+    public func value(ofColumn name: String) -> Value { self[name] ?? .null }
+}
+
+/// Encoded values in memory that belongs to somebody else.
+package struct RowView {
+    package let shape: Shape
+    package let bytes: UnsafeRawBufferPointer
+
+    package init(shape: Shape, bytes: UnsafeRawBufferPointer) {
+        self.shape = shape
+        self.bytes = bytes
+    }
+
+    /// The value at a place of the shape, decoded.
+    package func value(at place: Int) -> Value {
+        var reader = ByteReader(bytes)
+        for _ in 0..<place {
+            guard (try? reader.skipValue()) != nil else { return .null }
+        }
+        return (try? reader.value()) ?? .null
+    }
+
+    /// The value at a place of the shape, encoded, and what follows it.
+    func encoded(at place: Int) -> UnsafeRawBufferPointer? {
+        var reader = ByteReader(bytes)
+        for _ in 0..<place {
+            guard (try? reader.skipValue()) != nil else { return nil }
+        }
+        return reader.rest
+    }
+
+    package var row: Row { Row(shape: shape, bytes: [UInt8](bytes)) }
+}
+
+/// Builds a row column by column.
+public struct RowBuilder {
+    private var names: [String] = []
+    private var values: [Value] = []
+    private var places: [String: Int] = [:]
+
+    public init() {}
+
+    public init(_ row: Row) {
+        for member in row.members { set(member.name, member.value) }
+    }
+
+    /// Sets a column; one that is there keeps its place.
+    public mutating func set(_ name: String, _ value: Value) {
+        if let place = places[name] {
+            values[place] = value
+        } else {
+            places[name] = names.count
+            names.append(name)
+            values.append(value)
+        }
+    }
+
+    public var row: Row {
+        var writer = ByteWriter(capacity: values.count * 12)
+        for value in values { writer.append(value: value) }
+        return Row(shape: names.isEmpty ? .empty : Shape(names), bytes: writer.bytes)
+    }
+}

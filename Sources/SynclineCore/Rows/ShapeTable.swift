@@ -1,0 +1,59 @@
+// Shapes by number. The state names a row's shape by a small number; numbers are given in the order in which shapes are
+// first folded, so every replay gives the same ones.
+
+import Synchronization
+
+package final class ShapeTable: Sendable {
+    private struct Content {
+        var shapes: [Shape] = []
+        var numbers: [Shape: Int] = [:]
+        /// The shape read last, which the next row most often has too.
+        var latest: Shape?
+    }
+
+    private let content = Mutex(Content())
+
+    package init() {}
+
+    package var count: Int { content.withLock { $0.shapes.count } }
+
+    package func shape(_ number: Int) -> Shape? {
+        content.withLock { $0.shapes.indices.contains(number) ? $0.shapes[number] : nil }
+    }
+
+    package func number(of shape: Shape) -> Int? {
+        content.withLock { $0.numbers[shape] }
+    }
+
+    /// The shape of some names, the same object as before where it was read before.
+    func shape(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) -> Shape {
+        let latest = content.withLock { $0.latest }
+        if let latest, latest.encodedNames.withBytes({ $0.hasSameBytes(as: encodedNames) }) { return latest }
+        var shape = try Shape(encodedNames: encodedNames)
+        content.withLock { content in
+            if let number = content.numbers[shape] { shape = content.shapes[number] }
+            content.latest = shape
+        }
+        return shape
+    }
+
+    /// Adds a shape that is not there yet, and returns its number.
+    package func add(_ shape: Shape) -> Int {
+        content.withLock { content in
+            content.numbers[shape] = content.shapes.count
+            content.shapes.append(shape)
+            return content.shapes.count - 1
+        }
+    }
+
+    /// Forgets the shapes behind the first `count`.
+    package func removeAll(behind count: Int) {
+        content.withLock { content in
+            for shape in content.shapes[count...] { content.numbers[shape] = nil }
+            content.shapes.removeSubrange(count...)
+        }
+    }
+
+    /// All shapes, by number: what a scan takes along so that it need not ask for each row.
+    package var all: [Shape] { content.withLock { $0.shapes } }
+}

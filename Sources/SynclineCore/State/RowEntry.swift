@@ -1,0 +1,265 @@
+// What the state keeps of a row: the base (what the server last told), and, while changes are pending, the columns they
+// lay over it, the operation they collapse to, and the one that was sent or waits for a decision.
+//
+//   flags: 01 base · 02 pending · 04 id in a spelling of its own
+
+/// What a change does to a row, and what an operation sends.
+public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
+    case insert, update, delete
+}
+
+package struct RowEntry: Hashable, Sendable {
+    /// The id as it is spelled, where the key does not say.
+    package var spelling: String?
+    package var base: Row?
+    package var pending: PendingRow?
+
+    package init(spelling: String? = nil, base: Row? = nil, pending: PendingRow? = nil) {
+        self.spelling = spelling
+        self.base = base
+        self.pending = pending
+    }
+
+    /// Whether nothing is left to be kept.
+    package var isEmpty: Bool { base == nil && pending == nil }
+
+    /// Whether an app sees the row.
+    package var isPresent: Bool { pending?.isPresent ?? (base != nil) }
+
+    /// The row the server will have once what was sent is done.
+    package var expected: Row {
+        let base = base ?? .empty
+        guard let frozen = pending?.frozen else { return base }
+        return frozen.kind == .delete ? .empty : base.merged(with: frozen.columns)
+    }
+
+    /// The row as an app sees it.
+    package var visible: Row? {
+        guard isPresent else { return nil }
+        guard let pending else { return base }
+        guard let under = base ?? pending.lostBase, !pending.hidesBase else { return pending.overlay }
+        return under.merged(with: pending.overlay)
+    }
+}
+
+/// The pending changes of a row.
+package struct PendingRow: Hashable, Sendable {
+    /// The first and last change of the row that is in the journal, and how many there are.
+    package var first: Position
+    package var last: Position
+    package var count: Int
+    /// Whether an app sees the row.
+    package var isPresent: Bool
+    /// Whether the base does not show through: the row was deleted and is inserted anew.
+    package var hidesBase = false
+    /// The columns the changes set, later over earlier ones.
+    package var overlay: Row = .empty
+    /// What the changes that were not sent yet come to; nil where they come to nothing.
+    package var operation: Operation?
+    /// The operation that was sent, is in conflict, or parked.
+    package var frozen: FrozenOperation?
+
+    /// The base of a row that is gone from the server while the app has changes to it: the app still sees it.
+    var lostBase: Row? {
+        guard let frozen, frozen.status == .conflict, frozen.server == nil, frozen.kind == .update else { return nil }
+        return frozen.ancestor
+    }
+
+    package struct Operation: Hashable, Sendable {
+        package var kind: OperationKind
+        /// Its first change.
+        package var first: Position
+
+        package init(kind: OperationKind, first: Position) {
+            self.kind = kind
+            self.first = first
+        }
+    }
+
+    package init(first: Position, last: Position, count: Int, isPresent: Bool) {
+        self.first = first
+        self.last = last
+        self.count = count
+        self.isPresent = isPresent
+    }
+}
+
+/// An operation as it was sent, which is how it is sent again.
+package struct FrozenOperation: Hashable, Sendable {
+    package enum Status: UInt8, Hashable, Sendable {
+        case inFlight, conflict, parked
+    }
+
+    package var kind: OperationKind
+    package var status: Status
+    /// Whether the server may have seen it.
+    package var maybeSent: Bool
+    /// Where it stands in the outbox.
+    package var position: Position
+    /// The last change it takes along; later ones are follow-ups.
+    package var through: Position
+    package var operationID: String
+    /// The columns that are sent.
+    package var columns: Row
+    /// The base it was made on.
+    package var ancestor: Row?
+    /// What the server said: its row (none if it is gone), status, code, words.
+    package var server: Row?
+    package var httpStatus: Int?
+    package var code: String?
+    package var message: String?
+
+    package init(
+        kind: OperationKind, status: Status, maybeSent: Bool, position: Position, through: Position,
+        operationID: String, columns: Row, ancestor: Row?
+    ) {
+        self.kind = kind
+        self.status = status
+        self.maybeSent = maybeSent
+        self.position = position
+        self.through = through
+        self.operationID = operationID
+        self.columns = columns
+        self.ancestor = ancestor
+    }
+}
+
+// MARK: Encoding
+
+/// Writes rows with their shapes as numbers.
+package protocol ShapeNumbering {
+    func number(of shape: Shape) -> Int
+}
+
+extension ByteWriter {
+    package mutating func append(row: Row, _ shapes: some ShapeNumbering) {
+        append(varint: shapes.number(of: row.shape))
+        append(counted: row.bytes)
+    }
+
+    private mutating func append(optional row: Row?, _ shapes: some ShapeNumbering) {
+        append(row == nil ? 0 : 1)
+        if let row { append(row: row, shapes) }
+    }
+
+    private mutating func append(optional text: String?) {
+        append(text == nil ? 0 : 1)
+        if let text { append(text: text) }
+    }
+
+    package mutating func append(entry: RowEntry, _ shapes: some ShapeNumbering) {
+        append(
+            (entry.base == nil ? 0 : 1) | (entry.pending == nil ? 0 : 2) | (entry.spelling == nil ? 0 : 4))
+        if let spelling = entry.spelling { append(text: spelling) }
+        if let base = entry.base { append(row: base, shapes) }
+        if let pending = entry.pending { append(pending: pending, shapes) }
+    }
+
+    /// The entry of a row that was just inserted and nothing else.
+    mutating func append(insertedRow shape: Int, _ values: UnsafeRawBufferPointer, _ position: Position) {
+        append(2)
+        append(0x31 | OperationKind.insert.rawValue << 6)
+        append(varint: shape)
+        append(counted: values)
+        append(position: position)
+    }
+
+    /// Flags: 01 present · 02 hides the base · 04 more than one change · 08 frozen · 10 an operation · 20 the operation
+    /// begins with the first change · 40, 80 its kind.
+    private mutating func append(pending: PendingRow, _ shapes: some ShapeNumbering) {
+        var flags: UInt8 = pending.isPresent ? 1 : 0
+        if pending.hidesBase { flags |= 2 }
+        if pending.count > 1 { flags |= 4 }
+        if pending.frozen != nil { flags |= 8 }
+        if let operation = pending.operation {
+            flags |= 0x10 | operation.kind.rawValue << 6
+            if operation.first == pending.first { flags |= 0x20 }
+        }
+        append(flags)
+        append(row: pending.overlay, shapes)
+        append(position: pending.first)
+        if pending.count > 1 {
+            append(position: pending.last)
+            append(varint: pending.count)
+        }
+        if let operation = pending.operation, operation.first != pending.first { append(position: operation.first) }
+        if let frozen = pending.frozen { append(frozen: frozen, shapes) }
+    }
+
+    private mutating func append(frozen: FrozenOperation, _ shapes: some ShapeNumbering) {
+        append(frozen.kind.rawValue)
+        append(frozen.status.rawValue)
+        append(frozen.maybeSent ? 1 : 0)
+        append(position: frozen.position)
+        append(position: frozen.through)
+        append(text: frozen.operationID)
+        append(row: frozen.columns, shapes)
+        append(optional: frozen.ancestor, shapes)
+        append(optional: frozen.server, shapes)
+        append(varint: frozen.httpStatus ?? 0)
+        append(optional: frozen.code)
+        append(optional: frozen.message)
+    }
+}
+
+extension ByteReader {
+    package mutating func row(_ shapes: ShapeTable) throws(MalformedBytes) -> Row {
+        guard let shape = shapes.shape(Int(truncatingIfNeeded: try varint())) else { throw MalformedBytes() }
+        return Row(shape: shape, bytes: [UInt8](try counted()))
+    }
+
+    private mutating func optionalRow(_ shapes: ShapeTable) throws(MalformedBytes) -> Row? {
+        try byte() == 0 ? nil : try row(shapes)
+    }
+
+    private mutating func optionalText() throws(MalformedBytes) -> String? {
+        try byte() == 0 ? nil : try text()
+    }
+
+    package mutating func entry(_ shapes: ShapeTable) throws(MalformedBytes) -> RowEntry {
+        let flags = try byte()
+        var entry = RowEntry()
+        if flags & 4 != 0 { entry.spelling = try text() }
+        if flags & 1 != 0 { entry.base = try row(shapes) }
+        if flags & 2 != 0 { entry.pending = try pending(shapes) }
+        return entry
+    }
+
+    private mutating func pending(_ shapes: ShapeTable) throws(MalformedBytes) -> PendingRow {
+        let flags = try byte()
+        let overlay = try row(shapes)
+        let first = try position()
+        var pending = PendingRow(first: first, last: first, count: 1, isPresent: flags & 1 != 0)
+        pending.overlay = overlay
+        pending.hidesBase = flags & 2 != 0
+        if flags & 4 != 0 {
+            pending.last = try position()
+            pending.count = Int(truncatingIfNeeded: try varint())
+        }
+        if flags & 0x10 != 0 {
+            guard let kind = OperationKind(rawValue: flags >> 6) else { throw MalformedBytes() }
+            pending.operation = .init(kind: kind, first: flags & 0x20 != 0 ? first : try position())
+        }
+        if flags & 8 != 0 { pending.frozen = try frozen(shapes) }
+        return pending
+    }
+
+    private mutating func frozen(_ shapes: ShapeTable) throws(MalformedBytes) -> FrozenOperation {
+        guard let kind = OperationKind(rawValue: try byte()), let status = FrozenOperation.Status(rawValue: try byte())
+        else { throw MalformedBytes() }
+        let maybeSent = try byte() != 0
+        let position = try position()
+        let through = try self.position()
+        let operationID = try text()
+        let columns = try row(shapes)
+        var frozen = FrozenOperation(
+            kind: kind, status: status, maybeSent: maybeSent, position: position, through: through,
+            operationID: operationID, columns: columns, ancestor: try optionalRow(shapes))
+        frozen.server = try optionalRow(shapes)
+        let httpStatus = Int(truncatingIfNeeded: try varint())
+        frozen.httpStatus = httpStatus == 0 ? nil : httpStatus
+        frozen.code = try optionalText()
+        frozen.message = try optionalText()
+        return frozen
+    }
+}

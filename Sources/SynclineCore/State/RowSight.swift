@@ -1,0 +1,111 @@
+// A row of the state as an app sees it, read in place: base and pending columns stay encoded until one is asked for.
+
+package struct RowSight: FilterSubject {
+    /// Where the id is: given, or in the row's key.
+    private enum Name {
+        case text(String)
+        case key(UnsafeRawBufferPointer, behind: Int)
+    }
+
+    private let name: Name
+    private let over: RowView?
+    private let under: RowView?
+
+    /// Nil for a row that an app does not see.
+    package init?(
+        table prefixLength: Int, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ shapes: [Shape]
+    ) throws(StateError) {
+        do throws(MalformedBytes) {
+            var reader = ByteReader(value)
+            let flags = try reader.byte()
+            name = flags & 4 != 0 ? .text(try reader.text()) : .key(key, behind: prefixLength)
+            let base = flags & 1 != 0 ? try reader.view(shapes) : nil
+            guard flags & 2 != 0 else {
+                over = nil
+                under = base
+                return
+            }
+            let pendingFlags = try reader.byte()
+            guard pendingFlags & 1 != 0 else { return nil }
+            over = try reader.view(shapes)
+            under = pendingFlags & 2 != 0 ? nil : base
+        } catch {
+            throw .malformed("a row of the state")
+        }
+    }
+
+    package var id: String {
+        switch name {
+        case .text(let id): id
+        case .key(let key, let prefix): (try? RowKey.id(in: key, behind: prefix)) ?? ""
+        }
+    }
+
+    /// A column's encoded value and what follows it; nil where the row has none.
+    func encoded(_ overPlace: ColumnPlace, _ underPlace: ColumnPlace) -> UnsafeRawBufferPointer? {
+        if let over, let place = overPlace.place(in: over.shape) { return over.encoded(at: place) }
+        if let under, let place = underPlace.place(in: under.shape) { return under.encoded(at: place) }
+        return nil
+    }
+
+    /// Whether the row needs to be decoded whole: an operation that was sent may show another base.
+    package static func isFrozen(_ value: UnsafeRawBufferPointer, _ shapes: [Shape]) -> Bool {
+        var reader = ByteReader(value)
+        guard let flags = try? reader.byte(), flags & 3 == 2 else { return false }
+        if flags & 4 != 0 { guard (try? reader.counted()) != nil else { return false } }
+        guard let pending = try? reader.byte() else { return false }
+        return pending & 8 != 0
+    }
+
+    package init(id: String, row: RowView) {
+        name = .text(id)
+        over = nil
+        under = row
+    }
+
+    package func value(ofColumn name: String) -> Value {
+        if name == "id" { return .string(id) }
+        if let over, let place = over.shape.place(of: name) { return over.value(at: place) }
+        if let under, let place = under.shape.place(of: name) { return under.value(at: place) }
+        return .null
+    }
+
+    /// The whole row, copied.
+    package var row: Row {
+        guard let over else { return under?.row ?? .empty }
+        guard let under else { return over.row }
+        return under.row.merged(with: over.row)
+    }
+
+    /// Some columns of it, those that exist, in the order they were asked for.
+    package func row(selecting columns: [String]) -> Row {
+        var builder = RowBuilder()
+        for name in columns where name != "id" {
+            let exists = over?.shape.place(of: name) != nil || under?.shape.place(of: name) != nil
+            if exists { builder.set(name, value(ofColumn: name)) }
+        }
+        return builder.row
+    }
+}
+
+extension ByteReader {
+    mutating func view(_ shapes: [Shape]) throws(MalformedBytes) -> RowView {
+        let number = try varint()
+        guard number < UInt64(shapes.count) else { throw MalformedBytes() }
+        return RowView(shape: shapes[Int(number)], bytes: try counted())
+    }
+}
+
+extension RowKey {
+    /// The id in a row's key whose table is known.
+    static func id(in key: UnsafeRawBufferPointer, behind prefix: Int) throws(MalformedBytes) -> String {
+        var reader = ByteReader(key)
+        try reader.skip(prefix)
+        switch try reader.byte() {
+        case 1: return TextForm.text(ofUUID: try reader.take(16), isUpper: false)
+        case 2: return TextForm.text(ofUUID: try reader.take(16), isUpper: true)
+        case 3: return String(decoding: reader.rest, as: UTF8.self)
+        default: throw MalformedBytes()
+        }
+    }
+}

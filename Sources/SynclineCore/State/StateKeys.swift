@@ -1,0 +1,173 @@
+// The keys of the state. One byte says what a key is for; the rest is so made that keys sort the way they are read.
+//
+//   01 shape number (8)                         the names of its columns
+//   02 table 00 query id                        a cursor
+//   03 table 00 form id                         a row
+//   04 name                                     a counter or a setting
+//   05 table 00 column 00 value id              an index
+//   7f event (8) index (4)                      the journal: a change that is in the outbox
+//
+// A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other text. Within a
+// form keys sort as ids do.
+
+enum Keyspace {
+    static let shapes: UInt8 = 1
+    static let cursors: UInt8 = 2
+    static let rows: UInt8 = 3
+    static let settings: UInt8 = 4
+    static let indexes: UInt8 = 5
+    /// The largest, so that its newest entry is behind every other key.
+    static let journal: UInt8 = 0x7f
+}
+
+/// The place of a change: the event it came with and its index in it. Positions order the outbox.
+public struct Position: Hashable, Comparable, Sendable {
+    public var event: UInt64
+    public var index: UInt32
+
+    public init(event: UInt64, index: UInt32 = 0) {
+        self.event = event
+        self.index = index
+    }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.event, left.index) < (right.event, right.index)
+    }
+
+    /// Calls `body` with the key of the change here.
+    func withJournalKey<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: 13, alignment: 8) { key in
+            key.storeBytes(of: Keyspace.journal, as: UInt8.self)
+            key.storeBytes(of: event.bigEndian, toByteOffset: 1, as: UInt64.self)
+            key.storeBytes(of: index.bigEndian, toByteOffset: 9, as: UInt32.self)
+            return body(UnsafeRawBufferPointer(key))
+        }
+    }
+
+    /// Behind every change of an event: where the event keeps what is true of all of them.
+    static func end(of event: UInt64) -> Position { Position(event: event, index: .max) }
+}
+
+/// How ids that differ only in the case of ASCII letters are taken.
+public enum IDComparison: UInt8, Sendable {
+    case exact
+    case ignoreCase
+}
+
+extension ByteWriter {
+    package mutating func append(position: Position) {
+        append(varint: position.event)
+        append(varint: UInt64(position.index))
+    }
+
+    mutating func append(journalKey position: Position) {
+        append(Keyspace.journal)
+        append(ordered: position.event)
+        withUnsafeBytes(of: position.index.bigEndian) { append($0) }
+    }
+
+    mutating func append(shapeKey number: Int) {
+        append(Keyspace.shapes)
+        append(ordered: UInt64(number))
+    }
+
+    mutating func append(tablePrefix table: Bytes) {
+        append(Keyspace.rows)
+        append(table)
+        append(0)
+    }
+
+    mutating func append(tablePrefix table: String) {
+        var table = table
+        table.withUTF8 { append(tablePrefix: Bytes($0)) }
+    }
+
+    mutating func append(cursorKey table: String, _ queryID: String) {
+        append(Keyspace.cursors)
+        append(Array(table.utf8))
+        append(0)
+        append(Array(queryID.utf8))
+    }
+
+    mutating func append(rowKey table: Bytes, id: Bytes, _ comparison: IDComparison) {
+        append(tablePrefix: table)
+        if comparison == .ignoreCase {
+            append(idForm: id.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 })
+        } else {
+            append(idForm: id)
+        }
+    }
+
+    /// The key of a row whose id is encoded as a value; false if the value is no text.
+    mutating func append(rowKey table: Bytes, encodedID id: Bytes) -> Bool {
+        append(tablePrefix: table)
+        guard let tag = id.first else { return false }
+        let content = Bytes(rebasing: id[1...])
+        switch tag {
+        case ValueTag.lowerUUID:
+            append(1)
+            append(content)
+        case ValueTag.upperUUID:
+            append(2)
+            append(content)
+        case ValueTag.shortText...:
+            append(3)
+            append(content)
+        default:
+            // Long texts and texts of another compact form.
+            var reader = ByteReader(id)
+            guard case .string(var text)? = try? reader.value() else { return false }
+            text.withUTF8 { append(idForm: Bytes($0)) }
+        }
+        return true
+    }
+
+    private mutating func append(idForm id: [UInt8]) {
+        id.withUnsafeBytes { append(idForm: $0) }
+    }
+
+    private mutating func append(idForm id: Bytes) {
+        switch id.count == 36 ? TextForm(id) : nil {
+        case .lowerUUID?:
+            append(1)
+            append(hexadecimal: id)
+        case .upperUUID?:
+            append(2)
+            append(hexadecimal: id)
+        default:
+            append(3)
+            append(id)
+        }
+    }
+}
+
+extension ByteReader {
+    package mutating func position() throws(MalformedBytes) -> Position {
+        let event = try varint()
+        let index = try varint()
+        guard index <= UInt64(UInt32.max) else { throw MalformedBytes() }
+        return Position(event: event, index: UInt32(index))
+    }
+}
+
+/// What a row's key says.
+package struct RowKey: Hashable, Sendable {
+    package var table: String
+    package var id: String
+
+    /// Takes a key of the state apart.
+    package init(_ key: UnsafeRawBufferPointer) throws(MalformedBytes) {
+        var reader = ByteReader(key)
+        guard try reader.byte() == Keyspace.rows else { throw MalformedBytes() }
+        guard let end = key.dropFirst().firstIndex(of: 0) else { throw MalformedBytes() }
+        let name = try reader.take(end - 1)
+        table = String(decoding: name, as: UTF8.self)
+        try reader.skip(1)
+        switch try reader.byte() {
+        case 1: id = TextForm.text(ofUUID: try reader.take(16), isUpper: false)
+        case 2: id = TextForm.text(ofUUID: try reader.take(16), isUpper: true)
+        case 3: id = String(decoding: reader.rest, as: UTF8.self)
+        default: throw MalformedBytes()
+        }
+    }
+}

@@ -1,0 +1,210 @@
+// Reads the state in its own words: rows, changes, cursors, settings. It never writes.
+
+package struct StateReader: Sendable {
+    package let snapshot: StateSnapshot
+    package let shapes: ShapeTable
+
+    package init(_ snapshot: StateSnapshot, _ shapes: ShapeTable) {
+        self.snapshot = snapshot
+        self.shapes = shapes
+    }
+
+    /// Whether rows keep how their ids are spelled, because keys do not.
+    var spellsIDs: Bool { (try? idComparison) == .ignoreCase }
+
+    func value(_ key: [UInt8]) throws(StateError) -> StateValue? {
+        try key.withBytes { key throws(StateError) in try snapshot.value(key) }
+    }
+
+    // MARK: Settings
+
+    static func settingKey(_ name: String) -> [UInt8] {
+        [Keyspace.settings] + Array(name.utf8)
+    }
+
+    package func setting(_ name: String) throws(StateError) -> Value? {
+        guard let stored = try value(StateReader.settingKey(name)) else { return nil }
+        do throws(MalformedBytes) {
+            return try stored.withBytes { bytes throws(MalformedBytes) in
+                var reader = ByteReader(bytes)
+                return try reader.value()
+            }
+        } catch {
+            throw .malformed("a setting")
+        }
+    }
+
+    package var idComparison: IDComparison {
+        get throws(StateError) { try setting(SettingName.ids) == .string("ignore-case") ? .ignoreCase : .exact }
+    }
+
+    // MARK: Rows
+
+    package func entry(_ table: String, _ id: String) throws(StateError) -> RowEntry? {
+        var writer = ByteWriter()
+        let comparison = try idComparison
+        var (table, id) = (table, id)
+        table.withUTF8 { table in id.withUTF8 { writer.append(rowKey: Bytes(table), id: Bytes($0), comparison) } }
+        return try entry(key: writer.bytes)
+    }
+
+    package func entry(key: [UInt8]) throws(StateError) -> RowEntry? {
+        guard let stored = try value(key) else { return nil }
+        return try RowEntry(stored, shapes)
+    }
+
+    /// A row as an app sees it.
+    package func row(_ table: String, _ id: String) throws(StateError) -> StoredRow? {
+        guard let entry = try entry(table, id), let row = entry.visible else { return nil }
+        return StoredRow(id: entry.spelling ?? id, columns: row)
+    }
+
+    /// Everything the state holds of a table.
+    package func forEachEntry(
+        of table: String, _ body: (String, RowEntry) throws(StateError) -> Void
+    ) throws(StateError) {
+        var prefix = ByteWriter()
+        prefix.append(tablePrefix: table)
+        try snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
+            let entry = try RowEntry(value, shapes)
+            var id = try RowKey(malformed: [UInt8](key)).id
+            if let spelling = entry.spelling { id = spelling }
+            try body(id, entry)
+            return true
+        }
+    }
+
+    /// The table a change in the outbox belongs to.
+    package func table(of position: Position) throws(StateError) -> String {
+        var key = ByteWriter()
+        key.append(journalKey: position)
+        guard let stored = try value(key.bytes) else { throw .malformed("the outbox") }
+        return try RowKey(malformed: JournalEntry(stored, shapes).rowKey).table
+    }
+
+    /// The names of tables that have rows, pending changes included.
+    package func tables() throws(StateError) -> [String] {
+        var names: [String] = []
+        var from: [UInt8] = [Keyspace.rows]
+        while true {
+            var found: String?
+            try snapshot.forEach(from: from) { key, _ throws(StateError) in
+                guard key.first == Keyspace.rows, let end = key.dropFirst().firstIndex(of: 0) else { return false }
+                found = String(decoding: key[1..<end], as: UTF8.self)
+                return false
+            }
+            guard let found else { return names }
+            names.append(found)
+            from = [Keyspace.rows] + Array(found.utf8) + [1]
+        }
+    }
+
+    // MARK: Outbox
+
+    /// The positions of a transaction's changes that are in the outbox.
+    package func changes(of event: UInt64) throws(StateError) -> [Position] {
+        var positions: [Position] = []
+        var prefix = ByteWriter()
+        prefix.append(Keyspace.journal)
+        prefix.append(ordered: event)
+        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+            let position = try Position(journalKey: key)
+            if position.index != .max { positions.append(position) }
+            return true
+        }
+        return positions
+    }
+
+    /// How many changes a transaction made; nil once one of them has left the outbox.
+    func groupCount(_ event: UInt64) throws(StateError) -> Int? {
+        var key = ByteWriter()
+        key.append(journalKey: .end(of: event))
+        guard let stored = try value(key.bytes) else { return nil }
+        do throws(MalformedBytes) {
+            return try stored.withBytes { bytes throws(MalformedBytes) in
+                var reader = ByteReader(bytes)
+                return Int(try reader.varint())
+            }
+        } catch {
+            throw .malformed("a transaction")
+        }
+    }
+
+    /// Every change in the outbox, in order.
+    package func forEachChange(
+        from event: UInt64 = 0, _ body: (Position, JournalEntry) throws(StateError) -> Bool
+    ) throws(StateError) {
+        var start = ByteWriter()
+        start.append(Keyspace.journal)
+        start.append(ordered: event)
+        try snapshot.forEach(from: start.bytes) { key, value throws(StateError) in
+            let position = try Position(journalKey: key)
+            if position.index == .max { return true }
+            return try body(position, try JournalEntry(value, shapes))
+        }
+    }
+
+    // MARK: Cursors
+
+    package func cursor(_ table: String, _ queryID: String) throws(StateError) -> CursorState? {
+        var key = ByteWriter()
+        key.append(cursorKey: table, queryID)
+        guard let stored = try value(key.bytes) else { return nil }
+        return try stored.withBytes { bytes throws(StateError) in try StateReader.cursor(bytes) }
+    }
+
+    /// Every cursor, by table and query id.
+    package func cursors() throws(StateError) -> [(table: String, queryID: String, state: CursorState)] {
+        var all: [(table: String, queryID: String, state: CursorState)] = []
+        try snapshot.forEach(prefix: [Keyspace.cursors]) { key, value throws(StateError) in
+            guard let end = key.firstIndex(of: 0) else { throw .malformed("a cursor's key") }
+            all.append(
+                (
+                    String(decoding: key[1..<end], as: UTF8.self),
+                    String(decoding: key[(end + 1)...], as: UTF8.self), try StateReader.cursor(value)
+                ))
+            return true
+        }
+        return all
+    }
+
+    private static func cursor(_ bytes: UnsafeRawBufferPointer) throws(StateError) -> CursorState {
+        var reader = ByteReader(bytes)
+        do throws(MalformedBytes) { return try reader.cursor() } catch { throw .malformed("a cursor") }
+    }
+}
+
+extension StateSnapshot {
+    /// Every entry whose key begins with some bytes, in order, until the body says no.
+    package func forEach(
+        prefix: [UInt8],
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
+    ) throws(StateError) {
+        try forEach(from: prefix) { key, value throws(StateError) in
+            guard key.count >= prefix.count,
+                prefix.withBytes({ $0.compare(Bytes(rebasing: key[..<prefix.count])) == 0 })
+            else { return false }
+            return try body(key, value)
+        }
+    }
+
+    /// Every entry from a key on, in order, until the body says no.
+    package func forEach(
+        from start: [UInt8],
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
+    ) throws(StateError) {
+        var place = try start.withBytes { start throws(StateError) in try cursor(from: start) }
+        while let key = place.key, let value = place.value {
+            guard try body(key, value) else { return }
+            try place.advance()
+        }
+    }
+}
+
+extension Position {
+    init(journalKey key: UnsafeRawBufferPointer) throws(StateError) {
+        guard key.count == 13, key[0] == Keyspace.journal else { throw .malformed("a key of the outbox") }
+        event = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+        index = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 9, as: UInt32.self))
+    }
+}

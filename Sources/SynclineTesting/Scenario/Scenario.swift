@@ -1,0 +1,113 @@
+// A scenario: a small story with a fixed end, as JSON. The format is that of the conformance files: an array of objects
+// with a name, a protocol and steps, each step an object with one member.
+
+package import SynclineCore
+import SynclineWire
+
+/// A story of a store.
+public struct Scenario: Sendable {
+    /// One step: what is done or looked at, and its particulars.
+    package struct Step: Sendable {
+        package var kind: String
+        package var value: Value
+    }
+
+    public var name: String
+    package var wireProtocol: String
+    package var ignoresCase: Bool
+    package var steps: [Step]
+
+    /// The scenarios of a file.
+    public static func parse(_ json: [UInt8]) throws -> [Scenario] {
+        guard case .array(let elements) = try Value(json: json) else {
+            throw ScenarioFailure("a file of scenarios is an array")
+        }
+        return try elements.map { try Scenario($0) }
+    }
+
+    private init(_ value: Value) throws {
+        guard case .string(let name)? = value.member("name"), case .array(let steps)? = value.member("steps") else {
+            throw ScenarioFailure("a scenario has a name and steps")
+        }
+        self.name = name
+        wireProtocol = value.member("protocol")?.text ?? "zumo2"
+        ignoresCase = value.member("ids") == .string("ignore-case")
+        self.steps = try steps.map { step in
+            guard case .object(let members) = step, members.count == 1 else {
+                throw ScenarioFailure("a step is an object with one member")
+            }
+            return Step(kind: members[0].name, value: members[0].value)
+        }
+    }
+}
+
+/// What a scenario expected and did not find.
+public struct ScenarioFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    public var description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension Value {
+    /// A member of an object.
+    package func member(_ name: String) -> Value? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+
+    package var text: String? {
+        if case .string(let text) = self { return text }
+        return nil
+    }
+
+    package var elements: [Value] {
+        if case .array(let elements) = self { return elements }
+        return []
+    }
+
+    /// Whether a value is what a scenario expects: dates as instants, numbers as numbers, null for what is absent.
+    package func isExpected(by expected: Value) -> Bool {
+        switch (self, expected) {
+        case (.string(let left), .string(let right)):
+            if left == right { return true }
+            guard let one = Timestamp(left), let other = Timestamp(right) else { return false }
+            return one.instant == other.instant
+        case (.array(let left), .array(let right)):
+            return left.count == right.count && zip(left, right).allSatisfy { $0.isExpected(by: $1) }
+        case (.object(let left), .object(let right)):
+            return Set(left.map(\.name)).union(right.map(\.name)).allSatisfy { name in
+                (member(name) ?? .null).isExpected(by: expected.member(name) ?? .null)
+            }
+        default: return means(expected)
+        }
+    }
+
+    /// Whether each member a scenario names is as it says.
+    package func hasFields(of expected: Value) -> Bool {
+        guard case .object(let members) = expected else { return isExpected(by: expected) }
+        return members.allSatisfy { (member($0.name) ?? .null).isExpected(by: $0.value) }
+    }
+
+    /// Whether these are the elements a scenario expects, in its order or in any.
+    package static func match(_ found: [Value], _ expected: [Value], inOrder: Bool) -> Bool {
+        guard found.count == expected.count else { return false }
+        if inOrder { return zip(found, expected).allSatisfy { $0.hasFields(of: $1) } }
+        // Expected elements may name few fields: each is given one that is not given to another.
+        var owner = [Int?](repeating: nil, count: found.count)
+        func place(_ index: Int, _ seen: inout Set<Int>) -> Bool {
+            for candidate in found.indices where found[candidate].hasFields(of: expected[index]) {
+                guard seen.insert(candidate).inserted else { continue }
+                if let other = owner[candidate], !place(other, &seen) { continue }
+                owner[candidate] = index
+                return true
+            }
+            return false
+        }
+        return expected.indices.allSatisfy { index in
+            var seen: Set<Int> = []
+            return place(index, &seen)
+        }
+    }
+}

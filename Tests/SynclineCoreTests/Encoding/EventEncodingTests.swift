@@ -1,0 +1,115 @@
+// Events in bytes: each kind comes back as it was; cut or damaged ones are refused with an error.
+
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct EventEncodingTests {
+    private static func decoded(_ bytes: [UInt8]) throws(StateError) -> Event {
+        try bytes.withBytes { bytes throws(StateError) in try Event(bytes) }
+    }
+
+    @Test(arguments: EventKind.allCases)
+    func `random events come back with the same bytes`(_ kind: EventKind) throws {
+        for seed in UInt64(1)...1500 {
+            var chance = Chance(seed: seed)
+            let event = chance.event(kind)
+            let decoded = try Self.decoded(event.bytes)
+            try #require(decoded == event, "seed \(seed)")
+            try #require(decoded.bytes == event.bytes, "seed \(seed)")
+            try #require(event.kind == kind)
+        }
+    }
+
+    @Test(arguments: EventKind.allCases)
+    func `cut and damaged events are refused or read as other events`(_ kind: EventKind) throws {
+        for seed in UInt64(1)...300 {
+            var chance = Chance(seed: seed)
+            let bytes = chance.event(kind).bytes
+            for end in 0..<min(bytes.count, 200) { attempt(Array(bytes[..<end])) }
+            for _ in 0..<30 {
+                var damaged = bytes
+                for _ in 0...chance.below(3) {
+                    damaged[chance.below(bytes.count)] = UInt8(truncatingIfNeeded: chance.next())
+                }
+                attempt(damaged)
+                attempt(damaged + [0])
+            }
+        }
+    }
+
+    /// What can be decoded can be encoded.
+    private func attempt(_ bytes: [UInt8]) {
+        guard let event = try? Self.decoded(bytes) else { return }
+        #expect(!event.bytes.isEmpty)
+    }
+
+    @Test func `an event of an unknown kind was written by a newer version`() {
+        #expect(throws: StateError.newer("an event of kind 99")) { try Self.decoded([99, 0]) }
+        #expect(throws: StateError.malformed("an event of 0 bytes")) { try Self.decoded([]) }
+        #expect(throws: StateError.malformed("an event of 2 bytes")) { try Self.decoded([0, 0]) }
+    }
+
+    @Test func `a row with damaged values is refused`() throws {
+        let row = Row([.init("a", .string("text"))])
+        let event = Event(
+            time: 0, .page(PulledPage(table: "t", queryID: nil, rows: [.init(id: "x", row: row)], cursor: nil)))
+        var bytes = event.bytes
+        let place = try #require(bytes.firstIndex(of: 0x84))
+        bytes[place] = 0x85
+        #expect(throws: StateError.self) { try Self.decoded(bytes) }
+    }
+
+    @Test func `names that are spelled in different bytes stay apart`() throws {
+        let changes = ["caf\u{e9}", "cafe\u{301}", "caf\u{e9}", "other"].map {
+            LocalChange(kind: .delete, table: $0, id: "1")
+        }
+        let event = Event(time: 5, .local(LocalTransaction(changes, isGrouped: true)))
+        guard case .local(let transaction) = try Self.decoded(event.bytes).body else {
+            throw StateError.malformed("it")
+        }
+        #expect(transaction.changes.map { Array($0.table.utf8) } == changes.map { Array($0.table.utf8) })
+    }
+}
+
+extension Chance {
+    mutating func event(_ kind: EventKind) -> Event {
+        let body: Event.Body =
+            switch kind {
+            case .opened:
+                .opened(
+                    Opening(
+                        device: text(), engineVersion: text(), projectorVersion: UInt32(truncatingIfNeeded: next()),
+                        schemaVersion: UInt32(below(9))))
+            case .configured: .configured(name: text(), value: once(in: 3) ? nil : value())
+            case .local:
+                .local(LocalTransaction((0..<below(6)).map { _ in change() }, isGrouped: once(in: 2)))
+            case .undone: .undone(event: next())
+            case .page:
+                .page(
+                    PulledPage(
+                        table: text(), queryID: once(in: 2) ? nil : text(),
+                        rows: (0..<below(6)).map { _ in PulledRow(id: text(), row: once(in: 4) ? nil : row()) },
+                        cursor: once(in: 2) ? nil : cursor()))
+            case .purged:
+                .purged(
+                    Purge(
+                        table: text(), ids: once(in: 3) ? nil : (0..<below(4)).map { _ in text() },
+                        isForced: once(in: 2)))
+            case .indexed: .indexed(table: text(), column: text(), isOn: once(in: 2))
+            case .cursorReset: .cursorReset(table: text(), queryID: text())
+            }
+        return Event(time: integer(), body)
+    }
+
+    mutating func change() -> LocalChange {
+        let kind = pick(OperationKind.allCases)
+        return LocalChange(
+            kind: kind, table: pick(["a", "b", text()]), id: text(), columns: kind == .delete ? .empty : row(),
+            baseVersion: once(in: 2) ? nil : value(), replaces: once(in: 4), cancels: once(in: 4))
+    }
+
+    mutating func cursor() -> CursorState {
+        CursorState(position: text(), query: text(), drain: once(in: 2) ? nil : text(), updated: integer())
+    }
+}

@@ -1,0 +1,97 @@
+// The fold gives the same bytes wherever it begins and however the state is kept meanwhile, and its balance holds.
+
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct FoldTests {
+    #if DEBUG
+        static let seeds = UInt64(1)...40
+    #else
+        static let seeds = UInt64(1)...250
+    #endif
+
+    private static func history(_ seed: UInt64, steps: Int = 80) throws -> RandomHistory {
+        var history = try RandomHistory(seed: seed)
+        for _ in 0..<steps { try history.step() }
+        return history
+    }
+
+    @Test func `a log folds to the state it was written from`() throws {
+        for seed in Self.seeds {
+            let history = try Self.history(seed)
+            let folded = try Projector()
+            try folded.fold(history.records[...])
+            try #require(try folded.agrees(with: history.projector), "seed \(seed)")
+            let again = try Projector()
+            try again.fold(history.records[...])
+            try #require(try again.agrees(with: folded), "seed \(seed)")
+        }
+    }
+
+    @Test func `a checkpoint and the tail fold to the same bytes at every cut`() throws {
+        for seed in Self.seeds {
+            let history = try Self.history(seed, steps: 50)
+            var chance = Chance(seed: seed)
+            let blocks = MemoryBlocks()
+            var projector = try Projector()
+            for cut in history.records.indices {
+                try projector.fold(history.records[cut...cut])
+                if projector.store.layers.isFullSet {
+                    try projector.store.mergeFull(
+                        into: blocks, merging: chance.below(projector.store.layers.runs.count + 1))
+                } else if chance.once(in: 3) {
+                    projector.store.rotate()
+                }
+                guard chance.once(in: 4) else { continue }
+                if projector.store.layers.isFullSet { try projector.store.mergeFull(into: blocks) }
+                projector.store.rotate()
+                try projector.store.mergeFull(
+                    into: blocks, merging: chance.below(projector.store.layers.runs.count + 1))
+                projector = try Projector(
+                    store: StateStore(
+                        layers: StateLayers(runs: projector.store.layers.runs), digest: projector.store.digest),
+                    through: projector.through, totals: projector.totals)
+            }
+            try #require(try projector.agrees(with: history.projector), "seed \(seed)")
+        }
+    }
+
+    @Test func `the balance of changes is the number of those in the outbox`() throws {
+        for seed in Self.seeds {
+            let history = try Self.history(seed)
+            let projector = try Projector()
+            try projector.fold(history.records[...]) { projector in
+                var journal: UInt64 = 0
+                try StateReader(projector.store.snapshot, projector.shapes).forEachChange { _, _ in
+                    journal += 1
+                    return true
+                }
+                let totals = projector.totals
+                try #require(totals.pending == journal, "seed \(seed), event \(projector.through)")
+                try #require(totals.pending <= totals.made, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `rows and the outbox name each other`() throws {
+        for seed in Self.seeds {
+            let history = try Self.history(seed)
+            let reader = StateReader(history.projector.store.snapshot, history.projector.shapes)
+            var changes: [[UInt8]: [Position]] = [:]
+            try reader.forEachChange { position, change in
+                #expect(change.previous == changes[change.rowKey]?.last, "seed \(seed)")
+                changes[change.rowKey, default: []].append(position)
+                return true
+            }
+            for table in try reader.tables() {
+                try reader.forEachEntry(of: table) { id, entry in
+                    let own = changes.removeValue(forKey: history.projector.rowKey(table, id)) ?? []
+                    #expect(own.first == entry.pending?.first && own.last == entry.pending?.last, "seed \(seed)")
+                    #expect(own.count == entry.pending?.count ?? 0, "seed \(seed)")
+                }
+            }
+            #expect(changes.isEmpty, "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// What a pulled row makes of pending changes: quiet rebase, conflict at once, agreement.
+
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct PageTests {
+    private let projector: Projector
+
+    init() throws {
+        projector = try Projector()
+        try pull(["version": "1", "a": "base", "b": "base"])
+    }
+
+    private func pull(_ columns: [String: String]?, event: UInt64 = 1) throws {
+        let row = columns.map { Row($0.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }) }
+        let page = PulledPage(table: "t", queryID: nil, rows: [.init(id: "r", row: row)], cursor: nil)
+        try projector.apply(Event(time: 0, .page(page)), number: event)
+    }
+
+    private func change(_ kind: OperationKind, _ columns: [String: String] = [:]) throws {
+        var writer = LocalTransactionWriter(projector, number: projector.through + 1, time: 0, isGrouped: false)
+        try writer.change(kind, "t", "r", Row(columns.map { .init($0.key, .string($0.value)) }))
+        _ = try writer.finish()
+    }
+
+    private var reader: StateReader { StateReader(projector.store.snapshot, projector.shapes) }
+
+    private func row() throws -> [String: Value]? {
+        try reader.row("t", "r").map {
+            Dictionary(uniqueKeysWithValues: $0.columns.members.map { ($0.name, $0.value) })
+        }
+    }
+
+    private func plan() throws -> [PlannedOperation.State] { try PushPlan(reader).operations.map(\.state) }
+
+    private func code() throws -> String? { try reader.entry("t", "r")?.pending?.frozen?.code }
+
+    @Test func `another column rebases quietly`() throws {
+        try change(.update, ["a": "mine"])
+        try pull(["version": "2", "a": "base", "b": "theirs"], event: 3)
+        #expect(try row() == ["version": .string("2"), "a": .string("mine"), "b": .string("theirs")])
+        #expect(try plan() == [.pending])
+    }
+
+    @Test func `the same column with the same value is no conflict, with another it is`() throws {
+        try change(.update, ["a": "mine"])
+        try pull(["version": "2", "a": "mine", "b": "base"], event: 3)
+        #expect(try plan() == [.pending])
+        try change(.update, ["b": "mine"])
+        try pull(["version": "3", "a": "mine", "b": "theirs"], event: 5)
+        #expect(try plan() == [.conflict])
+        #expect(try code() == "conflict")
+        #expect(try row()?["b"] == .string("mine"))
+        let error = #expect(throws: SyncError.self) { try change(.insert, ["a": "new"]) }
+        #expect(error?.code == .rowExists)
+        try change(.update, ["a": "later"])
+        #expect(try plan() == [.conflict, .pending])
+    }
+
+    @Test func `a pending delete conflicts with another version, and agrees with a tombstone`() throws {
+        try change(.delete)
+        try pull(["version": "1", "a": "base", "b": "base"], event: 3)
+        #expect(try plan() == [.pending])
+        try pull(nil, event: 4)
+        #expect(try plan().isEmpty)
+        #expect(projector.totals.done == 1)
+        try pull(["version": "2"], event: 5)
+        try change(.delete)
+        try pull(["version": "3"], event: 7)
+        #expect(try plan() == [.conflict])
+        #expect(try row() == nil)
+    }
+
+    @Test func `a tombstone over an update is a conflict, and the app's row stays`() throws {
+        try change(.update, ["a": "mine"])
+        try pull(nil, event: 3)
+        #expect(try plan() == [.conflict])
+        #expect(try code() == "row-gone")
+        #expect(try row() == ["version": .string("1"), "a": .string("mine"), "b": .string("base")])
+        try change(.update, ["b": "later"])
+        #expect(try row()?["b"] == .string("later"))
+        try pull(["version": "5", "a": "theirs", "b": "base"], event: 5)
+        #expect(try reader.entry("t", "r")?.pending?.frozen?.server?["version"] == .string("5"))
+        #expect(try code() == "conflict")
+    }
+
+    @Test func `a pending insert waits for the push, unless the row is gone`() throws {
+        try pull(nil, event: 2)
+        try change(.insert, ["a": "mine"])
+        try pull(["version": "9", "a": "theirs"], event: 4)
+        #expect(try plan() == [.pending])
+        #expect(try row()?["a"] == .string("mine"))
+        try pull(nil, event: 5)
+        #expect(try code() == "row-gone")
+        #expect(try row()?["a"] == .string("mine"))
+    }
+
+    @Test func `a row inserted in place of one that was sent leaves nothing of it`() throws {
+        try change(.update, ["a": "mine", "c": "mine"])
+        try pull(["version": "2", "a": "theirs", "b": "base"], event: 3)
+        try change(.delete)
+        try change(.insert, ["a": "new"])
+        let overlay = try #require(try reader.entry("t", "r")?.pending?.overlay)
+        #expect(overlay["a"] == .string("new"))
+        #expect(overlay["b"] == .null)
+        #expect(overlay["c"] == .null)
+    }
+}

@@ -1,0 +1,112 @@
+// Histories from seeds, made the way an engine makes them: local changes through the writer, undo, pages, purges and
+// resets folded as they are recorded.
+
+import Testing
+
+@testable import SynclineCore
+
+struct RandomHistory {
+    var chance: Chance
+    let projector: Projector
+    /// The records of the log.
+    private(set) var records: [[UInt8]] = []
+
+    init(seed: UInt64) throws {
+        chance = Chance(seed: seed)
+        projector = try Projector()
+        if seed % 2 == 0 { try record(.configured(name: SettingName.ids, value: .string("ignore-case"))) }
+    }
+
+    private var next: UInt64 { UInt64(records.count) + 1 }
+    private var reader: StateReader { StateReader(projector.store.snapshot, projector.shapes) }
+
+    mutating func step() throws {
+        switch chance.below(12) {
+        case 0: try undo()
+        case 1, 2, 3: try record(.page(page()))
+        case 4 where chance.once(in: 3): try record(.purged(purge()))
+        case 5 where chance.once(in: 2): try record(.cursorReset(table: table(), queryID: "q\(chance.below(2))"))
+        case 6 where chance.once(in: 3):
+            try record(.configured(name: "s\(chance.below(3))", value: chance.once(in: 2) ? nil : chance.value()))
+        default: try local()
+        }
+        projector.store.endCommit()
+    }
+
+    private mutating func record(_ body: Event.Body) throws {
+        let event = Event(time: Int64(records.count), body)
+        try projector.apply(event, number: next)
+        records.append(event.bytes)
+    }
+
+    private mutating func undo() throws {
+        guard let event = try UndoSearch.newest(reader, through: projector.through) else { return }
+        try record(.undone(event: event))
+    }
+
+    /// A transaction; one in which a change is refused leaves no trace.
+    private mutating func local() throws {
+        let contents = try projector.store.snapshot.contents()
+        let before = (projector.store.digest, projector.shapes.count, projector.totals, projector.through)
+        projector.store.beginChanges()
+        defer { projector.store.endChanges() }
+        let isGrouped = chance.once(in: 2)
+        var writer = LocalTransactionWriter(projector, number: next, time: 7, isGrouped: isGrouped)
+        do throws(SyncError) {
+            for _ in 0..<(isGrouped ? 1 + chance.below(4) : 1) {
+                try writer.change(chance.pick(OperationKind.allCases), table(), id(), columns())
+            }
+            if let record = try writer.finish() { records.append(record) }
+        } catch {
+            try projector.store.takeBack(to: 0)
+            try projector.takeBack(shapes: before.1, totals: before.2, through: before.3)
+            try #require(projector.store.digest == before.0)
+            try #require(try projector.store.snapshot.contents() == contents)
+        }
+    }
+
+    private mutating func table() -> String { chance.pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]) }
+
+    private mutating func id() -> String {
+        chance.pick([
+            "1", "2", "x", "X", "y", "\u{e9}", "7f3a0b1c-0000-4000-8000-00000000ffff",
+            "7F3A0B1C-0000-4000-8000-00000000FFFF",
+        ])
+    }
+
+    private mutating func columns() -> Row {
+        Row((0..<chance.below(4)).map { _ in .init(chance.pick(["a", "b", "c"]), chance.value(depth: 2)) })
+    }
+
+    private mutating func page() -> PulledPage {
+        let rows = (0..<chance.below(5)).map { _ -> PulledRow in
+            if chance.once(in: 4) { return PulledRow(id: id(), row: nil) }
+            let version = Row([.init("version", .string("v\(chance.below(6))"))])
+            return PulledRow(id: id(), row: chance.once(in: 8) ? columns() : version.merged(with: columns()))
+        }
+        let cursor = chance.once(in: 3) ? nil : chance.cursor()
+        return PulledPage(table: table(), queryID: "q\(chance.below(2))", rows: rows, cursor: cursor)
+    }
+
+    private mutating func purge() -> Purge {
+        Purge(table: table(), ids: chance.once(in: 2) ? nil : [id(), id()], isForced: true)
+    }
+}
+
+extension Projector {
+    /// Folds some of a log's records.
+    func fold(_ records: ArraySlice<[UInt8]>, afterEach: (Projector) throws -> Void = { _ in }) throws {
+        for (index, record) in zip(records.indices, records) {
+            try record.withUnsafeBytes { try apply($0, number: UInt64(index) + 1) }
+            store.endCommit()
+            try afterEach(self)
+        }
+    }
+
+    /// Whether another projector is in the same state, to the byte.
+    func agrees(with other: Projector) throws -> Bool {
+        try through == other.through && totals == other.totals && ids == other.ids
+            && store.digest == other.store.digest && shapes.all == other.shapes.all
+            && store.snapshot.contents() == other.store.snapshot.contents()
+    }
+}

@@ -1,0 +1,166 @@
+// The ordered store against a dictionary: random puts, removals, commits, rotations, merges, taking back; every snapshot
+// stays as it was.
+
+import Testing
+
+@testable import SynclineCore
+
+/// A store and what it should hold.
+private struct Play {
+    var chance: Chance
+    let store = StateStore()
+    let blocks = MemoryBlocks()
+    var model: [[UInt8]: [UInt8]] = [:]
+    var snapshots: [(snapshot: StateSnapshot, model: [[UInt8]: [UInt8]])] = []
+
+    init(seed: UInt64) {
+        chance = Chance(seed: seed)
+    }
+
+    mutating func key() -> [UInt8] {
+        switch chance.below(4) {
+        case 0: chance.bytes(chance.below(4))
+        case 1: Array("row/\(chance.below(2000))".utf8)
+        default: Array("row/\(chance.below(40))".utf8)
+        }
+    }
+
+    mutating func value() -> [UInt8] {
+        chance.bytes(chance.once(in: 200) ? 20_000 : chance.below(60))
+    }
+
+    mutating func change() throws(StateError) {
+        let key = key()
+        let old = try key.withBytes { key throws(StateError) in try store.value(key) }
+        guard old.map(\.copy) == model[key] else { throw .malformed("the value of \(key)") }
+        if chance.once(in: 3) {
+            if let old { key.withBytes { store.remove($0, old: old) } }
+            model[key] = nil
+        } else {
+            let value = value()
+            key.withBytes { key in value.withBytes { store.put(key, $0, old: old) } }
+            model[key] = value
+        }
+    }
+
+    /// A commit of some changes, a part of which may be taken back.
+    mutating func commit() throws(StateError) {
+        store.beginChanges()
+        for _ in 0..<chance.below(12) { try change() }
+        let (mark, kept) = (store.changeCount, model)
+        let digest = store.digest
+        if chance.once(in: 3) {
+            for _ in 0..<chance.below(12) { try change() }
+            if chance.once(in: 2) { store.endCommit() }
+            try store.takeBack(to: mark)
+            model = kept
+            if store.digest != digest { throw .malformed("the digest after taking back") }
+        }
+        store.endChanges()
+        let snapshot = store.endCommit()
+        if snapshots.count > 6 { snapshots.remove(at: chance.below(6)) }
+        snapshots.append((snapshot, model))
+    }
+
+    mutating func makeRoom() throws(StateError) {
+        if store.layers.isFullSet {
+            try store.mergeFull(into: blocks, merging: chance.below(store.layers.runs.count + 1))
+        } else {
+            store.rotate()
+        }
+    }
+
+    mutating func step() throws(StateError) {
+        if chance.once(in: 12) { try makeRoom() } else { try commit() }
+    }
+
+    /// Compares a snapshot with its model: everything, from a place on, and single keys.
+    mutating func check(_ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]) throws(StateError) -> Bool {
+        var place = try [UInt8]().withBytes { key throws(StateError) in try snapshot.cursor(from: key) }
+        for (key, value) in model.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            guard place.key?.elementsEqual(key) == true, place.value?.elementsEqual(value) == true else { return false }
+            try place.advance()
+        }
+        guard place.key == nil else { return false }
+        for _ in 0..<5 {
+            let start = key()
+            let expected = model.filter { !$0.key.lexicographicallyPrecedes(start) }
+            guard try snapshot.contents(from: start) == expected else { return false }
+            let found = try start.withBytes { key throws(StateError) in try snapshot.value(key) }
+            guard found.map(\.copy) == model[start] else { return false }
+        }
+        return true
+    }
+
+    mutating func checkAll() throws(StateError) -> Bool {
+        for (snapshot, model) in snapshots { guard try check(snapshot, model) else { return false } }
+        return true
+    }
+}
+
+@Suite struct OrderedTests {
+    @Test func `the store agrees with a dictionary, and snapshots stay as they were`() throws {
+        for seed in UInt64(1)...25 {
+            var play = Play(seed: seed)
+            for step in 0..<100 {
+                try play.step()
+                if step % 50 == 49 { try #require(try play.checkAll(), "seed \(seed), step \(step)") }
+            }
+            var digest = Digest()
+            for (key, value) in play.model { key.withBytes { key in value.withBytes { digest.add(key, $0) } } }
+            try #require(play.store.digest == digest, "seed \(seed)")
+        }
+    }
+
+    @Test func `there are few runs, and removals end in the oldest`() throws {
+        var play = Play(seed: 7)
+        for _ in 0..<60 {
+            for _ in 0..<10 { try play.commit() }
+            play.store.rotate()
+            try play.store.mergeFull(into: play.blocks)
+            #expect(play.store.layers.runs.count <= 8)
+        }
+        for key in play.model.keys {
+            try key.withBytes { key in
+                let old = try #require(try play.store.value(key))
+                play.store.remove(key, old: old)
+            }
+        }
+        play.store.endCommit()
+        #expect(try play.store.snapshot.contents().isEmpty)
+        #expect(play.store.digest == Digest())
+        play.store.rotate()
+        // Merged with all there is, nothing is left.
+        let all = play.store.layers.runs.count
+        let root = try RunWriter.write(try play.store.layers.cursorOverRuns(all)) { play.blocks.append($0) }
+        #expect(root.count == 0)
+        play.store.install([try Run(root, play.blocks, file: 1)])
+        #expect(try play.store.snapshot.contents().isEmpty)
+    }
+
+    @Test func `damaged blocks are refused, never a trap`() throws {
+        for seed in UInt64(1)...200 {
+            var chance = Chance(seed: seed)
+            var block = RunBlockWriter()
+            for number in 0..<20 {
+                Array("key\(100 + number)".utf8).withBytes { key in chance.bytes(9).withBytes { block.append(key, $0) }
+                }
+            }
+            for _ in 0..<50 {
+                var bytes = block.writer.bytes
+                bytes[chance.below(bytes.count)] = UInt8(truncatingIfNeeded: chance.next())
+                bytes.removeLast(chance.below(8))
+                let damaged = bytes.withBytes { RunBlock($0) }
+                var count = 0
+                do throws(MalformedBytes) {
+                    var cursor = try RunBlock.Cursor(damaged)
+                    while cursor.isValid {
+                        count += 1
+                        try cursor.advance()
+                    }
+                } catch {}
+                #expect(count <= bytes.count, "seed \(seed)")
+            }
+        }
+    }
+}

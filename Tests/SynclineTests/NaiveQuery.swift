@@ -1,0 +1,130 @@
+// Queries evaluated the naive way, from the contract: a condition holds, does not, or is neither.
+
+import SynclineCore
+
+struct NaiveRow {
+    var id: String
+    var columns: [String: Value]
+
+    func value(_ name: String) -> Value { name == "id" ? .string(id) : columns[name] ?? .null }
+}
+
+enum NaiveCondition {
+    case compare(String, Expression.Comparison, Value)
+    case columns(String, Expression.Comparison, String)
+    case oneOf(String, [Value])
+    indirect case not(NaiveCondition)
+    indirect case both(NaiveCondition, NaiveCondition)
+    indirect case either(NaiveCondition, NaiveCondition)
+
+    var expression: Expression {
+        switch self {
+        case .compare(let column, let comparison, let value):
+            .compare(comparison, .column(column), .literal(value))
+        case .columns(let left, let comparison, let right): .compare(comparison, .column(left), .column(right))
+        case .oneOf(let column, let values): .oneOf(.column(column), values.map { .literal($0) })
+        case .not(let inner): .not(inner.expression)
+        case .both(let left, let right): .and(left.expression, right.expression)
+        case .either(let left, let right): .or(left.expression, right.expression)
+        }
+    }
+
+    /// 1 holds, -1 does not, 0 neither.
+    func truth(_ row: NaiveRow) -> Int {
+        switch self {
+        case .compare(let column, .equal, .null): row.value(column).isNull ? 1 : -1
+        case .compare(let column, .notEqual, .null): row.value(column).isNull ? -1 : 1
+        case .compare(let column, let comparison, let value): holds(comparison, row.value(column), value)
+        case .columns(let left, let comparison, let right): holds(comparison, row.value(left), row.value(right))
+        case .oneOf(let column, let values):
+            values.map { NaiveCondition.compare(column, .equal, $0).truth(row) }.max() ?? -1
+        case .not(let inner): -inner.truth(row)
+        case .both(let left, let right): min(left.truth(row), right.truth(row))
+        case .either(let left, let right): max(left.truth(row), right.truth(row))
+        }
+    }
+
+    private func holds(_ comparison: Expression.Comparison, _ left: Value, _ right: Value) -> Int {
+        if left.isNull || right.isNull { return comparison == .notEqual && left.isNull != right.isNull ? 1 : 0 }
+        guard let order = NaiveCondition.order(left, right) else { return 0 }
+        let isTrue =
+            switch comparison {
+            case .equal: order == 0
+            case .notEqual: order != 0
+            case .less: order < 0
+            case .lessOrEqual: order <= 0
+            case .greater: order > 0
+            case .greaterOrEqual: order >= 0
+            }
+        return isTrue ? 1 : -1
+    }
+
+    /// Nil between values that can't be compared.
+    static func order(_ left: Value, _ right: Value) -> Int? {
+        func sign<Number: Comparable>(_ left: Number, _ right: Number) -> Int {
+            left < right ? -1 : left == right ? 0 : 1
+        }
+        func instant(_ value: Value) -> Timestamp.Instant? {
+            switch value {
+            case .date(let date): date.instant
+            case .string(let text): Timestamp(text)?.instant
+            default: nil
+            }
+        }
+        switch (left, right) {
+        case (.integer(let left), .integer(let right)): return sign(left, right)
+        case (.integer(let left), .double(let right)): return sign(Double(left), right)
+        case (.double(let left), .integer(let right)): return sign(left, Double(right))
+        case (.double(let left), .double(let right)): return sign(left, right)
+        case (.string(let left), .string(let right)):
+            let (left, right) = (Array(left.unicodeScalars), Array(right.unicodeScalars))
+            return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
+        case (.bool(let left), .bool(let right)): return sign(left ? 1 : 0, right ? 1 : 0)
+        case (.date, .date), (.date, .string), (.string, .date):
+            guard let left = instant(left), let right = instant(right) else { return nil }
+            return sign(left, right)
+        default: return nil
+        }
+    }
+}
+
+struct NaiveQuery {
+    var condition: NaiveCondition?
+    var order: [Query.Key] = []
+    var top: Int?
+    var skip = 0
+    var select: [String]?
+
+    /// The rows asked for, and how many match.
+    func run(_ rows: [NaiveRow]) -> (rows: [StoredImage], count: Int) {
+        let matches = rows.filter { row in (condition?.truth(row) ?? 1) == 1 }.sorted(by: isBefore)
+        var window = Array(matches.dropFirst(skip))
+        if let top { window = Array(window.prefix(top)) }
+        let images = window.map { row in
+            StoredImage(
+                id: row.id, columns: row.columns.filter { name, _ in select.map { $0.contains(name) } ?? true })
+        }
+        return (images, matches.count)
+    }
+
+    private func isBefore(_ left: NaiveRow, _ right: NaiveRow) -> Bool {
+        for key in order + [Query.Key("id")] {
+            let (first, second) = (left.value(key.column), right.value(key.column))
+            let order: Int
+            switch (first.isNull, second.isNull) {
+            case (true, true): order = 0
+            case (true, false): order = -1
+            case (false, true): order = 1
+            case (false, false): order = NaiveCondition.order(first, second) ?? 0
+            }
+            if order != 0 { return key.isDescending ? order > 0 : order < 0 }
+        }
+        return false
+    }
+}
+
+/// A row as it is compared: the order of its columns says nothing.
+struct StoredImage: Hashable {
+    var id: String
+    var columns: [String: Value]
+}

@@ -1,0 +1,151 @@
+// Queries against a naive evaluator, over random rows that lie partly in memory, partly in checkpoints, some of them
+// changed over what a server told.
+
+import SegmentLog
+import SynclineCore
+import Testing
+
+@testable import Syncline
+
+extension Chance {
+    fileprivate mutating func number() -> Value {
+        once(in: 2) ? .integer(Int64(below(7)) - 3) : .double(Double(below(13)) / 2 - 3)
+    }
+
+    fileprivate mutating func moment() -> Timestamp {
+        Timestamp(
+            .init(seconds: Int64(below(4)) * 3600), decimals: UInt8(below(4)), zone: pick([.utc, .offset(60), .none]))
+    }
+
+    fileprivate mutating func value(of column: String) -> Value {
+        if once(in: 7) { return .null }
+        switch column {
+        case "n", "m": return number()
+        case "s": return .string(pick(["", "a", "b", "ab", "é", "e\u{301}", "\u{1f600}", "\u{ffff}"]))
+        case "f": return .bool(once(in: 2))
+        case "d": return once(in: 2) ? .date(moment()) : .string(once(in: 3) ? "no date" : moment().description)
+        default: return pick([number(), .bool(true), .string("a"), .date(moment())])
+        }
+    }
+
+    fileprivate mutating func columns() -> [String: Value] {
+        var columns: [String: Value] = [:]
+        for name in ["n", "m", "s", "f", "d", "x"] where !once(in: 5) { columns[name] = value(of: name) }
+        return columns
+    }
+
+    fileprivate mutating func condition(_ depth: Int = 0) -> NaiveCondition {
+        let name = pick(["n", "m", "s", "f", "d", "x", "none"])
+        let comparison = pick(Expression.Comparison.allCases)
+        switch below(depth < 3 ? 8 : 4) {
+        case 0: return .columns(name, comparison, pick(["n", "m", "s", "d", "x"]))
+        case 1: return .oneOf(name, (0..<below(4)).map { _ in value(of: name) })
+        case 2, 3: return .compare(name, comparison, value(of: once(in: 4) ? "x" : name))
+        case 4: return .not(condition(depth + 1))
+        case 5: return .either(condition(depth + 1), condition(depth + 1))
+        default: return .both(condition(depth + 1), condition(depth + 1))
+        }
+    }
+
+    fileprivate mutating func query() -> NaiveQuery {
+        var query = NaiveQuery(condition: once(in: 6) ? nil : condition())
+        for _ in 0..<below(3) { query.order.append(Query.Key(pick(["n", "m", "s", "f"]), descending: once(in: 2))) }
+        if once(in: 2) { query.top = below(12) }
+        if once(in: 2) { query.skip = below(12) }
+        if once(in: 3) { query.select = ["m", "s", "none", "id"] }
+        return query
+    }
+
+    fileprivate mutating func id(_ number: Int) -> String {
+        func uuid(_ digits: String) -> String {
+            var text = ""
+            for (index, length) in [8, 4, 4, 4, 12].enumerated() {
+                text += (index == 0 ? "" : "-") + String((0..<length).map { _ in pick(Array(digits)) })
+            }
+            return text
+        }
+        return pick(["\(number)", "é\(number)", uuid("0123456789abcdef"), uuid("0123456789ABCDEF")])
+    }
+}
+
+@Suite struct QueryTests {
+    #if DEBUG
+        static let seeds = UInt64(1)...12
+    #else
+        static let seeds = UInt64(1)...25
+    #endif
+
+    @Test func `queries bring what a naive evaluation brings`() async throws {
+        for seed in Self.seeds {
+            var chance = Chance(seed: seed)
+            let database = try await SyncDatabase.open(MemoryStorage(), .test())
+            let rows = try await fill(database, &chance)
+            for _ in 0..<100 {
+                let naive = chance.query()
+                let query = Query(
+                    table: "t", filter: naive.condition?.expression, order: naive.order, top: naive.top,
+                    skip: naive.skip, select: naive.select, countsAll: chance.once(in: 2))
+                let expected = naive.run(rows)
+                let found = try await database.table("t").query(query)
+                let images = found.rows.map { StoredImage(id: $0.id, columns: $0.columns.dictionary) }
+                try #require(images == expected.rows, "seed \(seed): \(query)")
+                try #require(found.count == (query.countsAll ? expected.count : nil), "seed \(seed): \(query)")
+                let count = try await database.table("t").count(query.filter)
+                try #require(count == expected.count, "seed \(seed): \(query)")
+            }
+        }
+    }
+
+    /// Rows from a server, rows of the app, and both.
+    private func fill(_ database: SyncDatabase, _ chance: inout Chance) async throws -> [NaiveRow] {
+        var rows: [String: [String: Value]] = [:]
+        for number in 0..<60 {
+            let id = chance.id(number)
+            if chance.once(in: 2) {
+                let columns = chance.columns()
+                let row = Row(columns.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
+                try await database.pull(
+                    PulledPage(table: "t", queryID: nil, rows: [.init(id: id, row: row)], cursor: nil))
+                rows[id] = columns
+                if chance.once(in: 3) { continue }
+                let changes = chance.columns()
+                try await database.table("t").update(.item(id, changes))
+                // Null where the row has no such column changes nothing.
+                rows[id]?.merge(changes.filter { !($0.value.isNull && columns[$0.key] == nil) }) { old, new in
+                    old.means(new) ? old : new
+                }
+                if chance.once(in: 4) {
+                    try await database.table("t").delete(id: id)
+                    rows[id] = nil
+                }
+            } else {
+                rows[id] = chance.columns()
+                try await database.table("t").insert(.item(id, rows[id] ?? [:]))
+            }
+            if chance.once(in: 15) { try await database.checkpoint() }
+        }
+        return rows.map { NaiveRow(id: $0.key, columns: $0.value) }
+    }
+
+    @Test func `ids that ignore case come in the order of their spelling, whatever the window`() async throws {
+        var configuration = SyncConfiguration.test()
+        configuration.ids = .ignoreCase
+        let database = try await SyncDatabase.open(MemoryStorage(), configuration)
+        for id in ["b", "A", "C", "a1", "B2"] { try await database.table("t").insert(.item(id, [:])) }
+        let all = try await database.table("t").query(Query(table: "t")).rows.map(\.id)
+        #expect(all == ["A", "B2", "C", "a1", "b"])
+        let some = try await database.table("t").query(Query(table: "t", top: 2, skip: 1)).rows.map(\.id)
+        #expect(some == ["B2", "C"])
+        #expect(try await database.table("t").get(id: "c")?.id == "C")
+    }
+
+    @Test func `a window that makes no sense is refused`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        try await database.table("t").insert(.item("1", [:]))
+        for query in [Query(table: "t", top: -1), Query(table: "t", skip: -1)] {
+            let error = await #expect(throws: SyncError.self) { try await database.table("t").query(query) }
+            #expect(error?.code == .invalidQuery)
+        }
+        #expect(try await database.table("t").query(Query(table: "t", top: .max, skip: 1)).rows.isEmpty)
+    }
+}

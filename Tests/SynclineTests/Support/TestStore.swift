@@ -1,0 +1,97 @@
+// A store on a simulated disk, with a clock and ids that depend on nothing.
+
+import SegmentLog
+import Synchronization
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+final class CountedSurroundings: Surroundings {
+    private let count = Atomic<Int64>(0)
+
+    func now() -> Int64 { count.add(1, ordering: .relaxed).newValue }
+    func newID() -> String { "ID-\(now())" }
+}
+
+extension SyncConfiguration {
+    /// Small enough that checkpoints are made and merged all the time.
+    static func test(memory: UInt64 = 16 << 20) -> SyncConfiguration {
+        var configuration = SyncConfiguration()
+        configuration.surroundings = CountedSurroundings()
+        configuration.memoryLimit = ByteCount(rawValue: memory)
+        configuration.log.segmentSize = .kibibytes(64)
+        configuration.log.zeroAhead = .kibibytes(16)
+        configuration.log.syncsWhenIdle = false
+        return configuration
+    }
+}
+
+extension Value {
+    /// An item for a table.
+    static func item(_ id: String, _ columns: [String: Value]) -> Value {
+        .object([.init("id", .string(id))] + columns.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
+    }
+}
+
+extension Row {
+    var dictionary: [String: Value] {
+        Dictionary(members.map { ($0.name, $0.value) }) { $1 }
+    }
+}
+
+extension SyncDatabase {
+    /// Every row of every table, by table and id.
+    func allRows() async throws(SyncError) -> [String: [String: Value]] {
+        var all: [String: [String: Value]] = [:]
+        for name in try await tables() {
+            for row in try await table(name).query(Query(table: name)).rows {
+                all["\(name)/\(row.id)"] = row.columns.dictionary
+            }
+        }
+        return all
+    }
+
+    /// A page from a server.
+    func pull(_ page: PulledPage) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            try engine.record(.page(page))
+            engine.touch(page.table)
+        }
+    }
+}
+
+/// What there is to compare of a state.
+struct StateImage: Equatable {
+    var contents: [[UInt8]: [UInt8]] = [:]
+    var digest: Digest
+    var totals: Totals
+    var through: UInt64
+
+    init(_ projector: Projector) throws {
+        digest = projector.store.digest
+        totals = projector.totals
+        through = projector.through
+        contents = try StateImage.contents(projector.store.snapshot)
+    }
+
+    static func contents(_ snapshot: StateSnapshot) throws -> [[UInt8]: [UInt8]] {
+        var contents: [[UInt8]: [UInt8]] = [:]
+        try snapshot.forEach(from: []) { key, value in
+            contents[[UInt8](key)] = [UInt8](value)
+            return true
+        }
+        return contents
+    }
+
+    /// The state folded from the whole log; that from checkpoints must be the same, to the byte.
+    static func check(_ storage: any LogStorage, _ comment: String) throws -> StateImage {
+        let folded = try StateImage(StateLoader(storage).load(usingCheckpoints: false))
+        let loaded = try StateImage(StateLoader(storage).load())
+        // Compared before it is asked for: a difference would be printed byte by byte.
+        let isSame = folded == loaded
+        try #require(isSame, "\(comment)")
+        return folded
+    }
+}

@@ -1,0 +1,157 @@
+// `shell`: many commands over one open store. With --json each line of the input is a request and each line of the output
+// its reply; nothing else is ever written.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum ShellCommand {
+    static let command = Command(
+        "shell", "runs many commands over one open store",
+        details: [
+            """
+            With --json a line of the input is {"n":7,"args":["insert","todoitem","{…}"]}, and its reply \
+            {"n":7,"exit":0,"result":…} or {"n":7,"exit":3,"error":{…}}. What a command would read from the input \
+            travels as "input":"line\\nline\\n". What was replied to is stored, whatever happens to this process.
+            """,
+            "Without it a line is a command as it is typed after `syncline`.",
+        ],
+        examples: [Example("syncline shell --json", "for a program in another language")],
+        result: "a reply a line", run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let session = StoreSession()
+        var host = context.host
+        host.session = session
+        if let path = arguments.value("store") { host.environment.variables["SYNCLINE_STORE"] = path }
+        let isMachine = !context.output.form.isText
+        do {
+            while true {
+                if !isMachine, host.environment.inputIsTerminal {
+                    context.narration.prompt("syncline> ")
+                }
+                guard let line = try host.input.next() else { break }
+                if isMachine {
+                    if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { continue }
+                    try context.output.raw(Array(await reply(to: line, host).utf8))
+                    try context.output.raw([0x0a])
+                    try context.output.flush()
+                } else {
+                    _ = await Tool(host, table: context.table).run(
+                        ShellWords.split(String(decoding: line, as: UTF8.self)))
+                }
+            }
+        } catch {
+            try? await session.close()
+            throw error
+        }
+        try await session.close()
+        return .done
+    }
+
+    private static func reply(to line: [UInt8], _ host: Host) async -> String {
+        let request: ShellRequest
+        do throws(ToolError) {
+            request = try ShellRequest(line)
+        } catch {
+            return ShellReply(number: .null, exit: .usage, output: error.json.text).text
+        }
+        if let cancelled = request.cancelled {
+            // Commands are answered in the order they were read: what is named is not running any more.
+            _ = cancelled
+            return ShellReply(number: request.number, exit: .no, output: "null").text
+        }
+        let output = MemorySink()
+        var inner = host
+        inner.output = output
+        inner.errors = MemorySink()
+        inner.input = MemoryLines(request.input)
+        inner.form = .json
+        if let word = request.words.first, ["shell", "studio"].contains(word) {
+            let error = ToolError.usage("`\(word)` can't run inside the shell")
+            return ShellReply(number: request.number, exit: .usage, output: error.json.text).text
+        }
+        let exit = await Tool(inner).run(request.words)
+        return ShellReply(number: request.number, exit: exit, output: output.text).text
+    }
+}
+
+/// A line of the input.
+struct ShellRequest {
+    var number: Value = .null
+    var words: [String] = []
+    var input = ""
+    var cancelled: Value?
+
+    init(_ line: [UInt8]) throws(ToolError) {
+        func wrong(_ what: String) -> ToolError {
+            .usage(what, hint: #"Write {"n":1,"args":["query","todoitem"]}."#)
+        }
+        let value: Value
+        do throws(ToolError) { value = try Value.item(line) } catch {
+            throw wrong("a request is a JSON object: \(error.message)")
+        }
+        guard case .object(let members) = value else { throw wrong("a request is a JSON object") }
+        for member in members {
+            switch (member.name, member.value) {
+            case ("n", let value): number = value
+            case ("cancel", let value): cancelled = value
+            case ("input", .string(let text)): input = text
+            case ("args", .array(let elements)):
+                for element in elements {
+                    guard case .string(let word) = element else { throw wrong("\"args\" are texts") }
+                    words.append(word)
+                }
+            default: throw wrong("a request has \"n\", \"args\" and \"input\" or \"cancel\"")
+            }
+        }
+    }
+}
+
+/// A line of the output.
+struct ShellReply {
+    var number: Value
+    var exit: ExitCode
+    /// The JSON the command wrote.
+    var output: String
+
+    var text: String {
+        let head = "{\"n\":\(JSONValue(number).text),\"exit\":\(exit.rawValue),"
+        var body = output.filter { $0 != "\n" }
+        if body.isEmpty { body = "null" }
+        let error = "{\"error\":"
+        return body.hasPrefix(error) ? head + body.dropFirst() : head + "\"result\":" + body + "}"
+    }
+}
+
+/// Words as a person types them: in quotes where they hold spaces.
+enum ShellWords {
+    static func split(_ line: String) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        var isEscaped = false
+        for character in line {
+            if isEscaped {
+                word = (word ?? "") + String(character)
+                isEscaped = false
+            } else if character == "\\", quote != "'" {
+                isEscaped = true
+            } else if let open = quote {
+                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+            } else if character == "'" || character == "\"" {
+                quote = character
+                word = word ?? ""
+            } else if character.isWhitespace {
+                if let finished = word { words.append(finished) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        if let word { words.append(word) }
+        return words
+    }
+}

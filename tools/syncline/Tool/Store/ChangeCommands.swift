@@ -1,0 +1,157 @@
+// `insert`, `update`, `delete`, `transaction`, `undo`: what an app does to its rows, by hand.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum ChangeCommands {
+    static let insert = change(.insert, "inserts a row", "the new row, as JSON; `-` reads a line a row from the input")
+    static let update = change(
+        .update, "changes columns of a row", "the columns to change and the id, as JSON; `-` reads a line a row")
+
+    private static func change(_ kind: OperationKind, _ summary: String, _ item: String) -> Command {
+        Command(
+            "\(kind)", summary,
+            details: ["Lines of the input are one transaction, unless --each makes one of each."],
+            operands: [
+                Operand("TABLE", "the table", isRequired: true), Operand("ITEM", item, isRequired: true),
+            ],
+            options: [Option("each", "stores each line of the input by itself")],
+            examples: [Example("syncline \(kind) todoitem '{\"id\":\"a\",\"text\":\"milk\"}'", "one row")],
+            result: "the row as stored; an array for lines of the input"
+        ) { arguments, context in
+            try await run(kind, arguments, context)
+        }
+    }
+
+    private nonisolated(nonsending) static func run(
+        _ kind: OperationKind, _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
+        let (table, text) = (arguments.operands[0], arguments.operands[1])
+        guard text == "-" else {
+            let item = try Value.item(Array(text.utf8))
+            let row = try await context.withDatabase(arguments) { try await store(kind, table, item, $0) }
+            try show(row, context)
+            return .done
+        }
+        var items: [Value] = []
+        while let line = try context.host.input.next() {
+            if line.isEmpty { continue }
+            items.append(try Value.item(line, line: items.count + 1))
+        }
+        let all = items
+        let isEach = arguments.flag("each")
+        let rows = try await context.withDatabase(arguments) { database in
+            guard isEach else {
+                return try await database.transaction { transaction in
+                    try all.map { item in
+                        try kind == .insert ? transaction.insert(table, item) : transaction.update(table, item)
+                    }
+                }
+            }
+            var rows: [StoredRow] = []
+            for item in all { rows.append(try await store(kind, table, item, database)) }
+            return rows
+        }
+        try context.output.beginList()
+        for row in rows {
+            try context.output.element(JSONValue(row))
+            try context.output.line(JSONValue(row).text)
+        }
+        try context.output.endList()
+        return .done
+    }
+
+    private static func store(
+        _ kind: OperationKind, _ table: String, _ item: Value, _ database: SyncDatabase
+    ) async throws -> StoredRow {
+        let table = database.table(table)
+        return kind == .insert ? try await table.insert(item) : try await table.update(item)
+    }
+
+    private static func show(_ row: StoredRow, _ context: Context) throws {
+        try context.output.value(JSONValue(row))
+        try context.output.line(JSONValue(row).text)
+    }
+
+    static let delete = Command(
+        "delete", "deletes a row",
+        operands: [Operand("TABLE", "the table", isRequired: true), Operand("ID", "its id", isRequired: true)],
+        examples: [Example("syncline delete todoitem a", "one row")], result: #"{"id":"…"}"#
+    ) { arguments, context in
+        let (table, id) = (arguments.operands[0], arguments.operands[1])
+        try await context.withDatabase(arguments) { try await $0.table(table).delete(id: id) }
+        try context.output.value(["id": .string(id)])
+        try context.output.line("deleted \(escaped("\(table)/\(id)"))")
+        return .done
+    }
+
+    static let transaction = Command(
+        "transaction", "stores changes of several rows: all or none",
+        details: [
+            #"Reads a line a change: {"insert":{"table":"todoitem","item":{…}}}, {"update":…}, {"delete":{"table":…,"id":…}}."#
+        ],
+        operands: [Operand("INPUT", "`-`", isRequired: true, choices: ["-"])],
+        examples: [Example("syncline transaction - < changes.jsonl", "everything in the file, as one")],
+        result: #"{"events":"@41"}"#
+    ) { arguments, context in
+        var lines: [(kind: OperationKind, table: String, item: Value)] = []
+        while let line = try context.host.input.next() {
+            if line.isEmpty { continue }
+            lines.append(try TransactionLine.parse(line, lines.count + 1))
+        }
+        let all = lines
+        let event = try await context.withDatabase(arguments) { database in
+            try await database.transactionEvent { transaction in
+                for (kind, table, item) in all {
+                    switch kind {
+                    case .insert: try transaction.insert(table, item)
+                    case .update: try transaction.update(table, item)
+                    case .delete: try transaction.delete(table, item: item)
+                    }
+                }
+            }
+        }
+        try context.output.value(["events": .optional(event.map { "@\($0)" })])
+        try context.output.line(event.map { "stored as @\($0)" } ?? "nothing changed")
+        return .done
+    }
+
+    static let undo = Command(
+        "undo", "takes back the last local transaction that is not pushed",
+        examples: [Example("syncline undo", "as if it had not been made")], result: #"{"events":"@12"}"#,
+        exits: [Exit(.no, "there is nothing to undo")]
+    ) { arguments, context in
+        let event = try await context.withDatabase(arguments) { try await $0.undo() }
+        try context.output.value(["events": .string("@\(event)")])
+        try context.output.line("took back @\(event)")
+        return .done
+    }
+}
+
+/// A line of a transaction.
+enum TransactionLine {
+    static func parse(_ line: [UInt8], _ number: Int) throws(ToolError) -> (OperationKind, String, Value) {
+        func wrong(_ what: String) -> ToolError {
+            ToolError(
+                "invalid-item", "line \(number): \(what)",
+                hint: #"Write {"insert":{"table":"todoitem","item":{"text":"milk"}}}."#)
+        }
+        guard case .object(let members) = try Value.item(line, line: number), members.count == 1 else {
+            throw wrong("a change is an object with one member")
+        }
+        guard case .object(let parts) = members[0].value,
+            case .string(let table)? = parts.last(where: { $0.name == "table" })?.value
+        else { throw wrong("a change names its table") }
+        func part(_ name: String) -> Value? { parts.last { $0.name == name }?.value }
+        switch members[0].name {
+        case "insert", "update":
+            guard let item = part("item") else { throw wrong("it has no item") }
+            return (members[0].name == "insert" ? .insert : .update, table, item)
+        case "delete":
+            guard let id = part("id") else { throw ToolError("missing-id", "line \(number): it has no id") }
+            return (.delete, table, .object([.init("id", id)]))
+        case let other: throw wrong("`\(escaped(other))` is not insert, update or delete")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// A moment of a store's past, as a person names it: an event (`@41`, `@-1` the last) or a time.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+struct Moment {
+    /// The last event that had happened.
+    let event: UInt64
+
+    init(_ text: String, _ storage: any LogStorage) throws {
+        if let time = Timestamp(text) ?? Timestamp(text.replacingSuffix("Z", with: ":00Z")) {
+            event = try Moment.event(at: time.instant.milliseconds, storage)
+            return
+        }
+        switch Address(text) {
+        case .record(let number)?: event = number.rawValue
+        case .fromEnd(let back)?:
+            let last = try EventWalk(storage).last
+            guard back <= last else {
+                throw ToolError("usage", "the store has only \(last) events", exit: .usage)
+            }
+            event = last - back + 1
+        default:
+            throw ToolError.usage(
+                "`\(escaped(text))` is no moment", hint: "Write @41, @-1 (the last event) or 2026-05-19T21:30Z.")
+        }
+    }
+
+    private static func event(at time: Int64, _ storage: any LogStorage) throws -> UInt64 {
+        var newest: UInt64 = 0
+        try EventWalk(storage).forEach { number, event in
+            if event.time > time { return false }
+            newest = number
+            return true
+        }
+        return newest
+    }
+}
+
+extension String {
+    func replacingSuffix(_ suffix: String, with other: String) -> String {
+        hasSuffix(suffix) ? dropLast(suffix.count) + other : self
+    }
+}

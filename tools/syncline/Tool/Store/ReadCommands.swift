@@ -1,0 +1,209 @@
+// `get`, `query`, `pending`, `cursors`, `purge`, `stats`: what a store holds.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+extension Option {
+    /// The moment a command that only looks looks at.
+    static let at = Option("at", value: "ADDRESS", "as it was: @41, @-1 (the last event) or 2026-05-19T21:30Z")
+}
+
+enum ReadCommands {
+    static let get = Command(
+        "get", "shows a row",
+        operands: [Operand("TABLE", "the table", isRequired: true), Operand("ID", "its id", isRequired: true)],
+        options: [.at], examples: [Example("syncline get todoitem a --at @12", "as it was at event 12")],
+        result: "the row, or null", exits: [Exit(.no, "there is no such row")]
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        guard let row = try reader.row(arguments.operands[0], arguments.operands[1]) else {
+            try context.output.value(.null)
+            return .no
+        }
+        try context.output.value(JSONValue(row))
+        try context.output.line(JSONValue(row).text)
+        return .done
+    }
+
+    static let query = Command(
+        "query", "shows the rows that match",
+        operands: [Operand("TABLE", "the table", isRequired: true)],
+        options: [
+            Option("filter", value: "ODATA", "which rows: \"n gt 3 and not done\""),
+            Option("orderby", value: "KEYS", "in which order: \"n desc, text\"; by id"),
+            Option("top", value: "N", "at most so many"), Option("skip", value: "N", "without the first so many"),
+            Option("select", value: "COLUMNS", "these columns only: \"id,text\""),
+            Option("count", "says how many match, whatever --top leaves"), .at,
+        ],
+        examples: [
+            Example("syncline query todoitem --filter 'not done' --orderby 'n desc' --top 10", "the ten largest")
+        ],
+        result: #"[row…], or {"count":n,"results":[row…]} with --count"#
+    ) { arguments, context in
+        let query = try StoreQuery.query(arguments)
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        let result = try reader.run(query)
+        if let count = result.count {
+            try context.output.value([
+                "count": .number(count),
+                "results": .array(result.rows.map { JSONValue($0, selecting: query.select) }),
+            ])
+            try context.output.line("\(count)")
+            if context.output.form.isText {
+                for row in result.rows { try context.output.line(JSONValue(row, selecting: query.select).text) }
+            }
+            return .done
+        }
+        try context.output.beginList()
+        for row in result.rows {
+            try context.output.element(JSONValue(row, selecting: query.select))
+            try context.output.line(JSONValue(row, selecting: query.select).text)
+        }
+        try context.output.endList()
+        return .done
+    }
+
+    static let pending = Command(
+        "pending", "shows what would be pushed now, in push order",
+        options: [.at], examples: [Example("syncline pending", "the outbox, collapsed")],
+        result: #"[{"address":"~1","table","id","kind","state","maybeSent":bool,"fields":[…],"events":"@3..9"}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        var list = try ListWriter(
+            context.output, [Column("address"), Column("kind"), Column("state"), Column("row"), Column("fields")])
+        for (index, operation) in try PushPlan(reader).operations.enumerated() {
+            let fields = try reader.entry(key: operation.rowKey).map { PushPlan.fields(of: operation, in: $0) } ?? []
+            let (first, last) = (operation.events.lowerBound, operation.events.upperBound)
+            try list.row(
+                [
+                    Cell("~\(index + 1)"), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
+                    Cell(escaped("\(operation.table)/\(operation.id)")),
+                    Cell(escaped(fields.joined(separator: ", "))),
+                ],
+                json: [
+                    "address": .string("~\(index + 1)"), "table": .string(operation.table),
+                    "id": .string(operation.id), "kind": .string("\(operation.kind)"),
+                    "state": .string(operation.state.rawValue), "maybeSent": .boolean(operation.maybeSent),
+                    "fields": .array(fields.map(JSONValue.string)),
+                    "events": .string(first == last ? "@\(first)" : "@\(first)..\(last)"),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let cursors = Command(
+        "cursors", "shows where each query stands",
+        options: [Option("reset", value: "TABLE/QUERYID", "makes a query start anew")],
+        examples: [Example("syncline cursors", "all of them")],
+        result: #"[{"table","queryId","position","query","updated"}]"#
+    ) { arguments, context in
+        if let text = arguments.value("reset") {
+            let parts = text.split(separator: "/", maxSplits: 1)
+            guard parts.count == 2 else { throw ToolError.usage("--reset takes TABLE/QUERYID") }
+            try await context.withDatabase(arguments) {
+                try await $0.resetCursor(table: String(parts[0]), queryID: String(parts[1]))
+            }
+        }
+        let reader = try await context.view(arguments).reader
+        var list = try ListWriter(
+            context.output, [Column("table"), Column("query id"), Column("position"), Column("query")])
+        for cursor in try reader.cursors() {
+            let updated = Timestamp(.init(milliseconds: cursor.state.updated)).description
+            try list.row(
+                [
+                    Cell(escaped(cursor.table)), Cell(escaped(cursor.queryID)), Cell(escaped(cursor.state.position)),
+                    Cell(escaped(cursor.state.query)),
+                ],
+                json: [
+                    "table": .string(cursor.table), "queryId": .string(cursor.queryID),
+                    "position": .string(cursor.state.position), "query": .string(cursor.state.query),
+                    "updated": .string(updated),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let purge = Command(
+        "purge", "removes local rows and the table's cursors, without telling the server",
+        operands: [Operand("TABLE", "the table", isRequired: true)],
+        options: [
+            Option("filter", value: "ODATA", "which rows; all of them"),
+            Option("force", "drops pending changes with them"),
+        ],
+        examples: [Example("syncline purge todoitem --filter done", "what is done")],
+        result: #"{"removed":n,"dropped":n}"#
+    ) { arguments, context in
+        let filter = try StoreQuery.filter(arguments)
+        let (table, force) = (arguments.operands[0], arguments.flag("force"))
+        let report = try await context.withDatabase(arguments) {
+            try await $0.purge(table: table, filter: filter, force: force)
+        }
+        try context.output.value(["removed": .number(report.removed), "dropped": .number(report.dropped)])
+        try context.output.line("removed \(report.removed), dropped \(report.dropped)")
+        return .done
+    }
+
+    static let stats = Command(
+        "stats", "shows counts of rows, events and changes", examples: [Example("syncline stats", "everything")],
+        result: #"{"events":n,"tables":[{"table","rows":n}],"changes":{"made":n,"done":n,…}}"#
+    ) { arguments, context in
+        let view = try await context.view(arguments)
+        var tables: [JSONValue] = []
+        try context.output.line("events \(view.through)")
+        for table in try view.reader.tables() {
+            let rows = try view.reader.count(Query(table: table))
+            tables.append(["table": .string(table), "rows": .number(rows)])
+            try context.output.line("rows of \(escaped(table)) \(rows)")
+        }
+        let totals = view.totals
+        let changes: KeyValuePairs<String, UInt64> = [
+            "made": totals.made, "pending": totals.pending, "done": totals.done, "superseded": totals.superseded,
+            "cancelled": totals.cancelled, "resolved": totals.resolved,
+        ]
+        for (name, count) in changes { try context.output.line("changes \(name) \(count)") }
+        try context.output.value([
+            "events": .number(view.through), "tables": .array(tables),
+            "changes": .object(changes.map { .init(key: $0.key, value: .number($0.value)) }),
+        ])
+        return .done
+    }
+}
+
+/// A query, as the options of a command say it.
+enum StoreQuery {
+    static func filter(_ arguments: Arguments) throws(ToolError) -> Expression? {
+        guard let text = arguments.value("filter") else { return nil }
+        do throws(FilterError) { return try Expression(parsing: text) } catch { throw invalid(error, "filter") }
+    }
+
+    static func query(_ arguments: Arguments) throws(ToolError) -> Query {
+        var query = Query(table: arguments.operands[0], filter: try filter(arguments))
+        if let text = arguments.value("orderby") {
+            do throws(FilterError) {
+                query.order = try Query.Key.list(parsing: text)
+            } catch {
+                throw invalid(error, "order")
+            }
+        }
+        query.top = try arguments.number("top", in: 0...UInt64(Int32.max)).map { Int($0) }
+        query.skip = Int(try arguments.number("skip", in: 0...UInt64(Int32.max)) ?? 0)
+        query.select = arguments.value("select").map { text in
+            text.split(separator: ",").map { $0.trimmingSpaces() }
+        }
+        query.countsAll = arguments.flag("count")
+        return query
+    }
+
+    private static func invalid(_ error: FilterError, _ what: String) -> ToolError {
+        ToolError("invalid-query", "the \(what) can't be read: \(error)", hint: "See `syncline help query`.")
+    }
+}
+
+extension Substring {
+    func trimmingSpaces() -> String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}
