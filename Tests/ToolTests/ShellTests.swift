@@ -1,0 +1,58 @@
+// The shell for programs: a reply for each line, and nothing else.
+
+import Foundation
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct ShellTests {
+    private func replies(_ lines: String..., in folder: TemporaryFolder) async -> [String] {
+        let call = await Call.tool(
+            words: ["shell", "--json", "-s", folder.path + "/store"], input: lines.joined(separator: "\n") + "\n")
+        return call.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test func `each line gets its reply, in order`() async throws {
+        let folder = try TemporaryFolder()
+        let replies = await replies(
+            #"{"n":1,"args":["init"]}"#, #"{"n":2,"args":["insert","t","{\"id\":\"a\",\"x\":1}"]}"#,
+            #"{"n":"three","args":["get","t","a"]}"#, #"{"n":4,"args":["get","t","b"]}"#,
+            #"{"n":5,"args":["insert","t","{\"id\":\"a\"}"]}"#, in: folder)
+        try #require(replies.count == 5)
+        #expect(replies[0].hasPrefix(#"{"n":1,"exit":0,"result":{"store":"#))
+        #expect(replies[1] == #"{"n":2,"exit":0,"result":{"id":"a","x":1}}"#)
+        #expect(replies[2] == #"{"n":"three","exit":0,"result":{"id":"a","x":1}}"#)
+        #expect(replies[3] == #"{"n":4,"exit":1,"result":null}"#)
+        #expect(replies[4].hasPrefix(#"{"n":5,"exit":3,"error":{"code":"row-exists","message":"#))
+    }
+
+    @Test func `input travels with the request`() async throws {
+        let folder = try TemporaryFolder()
+        let replies = await replies(
+            #"{"n":1,"args":["init"]}"#,
+            #"{"n":2,"args":["transaction","-"],"input":"{\"insert\":{\"table\":\"t\",\"item\":{\"id\":\"a\"}}}\n"}"#,
+            #"{"n":3,"args":["query","t"]}"#, in: folder)
+        #expect(replies.last == #"{"n":3,"exit":0,"result":[{"id":"a"}]}"#)
+    }
+
+    @Test func `wrong lines are answered, and the shell goes on`() async throws {
+        let folder = try TemporaryFolder()
+        let replies = await replies(
+            "nonsense", "[1]", #"{"n":1,"args":[5]}"#, #"{"n":2,"args":["nonsense"]}"#, #"{"n":3,"args":["shell"]}"#,
+            #"{"n":4,"cancel":2}"#, #"{"n":5,"args":["query","t"]}"#, #"{"n":6,"args":["version"]}"#, in: folder)
+        try #require(replies.count == 8)
+        for reply in replies[0...4] { #expect(reply.contains(#""exit":2,"error":{"code":"usage""#), "\(reply)") }
+        #expect(replies[5] == #"{"n":4,"exit":1,"result":null}"#)
+        #expect(replies[6].contains(#""exit":3,"error":{"code":"no-store""#))
+        #expect(replies[7].hasPrefix(#"{"n":6,"exit":0,"result":{"version":"#))
+    }
+
+    @Test func `what was stored is there in the next shell`() async throws {
+        let folder = try TemporaryFolder()
+        _ = await replies(
+            #"{"n":1,"args":["init","--ids","ignore-case"]}"#, #"{"n":2,"args":["insert","t","{\"id\":\"Abc\"}"]}"#,
+            in: folder)
+        let replies = await replies(#"{"n":1,"args":["get","t","aBC"]}"#, in: folder)
+        #expect(replies == [#"{"n":1,"exit":0,"result":{"id":"Abc"}}"#])
+    }
+}

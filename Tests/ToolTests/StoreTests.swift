@@ -1,0 +1,97 @@
+// Rows in and out of a store, as a person or a script does it.
+
+import Foundation
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct StoreTests {
+    /// A store of its own, and the words that name it.
+    private struct Store {
+        let folder: TemporaryFolder
+        var path: String { folder.path + "/store" }
+
+        init() async throws {
+            folder = try TemporaryFolder()
+            let made = await Call.tool("init", "-s", folder.path + "/store", "--json")
+            try #require(made.exit == .done)
+        }
+
+        func call(_ words: String..., input: String = "") async -> Call {
+            await Call.tool(words: words + ["-s", path], input: input)
+        }
+    }
+
+    @Test func `a row goes in, changes, and comes out`() async throws {
+        let store = try await Store()
+        let made = await store.call("insert", "todoitem", #"{"id":"a","text":"milk","n":3}"#, "--json")
+        #expect(made.output == #"{"id":"a","text":"milk","n":3}"# + "\n")
+        #expect(await store.call("update", "todoitem", #"{"id":"a","n":4}"#).exit == .done)
+        #expect(await store.call("get", "todoitem", "a").output == #"{"id":"a","text":"milk","n":4}"# + "\n")
+        #expect(await store.call("delete", "todoitem", "a", "--json").output == #"{"id":"a"}"# + "\n")
+        let gone = await store.call("get", "todoitem", "a", "--json")
+        #expect(gone.exit == .no && gone.output == "null\n")
+    }
+
+    @Test func `a store is made once`() async throws {
+        let store = try await Store()
+        let again = await store.call("init", "--json")
+        #expect(again.exit == .failed && again.output.contains(#""code":"store-exists""#))
+        let none = await Call.tool("query", "todoitem", "-s", store.folder.path + "/none", "--json")
+        #expect(none.exit == .failed && none.output.contains(#""code":"no-store""#))
+    }
+
+    @Test func `rows are filtered, ordered, limited and counted`() async throws {
+        let store = try await Store()
+        let rows = (0..<5).map { #"{"id":"\#($0)","n":\#($0)}"# }.joined(separator: "\n")
+        #expect(await store.call("insert", "t", "-", input: rows).exit == .done)
+        #expect(
+            await store.call("query", "t", "--filter", "n gt 1", "--orderby", "n desc", "--top", "2", "--jsonl").output
+                == "{\"id\":\"4\",\"n\":4}\n{\"id\":\"3\",\"n\":3}\n")
+        #expect(
+            await store.call("query", "t", "--top", "1", "--select", "n", "--count", "--json").output
+                == #"{"count":5,"results":[{"n":0}]}"# + "\n")
+        let wrong = await store.call("query", "t", "--filter", "n gt", "--json")
+        #expect(wrong.exit == .failed && wrong.output.contains("invalid-query"))
+    }
+
+    @Test func `lines of the input are stored together, or not at all`() async throws {
+        let store = try await Store()
+        let lines = #"{"id":"a"}"# + "\n" + #"{"id":"b","__x":1}"#
+        let call = await store.call("insert", "t", "-", "--json", input: lines)
+        #expect(call.exit == .failed && call.output.contains("reserved-column"))
+        #expect(await store.call("query", "t", "--json").output == "[]\n")
+        let changes = #"{"insert":{"table":"t","item":{"id":"a"}}}"# + "\n" + #"{"delete":{"table":"u","id":"x"}}"#
+        #expect(await store.call("transaction", "-", input: changes).exit == .done)
+        #expect(await store.call("pending", "--jsonl").output.split(separator: "\n").count == 2)
+        #expect(await store.call("undo").exit == .done)
+        let nothing = await store.call("undo", "--json")
+        #expect(nothing.exit == .no && nothing.output.contains("operation-not-found"))
+    }
+
+    @Test func `the past is shown by any command that reads`() async throws {
+        let store = try await Store()
+        _ = await store.call("insert", "t", #"{"id":"a","n":1}"#)
+        _ = await store.call("update", "t", #"{"id":"a","n":2}"#)
+        #expect(await store.call("get", "t", "a", "--at", "@-2").exit == .done)
+        let log = await store.call("log", "--kind", "local", "--jsonl").output.split(separator: "\n")
+        try #require(log.count == 2)
+        let first = try #require(log[0].firstMatch(of: /"address":"(@[0-9]+)"/)?.1)
+        #expect(await store.call("get", "t", "a", "--at", String(first)).output == #"{"id":"a","n":1}"# + "\n")
+        let diff = await store.call("diff", String(first), "--jsonl")
+        #expect(diff.exit == .no && diff.output.contains(#""name":"n","before":1,"after":2"#))
+        let blame = await store.call("blame", "t/a.n", "--jsonl").output
+        #expect(blame.contains(#""field":"n","value":2"#) && blame.contains(#""cause":"local""#))
+    }
+
+    @Test func `rows leave in the forms of other programs, and come back`() async throws {
+        let store = try await Store()
+        _ = await store.call("insert", "t", #"{"id":"a","text":"x, \"y\"","n":null}"#)
+        #expect(await store.call("export", "--format", "csv").output == "id,text,n\na,\"x, \"\"y\"\"\",\n")
+        #expect(await store.call("export", "--format", "sql").output.contains(#"VALUES ('a', 'x, "y"', NULL);"#))
+        let rows = await store.call("export").output
+        let other = try await Store()
+        #expect(await other.call("import", input: rows).exit == .done)
+        #expect(await other.call("export").output == rows)
+    }
+}
