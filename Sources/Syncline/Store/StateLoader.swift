@@ -14,11 +14,10 @@ package struct StateLoader: Sendable {
         self.removesDamaged = removesDamaged
     }
 
-    /// The state as of an event, or the newest. `onFold` is told after each frame, and may make room.
+    /// The state as of an event, or the newest.
     package func load(
         through last: UInt64? = nil, usingCheckpoints: Bool = true,
-        showing visibility: LogReader.Visibility = .written,
-        afterFrame: (Projector) throws(SyncError) -> Void = { _ in }
+        showing visibility: LogReader.Visibility = .written
     ) throws(SyncError) -> Projector {
         let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: visibility) }
         let projector = try start(reader, through: last, usingCheckpoints)
@@ -38,7 +37,6 @@ package struct StateLoader: Sendable {
                 throw SyncError(error)
             }
             projector.store.endCommit()
-            try afterFrame(projector)
         }
         return projector
     }

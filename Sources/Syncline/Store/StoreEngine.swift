@@ -14,15 +14,15 @@ package final class StoreEngine {
     private var touched: [String] = []
     /// Whether this process has said in the log that it writes.
     private var hasSaidOpened = false
-    /// What was true at the end of the last commit.
-    private var committed: (shapes: Int, totals: Totals, through: UInt64)
+    /// The last event of the last commit, and the digest of the state behind it.
+    private var committed: UInt64
     private var digestBytes: [UInt8]
 
     init(_ log: LogWriter, _ projector: Projector, _ surroundings: any Surroundings) throws(SyncError) {
         self.log = log
         self.projector = projector
         self.surroundings = surroundings
-        committed = (projector.shapes.count, projector.totals, projector.through)
+        committed = projector.through
         digestBytes = StoreEngine.noteBytes(projector.store.digest)
     }
 
@@ -107,7 +107,7 @@ package final class StoreEngine {
                 return nil
             }
         }
-        committed = (projector.shapes.count, projector.totals, projector.through)
+        committed = projector.through
         return StoreCommit(states: states, through: projector.through, totals: projector.totals, requests: done)
     }
 
@@ -123,7 +123,7 @@ package final class StoreEngine {
     private func append(_ durability: Durability) throws(LogError) {
         var batch = RecordBatch()
         for event in staged { batch.append(event) }
-        try log.setNote(LogNote(through: SequenceNumber(rawValue: committed.through), bytes: digestBytes))
+        try log.setNote(LogNote(through: SequenceNumber(rawValue: committed), bytes: digestBytes))
         try log.append(batch, durability: durability)
         digestBytes = StoreEngine.noteBytes(projector.store.digest)
     }
@@ -139,25 +139,23 @@ package final class StoreEngine {
     private struct Mark {
         var changes: Int
         var staged: Int
-        var shapes: Int
-        var totals: Totals
-        var through: UInt64
+        var projector: Projector.Mark
         var hasSaidOpened: Bool
     }
 
     private func mark() -> Mark {
         Mark(
-            changes: projector.store.changeCount, staged: staged.count, shapes: projector.shapes.count,
-            totals: projector.totals, through: projector.through, hasSaidOpened: hasSaidOpened)
+            changes: projector.store.changeCount, staged: staged.count, projector: projector.mark,
+            hasSaidOpened: hasSaidOpened)
     }
 
     private func takeBack(to mark: Mark) {
         do throws(StateError) {
             try projector.store.takeBack(to: mark.changes)
-            try projector.takeBack(shapes: mark.shapes, totals: mark.totals, through: mark.through)
         } catch {
-            preconditionFailure("what was just written can be read: \(error)")
+            preconditionFailure("what was just written is in memory: \(error)")
         }
+        projector.takeBack(to: mark.projector)
         staged.removeSubrange(mark.staged...)
         touched.removeAll(keepingCapacity: true)
         hasSaidOpened = mark.hasSaidOpened

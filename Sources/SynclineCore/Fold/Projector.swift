@@ -6,8 +6,8 @@ package final class Projector: ShapeNumbering {
     package let shapes: ShapeTable
     package private(set) var ids: IDComparison
     package internal(set) var totals: Totals
-    /// The columns that have an index, by table.
-    var indexes: [String: [String]] = [:]
+    /// The columns that have an index.
+    var indexes = IndexList()
     /// The last event folded.
     package internal(set) var through: UInt64
 
@@ -66,14 +66,27 @@ package final class Projector: ShapeNumbering {
         through = number
     }
 
-    /// Goes back to what was true before, once the store has gone back.
-    package func takeBack(shapes count: Int, totals: Totals, through: UInt64) throws(StateError) {
-        shapes.removeAll(behind: count)
+    /// What a projector knows beside the store.
+    package struct Mark: Sendable {
+        let shapes: Int
+        let ids: IDComparison
+        let indexes: IndexList
+        package let totals: Totals
+        package let through: UInt64
+    }
+
+    package var mark: Mark {
+        Mark(shapes: shapes.count, ids: ids, indexes: indexes, totals: totals, through: through)
+    }
+
+    /// Goes back to what was true before, once the store has gone back. Nothing is read, so nothing can fail.
+    package func takeBack(to mark: Mark) {
+        shapes.removeAll(behind: mark.shapes)
         latestShape = nil
-        self.totals = totals
-        self.through = through
-        ids = try StateReader(store.snapshot, shapes).idComparison
-        indexes = try StateReader(store.snapshot, shapes).allIndexes()
+        ids = mark.ids
+        indexes = mark.indexes
+        totals = mark.totals
+        through = mark.through
     }
 
     // MARK: Reading and writing the state

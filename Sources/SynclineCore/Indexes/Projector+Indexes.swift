@@ -4,17 +4,9 @@
 extension Projector {
     /// An index was declared, or is wanted no longer.
     func apply(indexOf table: String, _ column: String, isOn: Bool) throws(StateError) {
-        let isKnown = indexes[table]?.contains(column) ?? false
-        guard isOn != isKnown else { return }
+        guard isOn ? indexes.add(table, column) : indexes.remove(table, column) else { return }
         try put(setting: SettingName.index(table, column), isOn ? .bool(true) : nil)
-        if isOn {
-            indexes[table, default: []].append(column)
-            try fill(table, column)
-        } else {
-            indexes[table]?.removeAll { $0 == column }
-            if indexes[table]?.isEmpty == true { indexes[table] = nil }
-            try clear(table, column)
-        }
+        if isOn { try fill(table, column) } else { try clear(table, column) }
     }
 
     private func fill(_ table: String, _ column: String) throws(StateError) {
@@ -46,7 +38,7 @@ extension Projector {
     /// A row's entry changes from `old` to `new`.
     func reindex(_ key: [UInt8], from old: RowEntry?, to new: RowEntry?) throws(StateError) {
         let row = try RowKey(malformed: key)
-        guard let columns = indexes[row.table] else { return }
+        let columns = indexes.columns(of: row.table)
         let id = key.dropFirst(2 + row.table.utf8.count)
         for column in columns {
             let (before, after) = id.withUnsafeBytes { id in
@@ -83,17 +75,46 @@ extension StateReader {
     }
 
     /// All indexes, by table.
-    func allIndexes() throws(StateError) -> [String: [String]] {
-        var all: [String: [String]] = [:]
+    func allIndexes() throws(StateError) -> IndexList {
+        var all = IndexList()
         let prefix = StateReader.settingKey(SettingName.indexes)
         try snapshot.forEach(prefix: prefix) { key, _ throws(StateError) in
             let parts = key[prefix.count...].split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { throw .malformed("the name of an index") }
-            all[String(decoding: parts[0], as: UTF8.self), default: []].append(
-                String(decoding: parts[1], as: UTF8.self))
-            return true
+            return all.add(String(decoding: parts[0], as: UTF8.self), String(decoding: parts[1], as: UTF8.self))
         }
         return all
+    }
+}
+
+/// The columns that have an index, by table. Names are told apart by their bytes, as the state tells them apart: Swift
+/// takes two spellings of an accented letter for the same.
+package struct IndexList: Hashable, Sendable {
+    private var columns: [[UInt8]: [String]] = [:]
+
+    var isEmpty: Bool { columns.isEmpty }
+
+    func columns(of table: String) -> [String] {
+        columns[Array(table.utf8)] ?? []
+    }
+
+    /// False if it is there.
+    mutating func add(_ table: String, _ column: String) -> Bool {
+        guard !IndexList.contains(columns(of: table), column) else { return false }
+        columns[Array(table.utf8), default: []].append(column)
+        return true
+    }
+
+    /// False if it is not there.
+    mutating func remove(_ table: String, _ column: String) -> Bool {
+        let left = columns(of: table).filter { !$0.utf8.elementsEqual(column.utf8) }
+        guard left.count < columns(of: table).count else { return false }
+        columns[Array(table.utf8)] = left.isEmpty ? nil : left
+        return true
+    }
+
+    private static func contains(_ columns: [String], _ column: String) -> Bool {
+        columns.contains { $0.utf8.elementsEqual(column.utf8) }
     }
 }
 

@@ -74,7 +74,4 @@ package enum Collapse {
             throw .rowDeleted
         }
     }
-
-    /// Whether an operation keeps the place of the one it grew from, or takes its change's own.
-    package static func keepsPlace(_ before: OperationKind?) -> Bool { before != nil }
 }

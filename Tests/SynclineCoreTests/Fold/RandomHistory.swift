@@ -28,6 +28,7 @@ struct RandomHistory {
         case 5 where chance.once(in: 2): try record(.cursorReset(table: table(), queryID: "q\(chance.below(2))"))
         case 6 where chance.once(in: 3):
             try record(.configured(name: "s\(chance.below(3))", value: chance.once(in: 2) ? nil : chance.value()))
+        case 7: try index()
         default: try local()
         }
         projector.store.endCommit()
@@ -39,6 +40,11 @@ struct RandomHistory {
         records.append(event.bytes)
     }
 
+    private mutating func index() throws {
+        try record(
+            .indexed(table: table(), column: chance.pick(["a", "b", "caf\u{e9}"]), isOn: !chance.once(in: 3)))
+    }
+
     private mutating func undo() throws {
         guard let event = try UndoSearch.newest(reader, through: projector.through) else { return }
         try record(.undone(event: event))
@@ -47,7 +53,7 @@ struct RandomHistory {
     /// A transaction; one in which a change is refused leaves no trace.
     private mutating func local() throws {
         let contents = try projector.store.snapshot.contents()
-        let before = (projector.store.digest, projector.shapes.count, projector.totals, projector.through)
+        let before = (projector.store.digest, projector.mark)
         projector.store.beginChanges()
         defer { projector.store.endChanges() }
         let isGrouped = chance.once(in: 2)
@@ -59,7 +65,7 @@ struct RandomHistory {
             if let record = try writer.finish() { records.append(record) }
         } catch {
             try projector.store.takeBack(to: 0)
-            try projector.takeBack(shapes: before.1, totals: before.2, through: before.3)
+            projector.takeBack(to: before.1)
             try #require(projector.store.digest == before.0)
             try #require(try projector.store.snapshot.contents() == contents)
         }

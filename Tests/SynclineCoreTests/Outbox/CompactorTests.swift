@@ -39,7 +39,7 @@ private final class CompactorWalk {
     {
         guard steps.count < depth else { return }
         for (step, row) in steps.count < first.count ? [first[steps.count]] : CompactorWalk.all {
-            let mark = (projector.store.changeCount, projector.shapes.count, projector.totals, projector.through)
+            let mark = (projector.store.changeCount, projector.mark)
             var model = model
             let steps = steps + [(step, row)]
             try take(step, row, &model, steps)
@@ -48,7 +48,7 @@ private final class CompactorWalk {
             count += 1
             try walk(steps, model, depth: depth, first: first)
             try projector.store.takeBack(to: mark.0)
-            try projector.takeBack(shapes: mark.1, totals: mark.2, through: mark.3)
+            projector.takeBack(to: mark.1)
         }
     }
 
@@ -101,7 +101,7 @@ private final class CompactorWalk {
 
     /// Takes back all that can be. If that was everything, the state is that of a store that only pulled.
     private func undoAll(_ model: CompactorModel, _ steps: [(CompactorStep, Int)]) throws {
-        let mark = (projector.store.changeCount, projector.shapes.count, projector.totals, projector.through)
+        let mark = (projector.store.changeCount, projector.mark)
         var model = model
         while true {
             let reader = StateReader(projector.store.snapshot, projector.shapes)
@@ -122,7 +122,7 @@ private final class CompactorWalk {
             try #require(projector.totals.pending == 0, "\(steps)")
         }
         try projector.store.takeBack(to: mark.0)
-        try projector.takeBack(shapes: mark.1, totals: mark.2, through: mark.3)
+        projector.takeBack(to: mark.1)
     }
 
     private func bareContents(_ pages: [UInt64]) throws -> [[UInt8]: [UInt8]] {

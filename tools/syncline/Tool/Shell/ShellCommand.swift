@@ -58,9 +58,8 @@ enum ShellCommand {
         } catch {
             return ShellReply(number: .null, exit: .usage, output: error.json.text).text
         }
-        if let cancelled = request.cancelled {
+        if request.cancelled != nil {
             // Commands are answered in the order they were read: what is named is not running any more.
-            _ = cancelled
             return ShellReply(number: request.number, exit: .no, output: "null").text
         }
         let output = MemorySink()
