@@ -1,13 +1,5 @@
 // Prints a filter as a server's protocol wants it. What the old protocol has no words for is an error, never left out.
 
-/// The two spellings of a filter.
-public enum FilterDialect: Sendable {
-    /// Azure Mobile Apps 2.0, like OData 3.
-    case zumo2
-    /// Datasync 3.0, OData 4.
-    case datasync3
-}
-
 /// A part of a filter that a protocol has no words for.
 public struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConvertible {
     public var what: String
@@ -20,7 +12,7 @@ public struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConve
 }
 
 struct FilterPrinter {
-    let dialect: FilterDialect
+    let dialect: ServerProtocol
 
     /// How tightly an expression binds; a part that binds less than its place is put in parentheses.
     private enum Level: Int {
@@ -37,7 +29,7 @@ struct FilterPrinter {
         return own.rawValue < level.rawValue ? "(\(text))" : text
     }
 
-    private static func level(of expression: Expression, _ dialect: FilterDialect) -> Level {
+    private static func level(of expression: Expression, _ dialect: ServerProtocol) -> Level {
         switch expression {
         case .or: .or
         case .and: .and
@@ -131,7 +123,7 @@ struct FilterPrinter {
 
 extension Expression {
     /// The filter's text for a server.
-    public func text(for dialect: FilterDialect) throws(UnsupportedPredicate) -> String {
+    public func text(for dialect: ServerProtocol) throws(UnsupportedPredicate) -> String {
         try FilterPrinter(dialect: dialect).text(self)
     }
 }

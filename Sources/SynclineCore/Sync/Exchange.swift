@@ -1,0 +1,126 @@
+// What a store and a server say to each other, in the words of neither protocol: the machines decide in these, and
+// SynclineWire turns them into requests and back.
+
+/// The protocol a server speaks.
+public enum ServerProtocol: String, Hashable, Sendable, CaseIterable {
+    /// Azure Mobile Apps 2.0; filters like OData 3.
+    case zumo2
+    /// Datasync 3.0; filters like OData 4.
+    case datasync3
+}
+
+/// Something a store asks of a server.
+package enum ServerRequest: Hashable, Sendable {
+    case write(WriteRequest)
+    case row(table: String, id: String)
+    case list(ListRequest)
+}
+
+/// An operation on its way to the server.
+package struct WriteRequest: Hashable, Sendable {
+    package var kind: OperationKind
+    package var table: String
+    package var id: String
+    /// The columns of the body, without the id and without system columns; empty for a delete.
+    package var body: Row
+    /// The version the server's row must have, where the base has one.
+    package var version: String?
+    /// The same on every repeat.
+    package var operationID: String
+
+    package init(
+        kind: OperationKind, table: String, id: String, body: Row, version: String?, operationID: String
+    ) {
+        self.kind = kind
+        self.table = table
+        self.id = id
+        self.body = body
+        self.version = version
+        self.operationID = operationID
+    }
+}
+
+/// A page of a table.
+package struct ListRequest: Hashable, Sendable {
+    package var table: String
+    package var filter: Expression?
+    package var order: [Query.Key] = []
+    package var top: Int?
+    package var skip = 0
+    /// The columns wanted; nil for all.
+    package var select: [String]?
+    package var includesDeleted = true
+    /// Whether the answer tells how many rows match in all.
+    package var counts = true
+
+    package init(table: String, filter: Expression? = nil) {
+        self.table = table
+        self.filter = filter
+    }
+}
+
+/// What a server answered.
+package struct ServerReply: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
+        /// An object with a text for an id.
+        case row(ServerRow)
+        /// A list of such objects.
+        case list(ServerList)
+        /// Nothing, or nothing that can be read as either; the reason is for people.
+        case unreadable(String)
+    }
+
+    package enum RetryAfter: Hashable, Sendable {
+        case milliseconds(Int64)
+        case moment(Timestamp.Instant)
+    }
+
+    package var status: Int
+    package var content: Content
+    /// The version in a strong ETag; weak ones say nothing.
+    package var etag: String?
+    /// The server's clock.
+    package var date: Timestamp.Instant?
+    package var retryAfter: RetryAfter?
+    /// The server's words about an error, cut to a length that people read.
+    package var message: String?
+
+    package init(status: Int, content: Content) {
+        self.status = status
+        self.content = content
+    }
+}
+
+/// A row as a server sent it.
+package struct ServerRow: Hashable, Sendable {
+    package var id: String
+    /// All its columns, system columns too, in the order they came; dates only in system columns.
+    package var columns: Row
+    package var isDeleted: Bool
+
+    package init(id: String, columns: Row, isDeleted: Bool) {
+        self.id = id
+        self.columns = columns
+        self.isDeleted = isDeleted
+    }
+}
+
+package struct ServerList: Hashable, Sendable {
+    package var rows: [ServerRow]
+    /// How many rows match in all, where the server says.
+    package var count: Int?
+
+    package init(rows: [ServerRow], count: Int?) {
+        self.rows = rows
+        self.count = count
+    }
+}
+
+/// Why no answer came.
+package enum NetworkFailure: Error, Hashable, Sendable {
+    /// No connection, a time-out, a closed connection, TLS, DNS; the reason is for people.
+    case offline(String)
+    /// An answer came that can't be taken: too large, or not HTTP.
+    case refused(String)
+    case cancelled
+}

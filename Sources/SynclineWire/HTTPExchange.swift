@@ -1,0 +1,44 @@
+// A request and an answer as HTTP has them, and the door they go through. Redirects are never followed: they are answers
+// like any other.
+
+package import SynclineCore
+
+package struct HTTPHeader: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+package struct HTTPRequest: Hashable, Sendable {
+    package var method: String
+    /// The path below the backend's URL, decoded: `/tables/todoitem/a b`.
+    package var path: String
+    /// The parameters, decoded, in order.
+    package var query: [HTTPHeader] = []
+    package var headers: [HTTPHeader] = []
+    package var body: [UInt8]?
+
+    package init(_ method: String, _ path: String) {
+        self.method = method
+        self.path = path
+    }
+}
+
+package struct HTTPResponse: Hashable, Sendable {
+    package var status: Int
+    package var headers: [HTTPHeader] = []
+    package var body: [UInt8] = []
+
+    package init(status: Int) {
+        self.status = status
+    }
+}
+
+/// Brings requests to a server and answers back.
+package protocol HTTPTransport: Sendable {
+    func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse
+}
