@@ -69,11 +69,15 @@ extension Timestamp: CustomStringConvertible {
     /// anything else, and for dates the calendar does not have.
     public init?(_ text: String) {
         var text = text
-        let parsed = text.withUTF8 { bytes -> Timestamp? in
-            var scanner = DateScanner(bytes: bytes)
-            return scanner.timestamp()
-        }
+        let parsed = text.withUTF8 { Timestamp(utf8: $0) }
         guard let parsed else { return nil }
+        self = parsed
+    }
+
+    /// The same from the text's bytes.
+    package init?(utf8: UnsafeBufferPointer<UInt8>) {
+        var scanner = DateScanner(bytes: utf8)
+        guard let parsed = scanner.timestamp() else { return nil }
         self = parsed
     }
 

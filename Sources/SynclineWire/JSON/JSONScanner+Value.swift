@@ -56,10 +56,8 @@ extension JSONScanner {
         let start = offset
         let (text, isInteger) = try number()
         let digits = String(decoding: text, as: UTF8.self)
-        if isInteger {
-            guard let integer = Int64(digits) else { throw error(.numberOutOfRange, at: start) }
-            return .integer(integer)
-        }
+        if isInteger, let integer = Int64(digits) { return .integer(integer) }
+        if isInteger && !roundsIntegers { throw error(.numberOutOfRange, at: start) }
         guard let double = Double(digits), double.isFinite else { throw error(.numberOutOfRange, at: start) }
         return .double(double)
     }

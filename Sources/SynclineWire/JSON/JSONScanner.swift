@@ -57,6 +57,8 @@ public struct JSONScanner {
     let bytes: UnsafeRawBufferPointer
     /// The byte that is read next.
     public internal(set) var offset = 0
+    /// Whether an integer beyond 64 bits is read as the nearest double; else it is an error.
+    var roundsIntegers = false
 
     /// Reads the given memory, which must outlive the scanner.
     public init(_ bytes: UnsafeRawBufferPointer) {

@@ -17,6 +17,8 @@ package struct HTTPRequest: Hashable, Sendable {
     package var method: String
     /// The path below the backend's URL, decoded: `/tables/todoitem/a b`.
     package var path: String
+    /// The path's segments, where one of them holds a slash of its own; else the path tells.
+    package var segments: [String]?
     /// The parameters, decoded, in order.
     package var query: [HTTPHeader] = []
     package var headers: [HTTPHeader] = []

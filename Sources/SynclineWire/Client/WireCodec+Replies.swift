@@ -1,0 +1,72 @@
+// What a server answered, in the words of the machines. Whatever can't be read is content of its own, with the reason and
+// the place: what to make of it is for a machine to decide.
+
+package import SynclineCore
+
+extension WireCodec {
+    /// What an answer says.
+    package func reply(_ response: HTTPResponse, to request: ServerRequest) -> ServerReply {
+        var reply = ServerReply(status: response.status, content: .unreadable("the answer is empty"))
+        reply.etag = response.headers.value("ETag").flatMap(EntityTag.version)
+        reply.date = response.headers.value("Date").flatMap(HTTPDate.instant)
+        reply.retryAfter = response.headers.value("Retry-After").flatMap(WireCodec.retryAfter)
+        let isGood = (200...299).contains(response.status)
+        if !response.body.isEmpty {
+            do throws(JSONError) {
+                reply.content = try WireCodec.content(response.body, request, reply.etag, isGood)
+            } catch {
+                reply.content = .unreadable(error.description)
+            }
+        }
+        if case .unreadable = reply.content, !isGood { reply.message = ErrorText.message(response.body) }
+        return reply
+    }
+
+    private static func retryAfter(_ text: String) -> ServerReply.RetryAfter? {
+        let text = text.trimmed
+        if let seconds = Int64(text), seconds >= 0 {
+            let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+            return .milliseconds(overflow ? .max : milliseconds)
+        }
+        return HTTPDate.instant(text).map { .moment($0) }
+    }
+
+    private static func content(
+        _ body: [UInt8], _ request: ServerRequest, _ etag: String?, _ isGood: Bool
+    ) throws(JSONError) -> ServerReply.Content {
+        try body.withScanner { scanner throws(JSONError) in
+            if case .list = request {
+                guard isGood else { return .unreadable("the answer is no list") }
+                return .list(try RowListReader.list(&scanner))
+            }
+            var row = try RowListReader.serverRow(&scanner)
+            try scanner.finish()
+            if let etag { row.columns = row.columns.setting("version", .string(etag)) }
+            return .row(row)
+        }
+    }
+}
+
+extension Row {
+    fileprivate func setting(_ name: String, _ value: Value) -> Row {
+        if self[name] == value { return self }
+        var builder = RowBuilder(self)
+        builder.set(name, value)
+        return builder.row
+    }
+}
+
+extension [UInt8] {
+    /// Reads the bytes, or what follows a byte order mark, as JSON that comes from a server.
+    func withScanner<Result>(
+        _ body: (inout JSONScanner) throws(JSONError) -> Result
+    ) throws(JSONError) -> Result {
+        let outcome = withUnsafeBytes { bytes -> Swift.Result<Result, JSONError> in
+            var scanner = JSONScanner(bytes)
+            scanner.roundsIntegers = true
+            if bytes.starts(with: [0xef, 0xbb, 0xbf]) { scanner.offset = 3 }
+            do throws(JSONError) { return .success(try body(&scanner)) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+}

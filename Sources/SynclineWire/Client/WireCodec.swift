@@ -1,0 +1,130 @@
+// What a store asks of a server, as the HTTP of either protocol. Nothing is sent here and nothing decided: the same request
+// gives the same bytes.
+
+package import SynclineCore
+
+/// Turns requests into HTTP, and answers back.
+package struct WireCodec: Sendable {
+    package let serverProtocol: ServerProtocol
+    /// Where the tables are below the backend's URL.
+    package let tables: String
+
+    package init(_ serverProtocol: ServerProtocol, tables: String = "/tables") {
+        self.serverProtocol = serverProtocol
+        self.tables = tables
+    }
+
+    /// The HTTP of a request. The app's own headers come last and never take the place of one that the protocol needs.
+    package func request(
+        _ request: ServerRequest, headers: [HTTPHeader] = [], token: String? = nil
+    ) throws(UnsupportedPredicate) -> HTTPRequest {
+        var result: HTTPRequest
+        switch request {
+        case .write(let write): result = self.request(write)
+        case .row(let table, let id): result = at("GET", table, id)
+        case .list(let list):
+            result = at("GET", list.table)
+            result.query = try parameters(list)
+        }
+        result.headers.insert(HTTPHeader(WireHeader.version, serverProtocol.versionText), at: 0)
+        result.headers.insert(HTTPHeader("Accept", "application/json"), at: 1)
+        if let token { result.headers.append(credentials(token)) }
+        for header in headers where header.isWellFormed {
+            let isTaken =
+                result.headers.contains(header.name) || WireHeader.reserved.contains { header.isNamed($0) }
+            if !isTaken { result.headers.append(header) }
+        }
+        return result
+    }
+
+    private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
+        let names = [table] + (id.map { [$0] } ?? [])
+        var request = HTTPRequest(method, tables + "/" + names.joined(separator: "/"))
+        if names.contains(where: { $0.contains("/") }) {
+            request.segments = tables.split(separator: "/").map(String.init) + names
+        }
+        return request
+    }
+
+    private func credentials(_ token: String) -> HTTPHeader {
+        switch serverProtocol {
+        case .zumo2: HTTPHeader("X-ZUMO-AUTH", token)
+        case .datasync3: HTTPHeader("Authorization", "Bearer " + token)
+        }
+    }
+
+    // MARK: Writes
+
+    private func request(_ write: WriteRequest) -> HTTPRequest {
+        var request: HTTPRequest
+        switch write.kind {
+        case .insert:
+            request = at("POST", write.table)
+            request.body = body(write, withID: true)
+        case .update:
+            request = at(serverProtocol == .zumo2 ? "PATCH" : "PUT", write.table, write.id)
+            request.body = body(write, withID: serverProtocol == .datasync3)
+        case .delete:
+            request = at("DELETE", write.table, write.id)
+        }
+        if request.body != nil { request.headers.append(HTTPHeader("Content-Type", "application/json")) }
+        if let version = write.version, write.kind != .insert {
+            request.headers.append(HTTPHeader("If-Match", EntityTag.text(of: version)))
+        }
+        request.headers.append(HTTPHeader(WireHeader.operationID, write.operationID))
+        return request
+    }
+
+    private func body(_ write: WriteRequest, withID: Bool) -> [UInt8] {
+        var writer = JSONWriter()
+        let id = withID ? [Value.Member("id", .string(write.id))] : []
+        writer.write(members: id + write.body.members)
+        return writer.bytes
+    }
+
+    // MARK: Lists
+
+    private func parameters(_ list: ListRequest) throws(UnsupportedPredicate) -> [HTTPHeader] {
+        var parameters: [HTTPHeader] = []
+        if let filter = list.filter {
+            parameters.append(HTTPHeader("$filter", try filter.text(for: serverProtocol)))
+        }
+        if !list.order.isEmpty {
+            let keys = list.order.map { $0.column + ($0.isDescending ? " desc" : "") }
+            parameters.append(HTTPHeader("$orderby", keys.joined(separator: ",")))
+        }
+        if let top = list.top { parameters.append(HTTPHeader("$top", String(top))) }
+        if list.skip > 0 { parameters.append(HTTPHeader("$skip", String(list.skip))) }
+        if let select = list.select { parameters.append(HTTPHeader("$select", select.joined(separator: ","))) }
+        switch serverProtocol {
+        case .zumo2:
+            if list.counts { parameters.append(HTTPHeader("$inlinecount", "allpages")) }
+            if list.includesDeleted { parameters.append(HTTPHeader("__includeDeleted", "true")) }
+        case .datasync3:
+            if list.counts { parameters.append(HTTPHeader("$count", "true")) }
+            if list.includesDeleted { parameters.append(HTTPHeader("__includedeleted", "true")) }
+        }
+        return parameters
+    }
+}
+
+/// The headers that both directions know.
+package enum WireHeader {
+    package static let version = "ZUMO-API-VERSION"
+    package static let operationID = "X-Syncline-Operation-Id"
+    /// Those an app can't set: the protocol or the connection has them.
+    static let reserved = [
+        "If-Match", "If-None-Match", operationID, version, "Accept", "Content-Type", "Content-Length",
+        "Transfer-Encoding", "Accept-Encoding", "Connection", "Expect",
+    ]
+}
+
+extension ServerProtocol {
+    /// What a request says it speaks.
+    package var versionText: String {
+        switch self {
+        case .zumo2: "2.0.0"
+        case .datasync3: "3.0.0"
+        }
+    }
+}

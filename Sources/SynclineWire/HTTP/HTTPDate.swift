@@ -1,0 +1,45 @@
+// Moments in headers: `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older forms that a server may still send,
+// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+
+package import SynclineCore
+
+package enum HTTPDate {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+
+    package static func text(of instant: Timestamp.Instant) -> String {
+        // 2026-05-19T21:30:00Z
+        let text = Array(Timestamp(instant, decimals: 0).description)
+        let day = Int(instant.seconds >= 0 ? instant.seconds / 86_400 : (instant.seconds - 86_399) / 86_400)
+        let month = Int(String(text[5...6])) ?? 1
+        return "\(days[(day % 7 + 7) % 7]), \(String(text[8...9])) \(months[month - 1]) \(String(text[0...3])) "
+            + "\(String(text[11...18])) GMT"
+    }
+
+    /// Nil for anything but one of the three forms. The name of the day is not checked.
+    package static func instant(_ text: String) -> Timestamp.Instant? {
+        let words = text.split { " ,-".contains($0) }.map(String.init)
+        switch words.count {
+        case 6 where words[5] == "GMT" && text.contains(","):
+            return instant(day: words[1], month: words[2], year: words[3], time: words[4])
+        case 5 where !text.contains(","):
+            return instant(day: words[2], month: words[1], year: words[4], time: words[3])
+        default: return nil
+        }
+    }
+
+    private static func instant(day: String, month: String, year: String, time: String) -> Timestamp.Instant? {
+        guard let place = months.firstIndex(of: month), day.count <= 2 else { return nil }
+        var fullYear = year
+        // Two digits are a year from 1970 to 2069.
+        if year.utf8.count == 2 { fullYear = (year < "70" ? "20" : "19") + year }
+        let month = place < 9 ? "0\(place + 1)" : "\(place + 1)"
+        let date = "\(fullYear)-\(month)-\(day.count == 1 ? "0" : "")\(day)T\(time)"
+        // A leap second is the moment before it.
+        let text = date.hasSuffix(":60") ? date.dropLast(2) + "59" : date[...]
+        guard let timestamp = Timestamp(text + "Z"), timestamp.decimals == 0 else { return nil }
+        return timestamp.instant
+    }
+}

@@ -1,0 +1,101 @@
+// Headers by name, in any letter case, and texts made safe for a header's line.
+
+extension [HTTPHeader] {
+    /// The value of the first header of a name.
+    package func value(_ name: String) -> String? {
+        first { $0.isNamed(name) }?.value
+    }
+
+    package func contains(_ name: String) -> Bool {
+        contains { $0.isNamed(name) }
+    }
+}
+
+extension HTTPHeader {
+    package func isNamed(_ other: String) -> Bool {
+        name.utf8.count == other.utf8.count && name.lowercased() == other.lowercased()
+    }
+
+    /// Whether it can stand in a request: a name of token characters, a value without control characters.
+    package var isWellFormed: Bool {
+        let isToken =
+            !name.isEmpty
+            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !HTTPHeader.separators.contains($0) }
+        return isToken && value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }
+    }
+
+    private static let separators = Array("()<>@,;:\\\"/[]?={}".utf8)
+}
+
+/// The form of a version in `If-Match` and `ETag`.
+package enum EntityTag {
+    /// A strong tag. A control character can't stand in a header: a space takes its place, so that the server finds
+    /// another version there, never none.
+    package static func text(of version: String) -> String {
+        var text = "\""
+        for scalar in version.unicodeScalars {
+            switch scalar {
+            case "\"", "\\":
+                text += "\\"
+                text.unicodeScalars.append(scalar)
+            case "\0"..."\u{1f}", "\u{7f}": text += " "
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+
+    /// The version in a strong tag; nil for a weak or an empty one. Without its quotes it is taken as it stands.
+    package static func version(_ text: String) -> String? {
+        let tag = text.trimmed
+        if tag.hasPrefix("W/") || tag.hasPrefix("w/") { return nil }
+        guard tag.first == "\"" else { return tag.isEmpty ? nil : tag }
+        var scanner = tag.unicodeScalars.makeIterator()
+        _ = scanner.next()
+        let version = next(&scanner)
+        return version.isEmpty ? nil : version
+    }
+
+    /// The versions of a list of tags, as `If-Match` may hold; nil for `*`.
+    package static func versions(_ text: String) -> [String]? {
+        if text.trimmed == "*" { return nil }
+        guard text.contains("\"") else { return [text.trimmed] }
+        var versions: [String] = []
+        var scanner = text.unicodeScalars.makeIterator()
+        var isWeak = false
+        while let scalar = scanner.next() {
+            switch scalar {
+            case "W", "w": isWeak = true
+            case ",": isWeak = false
+            case "\"":
+                let version = next(&scanner)
+                if !isWeak { versions.append(version) }
+            default: break
+            }
+        }
+        return versions
+    }
+
+    /// What stands before the closing quote.
+    private static func next(_ scanner: inout String.UnicodeScalarView.Iterator) -> String {
+        var version = ""
+        while let scalar = scanner.next(), scalar != "\"" {
+            if scalar == "\\", let escaped = scanner.next() {
+                version.unicodeScalars.append(escaped)
+            } else {
+                version.unicodeScalars.append(scalar)
+            }
+        }
+        return version
+    }
+}
+
+extension StringProtocol {
+    /// The text without white space around it.
+    package var trimmed: String {
+        guard let first = firstIndex(where: { !$0.isWhitespace }),
+            let last = lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(self[first...last])
+    }
+}

@@ -1,0 +1,81 @@
+// A request's path and parameters as the text of a URL, and back. Everything but letters, digits and `-._~` is
+// percent-encoded, so that no sign in an id or a filter can mean anything to a server.
+
+extension HTTPRequest {
+    /// The URL of the request below a backend's.
+    package func target(below base: String) -> String {
+        var text = base
+        while text.hasSuffix("/") { text.removeLast() }
+        for segment in pathSegments { text += "/" + PercentEncoding.encode(segment) }
+        var separator = "?"
+        for parameter in query {
+            text += separator + PercentEncoding.encode(parameter.name) + "=" + PercentEncoding.encode(parameter.value)
+            separator = "&"
+        }
+        return text
+    }
+
+    /// The path's segments, decoded.
+    package var pathSegments: [String] {
+        segments ?? path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+    }
+
+    /// A request for what stands in a request line: an encoded path, with parameters behind a `?`. Nil where a percent
+    /// sign does not begin the code of UTF-8.
+    package init?(_ method: String, target: String) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var segments: [String] = []
+        for part in (parts.first ?? "").split(separator: "/") {
+            guard let segment = PercentEncoding.decode(part) else { return nil }
+            segments.append(segment)
+        }
+        self.init(method, "/" + segments.joined(separator: "/"))
+        if segments.contains(where: { $0.contains("/") }) { self.segments = segments }
+        for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEncoding.decode(sides[0], plusIsSpace: true),
+                let value = PercentEncoding.decode(sides.count > 1 ? sides[1] : "", plusIsSpace: true)
+            else { return nil }
+            query.append(HTTPHeader(name, value))
+        }
+    }
+}
+
+package enum PercentEncoding {
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    package static func encode(_ text: String) -> String {
+        // A segment of dots alone would be a step in the path, not a name.
+        let isDots = text == "." || text == ".."
+        var encoded: [UInt8] = []
+        for byte in text.utf8 {
+            let isPlain =
+                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x2d || byte == 0x5f || byte == 0x7e
+                || byte == 0x2e && !isDots
+            if isPlain {
+                encoded.append(byte)
+            } else {
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+        var decoded: [UInt8] = []
+        var rest = text.utf8.makeIterator()
+        while let byte = rest.next() {
+            if byte == UInt8(ascii: "%") {
+                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
+                decoded.append(high << 4 | low)
+            } else {
+                decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
+            }
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}

@@ -1,0 +1,104 @@
+// JSON values straight into the encoding of rows: what is read of a server's page is written once, and nothing is built
+// between.
+
+import SynclineCore
+
+extension JSONScanner {
+    /// Reads the next value and writes its encoding.
+    mutating func encodeValue(into writer: inout ByteWriter) throws(JSONError) {
+        switch try peek() {
+        case .string: try encodeString(into: &writer)
+        case .number: try encodeNumber(into: &writer)
+        default: writer.append(value: try value(depth: JSONScanner.columnDepth))
+        }
+    }
+
+    /// How deep the value of a row's column stands in a list of rows.
+    static let columnDepth = 2
+
+    /// The same for a column that holds a date: its text is a date if it can be read as one.
+    mutating func encodeDate(into writer: inout ByteWriter) throws(JSONError) {
+        let start = offset
+        if try peek() == .string, let text = try plainString(),
+            let date = Timestamp(utf8: text.bindMemory(to: UInt8.self))
+        {
+            writer.append(value: .date(date))
+        } else {
+            offset = start
+            try encodeValue(into: &writer)
+        }
+    }
+
+    private mutating func encodeString(into writer: inout ByteWriter) throws(JSONError) {
+        if let text = try plainString() {
+            writer.append(textValue: text)
+        } else {
+            writer.append(value: .string(try string()))
+        }
+    }
+
+    private mutating func encodeNumber(into writer: inout ByteWriter) throws(JSONError) {
+        let start = offset
+        let (text, isInteger) = try number()
+        if isInteger, let integer = JSONScanner.integer(text) {
+            writer.append(integer: integer)
+            return
+        }
+        offset = start
+        writer.append(value: try value(depth: JSONScanner.columnDepth))
+    }
+
+    /// Nil if it does not fit.
+    private static func integer(_ digits: UnsafeRawBufferPointer) -> Int64? {
+        let isNegative = digits[0] == UInt8(ascii: "-")
+        var number: Int64 = 0
+        for byte in digits.dropFirst(isNegative ? 1 : 0) {
+            let (product, isLarge) = number.multipliedReportingOverflow(by: 10)
+            let digit = Int64(byte & 15)
+            let (sum, isLarger) = product.subtractingReportingOverflow(digit)
+            if isLarge || isLarger { return nil }
+            number = sum
+        }
+        // Counted below zero, where there is one number more.
+        if isNegative { return number }
+        return number == .min ? nil : -number
+    }
+
+    /// A string's bytes where they stand, if they are ASCII or valid UTF-8 without an escape; nil, and nothing read, for
+    /// a string with escapes.
+    mutating func plainString() throws(JSONError) -> UnsafeRawBufferPointer? {
+        let begin = offset
+        try expect("\"")
+        let start = offset
+        var index = start
+        var seen: UInt8 = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") {
+                let text = UnsafeRawBufferPointer(rebasing: bytes[start..<index])
+                if seen >= 0x80, String(validating: text, as: UTF8.self) == nil {
+                    throw error(.invalidUTF8, at: start)
+                }
+                offset = index + 1
+                return text
+            }
+            if byte == UInt8(ascii: "\\") {
+                offset = begin
+                return nil
+            }
+            if byte < 0x20 { throw error(.controlCharacter, at: index) }
+            seen |= byte
+            index += 1
+        }
+        throw error(.endsEarly, at: index)
+    }
+
+    /// Steps over a string that stands here exactly as given, with its quotes; nothing is read if it is another.
+    mutating func skip(exactly text: UnsafeRawBufferPointer) -> Bool {
+        skipSpaces()
+        guard bytes.count - offset >= text.count else { return false }
+        for index in 0..<text.count where bytes[offset + index] != text[index] { return false }
+        offset += text.count
+        return true
+    }
+}

@@ -1,0 +1,76 @@
+// A page of a server's rows in any of its shapes: a bare array, `{"results","count"}` or `{"items","count"}`, whichever
+// protocol the server was asked in.
+
+import SynclineCore
+
+enum RowListReader {
+    /// Reads the whole text.
+    static func list(_ scanner: inout JSONScanner) throws(JSONError) -> ServerList {
+        var list = ServerList(rows: [], count: nil)
+        switch try scanner.peek() {
+        case .array: list.rows = try rows(&scanner)
+        case .object:
+            let start = scanner.offset
+            var rows: [ServerRow]?
+            var more = try scanner.enter("{", "}")
+            while more {
+                scanner.skipSpaces()
+                let name = try scanner.string()
+                try scanner.expect(":")
+                switch name {
+                case "results", "items": rows = try self.rows(&scanner)
+                case "count": list.count = try count(&scanner)
+                default: _ = try scanner.value(depth: 1)
+                }
+                more = try scanner.hasNext("}")
+            }
+            guard let rows else { throw scanner.error(.wrongShape("the object has no list of rows"), at: start) }
+            list.rows = rows
+        default: throw scanner.error(.wrongShape("a list of rows must be an array or an object"))
+        }
+        try scanner.finish()
+        return list
+    }
+
+    private static func rows(_ scanner: inout JSONScanner) throws(JSONError) -> [ServerRow] {
+        let token = try scanner.peek()
+        guard token == .array else { throw scanner.error(.wrongShape("the rows must be an array")) }
+        var reader = RowReader()
+        var rows: [ServerRow] = []
+        var more = try scanner.enter("[", "]")
+        while more {
+            rows.append(try serverRow(&scanner, &reader, place: rows.count + 1))
+            more = try scanner.hasNext("]")
+        }
+        return rows
+    }
+
+    /// Reads an object with a text for an id.
+    static func serverRow(_ scanner: inout JSONScanner) throws(JSONError) -> ServerRow {
+        var reader = RowReader()
+        return try serverRow(&scanner, &reader, place: nil)
+    }
+
+    private static func serverRow(
+        _ scanner: inout JSONScanner, _ reader: inout RowReader, place: Int?
+    ) throws(JSONError) -> ServerRow {
+        let name = place.map { "row \($0)" } ?? "the row"
+        let token = try scanner.peek()
+        let start = scanner.offset
+        guard token == .object else { throw scanner.error(.wrongShape("\(name) must be an object"), at: start) }
+        let row = try reader.row(&scanner)
+        guard case .string(let id)? = row.id, !id.isEmpty else {
+            throw scanner.error(.wrongShape("\(name) has no text for an id"), at: start)
+        }
+        return ServerRow(id: id, columns: row.columns, isDeleted: row.isDeleted)
+    }
+
+    private static func count(_ scanner: inout JSONScanner) throws(JSONError) -> Int? {
+        let start = scanner.offset
+        switch try scanner.value(depth: 1) {
+        case .null: return nil
+        case .integer(let count) where count >= 0: return Int(count)
+        default: throw scanner.error(.wrongShape("the count must be a number of rows"), at: start)
+        }
+    }
+}
