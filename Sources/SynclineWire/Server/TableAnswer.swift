@@ -1,0 +1,86 @@
+// A server's answers as the HTTP of either protocol.
+
+package import SynclineCore
+
+package struct TableAnswer: Sendable {
+    package let serverProtocol: ServerProtocol
+
+    package init(_ serverProtocol: ServerProtocol) {
+        self.serverProtocol = serverProtocol
+    }
+
+    /// One row, with its version in a strong tag.
+    package func row(_ row: TableRow, status: Int = 200) -> HTTPResponse {
+        var response = json(status) { $0.write(members: row.members(serverProtocol)) }
+        response.headers.append(HTTPHeader("ETag", EntityTag.text(of: row.version)))
+        return response
+    }
+
+    /// A client's own item, sent back.
+    package func echo(_ item: [Value.Member], status: Int) -> HTTPResponse {
+        json(status) { $0.write(members: item) }
+    }
+
+    /// A page; `next` is what the newer protocol asks for the next one with, if there is one.
+    package func list(_ rows: [TableRow], select: [String]?, count: Int?, next: String?) -> HTTPResponse {
+        json(200) { writer in
+            switch serverProtocol {
+            case .zumo2:
+                if count != nil { writer.raw("{\"results\":") }
+                write(rows, select, &writer)
+                if let count { writer.raw(",\"count\":\(count)}") }
+            case .datasync3:
+                writer.raw("{\"items\":")
+                write(rows, select, &writer)
+                writer.raw(",\"count\":\(count.map(String.init) ?? "null"),\"nextLink\":")
+                writer.write(next.map { .string($0) } ?? .null)
+                writer.raw("}")
+            }
+        }
+    }
+
+    private func write(_ rows: [TableRow], _ select: [String]?, _ writer: inout JSONWriter) {
+        writer.raw("[")
+        for (index, row) in rows.enumerated() {
+            if index > 0 { writer.raw(",") }
+            writer.write(members: row.members(serverProtocol, selecting: select))
+        }
+        writer.raw("]")
+    }
+
+    /// An error in the protocol's words; the newer one has none for what the status says alone.
+    package func error(_ status: Int, _ message: String) -> HTTPResponse {
+        if serverProtocol == .datasync3, [401, 403, 404, 405, 410].contains(status) { return empty(status) }
+        let text = Value.string(message)
+        return json(status) { $0.write(serverProtocol == .zumo2 ? .object([.init("error", text)]) : text) }
+    }
+
+    package func error(_ error: TableRequestError) -> HTTPResponse {
+        self.error(error.status, error.message)
+    }
+
+    /// An answer without a body.
+    package func empty(_ status: Int) -> HTTPResponse {
+        HTTPResponse(status: status)
+    }
+
+    private func json(_ status: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+        var writer = JSONWriter()
+        write(&writer)
+        var response = HTTPResponse(status: status)
+        response.headers = [HTTPHeader("Content-Type", "application/json; charset=utf-8")]
+        response.body = writer.bytes
+        return response
+    }
+}
+
+extension HTTPRequest {
+    /// The parameters of the page behind this one, as a URL has them: the same but for the window.
+    package func nextPage(skip: Int, top: Int?) -> String {
+        var next = HTTPRequest(method, "")
+        next.query = query.filter { !$0.isNamed("$skip") && !$0.isNamed("$top") }
+        next.query.append(HTTPHeader("$skip", String(skip)))
+        if let top { next.query.append(HTTPHeader("$top", String(top))) }
+        return String(next.target(below: "").dropFirst())
+    }
+}
