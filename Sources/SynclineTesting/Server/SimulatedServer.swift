@@ -1,0 +1,166 @@
+// A table server in memory, for tests: it answers as the servers of either protocol do, in the order in which it is asked,
+// with times and versions that depend on nothing but what it was asked. No network and no clock is involved.
+
+import Synchronization
+public import SynclineCore
+package import SynclineWire
+
+/// A faithful table endpoint without a network.
+///
+/// Give it rows with ``setTable(_:rows:pageLimit:precision:mutations:)``, connect a store to it through a
+/// ``SimulatedNetwork``, and look at what it holds with ``rows(of:)``. A table that nobody set up is there and empty.
+public final class SimulatedServer: Sendable {
+    /// How exactly a table stores times. What goes over the wire has milliseconds in any case.
+    public enum Precision: Hashable, Sendable {
+        case milliseconds
+        case microseconds
+    }
+
+    /// Something another client does while a test goes on.
+    public struct Mutation: Hashable, Sendable {
+        /// It happens when so many reads of the table have been answered since the table was set up.
+        public var afterRequest: Int
+        /// Rows to put in place, each whole.
+        public var upsert: [Value]
+        /// The ids of rows to remove for good.
+        public var remove: [String]
+
+        public init(afterRequest: Int, upsert: [Value] = [], remove: [String] = []) {
+            self.afterRequest = afterRequest
+            self.upsert = upsert
+            self.remove = remove
+        }
+    }
+
+    /// In what a server differs from others.
+    public struct Options: Hashable, Sendable {
+        /// Whether a deleted row is gone for good; else it stays with a mark.
+        public var deletesForGood = false
+        /// Whether a write with the operation id of an earlier one gets that one's answer and changes nothing.
+        public var recognizesOperations = false
+        /// Lists show the state before so many of the latest writes, as a replica that lags does.
+        public var lag = 0
+        /// Writes that commit late, if there are any.
+        public var lateCommits: LateCommits?
+        /// Whether answers tell the server's time.
+        public var tellsTime = true
+
+        public init() {}
+    }
+
+    /// Writes that get their time at once, and that lists show later.
+    public struct LateCommits: Hashable, Sendable {
+        /// One write in so many.
+        public var every: Int
+        /// How many reads of the table are answered before the write shows.
+        public var reads: Int
+
+        public init(every: Int, reads: Int) {
+            self.every = every
+            self.reads = reads
+        }
+    }
+
+    struct State: Sendable {
+        let serverProtocol: ServerProtocol
+        let options: Options
+        var tables: [String: SimulatedTable] = [:]
+        /// The latest time that was given or set.
+        var latest = Timestamp.Instant(seconds: 1_767_225_600)
+        var writes = 0
+        var answers: [String: HTTPResponse] = [:]
+    }
+
+    /// The protocol it speaks to a request that names none.
+    public let serverProtocol: ServerProtocol
+    let options: Options
+    let state: Mutex<State>
+
+    public init(_ serverProtocol: ServerProtocol = .zumo2, options: Options = Options()) {
+        self.serverProtocol = serverProtocol
+        self.options = options
+        state = Mutex(State(serverProtocol: serverProtocol, options: options))
+    }
+
+    /// Sets up a table anew. Rows given without `updatedAt` or `version` get the server's next ones; requests are counted
+    /// from here.
+    public func setTable(
+        _ name: String, rows: [Value], pageLimit: Int? = nil, precision: Precision = .milliseconds,
+        mutations: [Mutation] = []
+    ) {
+        state.withLock { state in
+            state.tables[name] = SimulatedTable(pageLimit: pageLimit, precision: precision, mutations: mutations)
+            for row in rows { state.put(row, in: name) }
+            state.tables[name]?.forgetHistory()
+        }
+    }
+
+    /// Puts rows in place as another client would, each whole.
+    public func upsert(_ rows: [Value], in table: String) {
+        state.withLock { state in
+            for row in rows { state.put(row, in: table) }
+        }
+    }
+
+    /// Removes rows for good, as an operator would.
+    public func remove(_ ids: [String], from table: String) {
+        state.withLock { state in
+            for id in ids { state.set(nil, id, in: table) }
+        }
+    }
+
+    /// All rows of a table by id, deleted ones too, as the wire shows them.
+    public func rows(of table: String) -> [Value] {
+        state.withLock { state in
+            let rows = state.tables[table]?.rows.values.sorted { $0.id < $1.id } ?? []
+            return rows.map { .object($0.members(serverProtocol)) }
+        }
+    }
+
+    /// How many reads of a table, lists and single rows, were answered since it was set up.
+    public func requestCount(of table: String) -> Int {
+        state.withLock { $0.tables[table]?.reads ?? 0 }
+    }
+
+    /// Answers a request.
+    package func handle(_ request: HTTPRequest) -> HTTPResponse {
+        state.withLock { state in
+            var response = answer(request, &state)
+            if options.tellsTime {
+                // A moment behind the latest write, as time has gone on since.
+                let seconds = state.latest.seconds + (state.latest.nanoseconds > 0 ? 1 : 0)
+                response.headers.append(HTTPHeader("Date", HTTPDate.text(of: .init(seconds: seconds))))
+            }
+            return response
+        }
+    }
+
+    private func answer(_ request: HTTPRequest, _ state: inout State) -> HTTPResponse {
+        let parsed: TableRequest
+        do throws(TableRequestError) {
+            parsed = try TableRequest(request, usual: serverProtocol)
+        } catch {
+            return TableAnswer(error.serverProtocol).error(error).withWeakTag(error.serverProtocol)
+        }
+        let exchange = SimulatedExchange(request: request, parsed: parsed)
+        if request.method == "GET" {
+            defer { state.finishRead(of: parsed.table) }
+            return exchange.read(&state)
+        }
+        guard options.recognizesOperations, let operation = parsed.operationID else { return exchange.write(&state) }
+        if let known = state.answers[operation] { return known }
+        let response = exchange.write(&state)
+        state.answers[operation] = response
+        return response
+    }
+}
+
+extension HTTPResponse {
+    /// The older servers' framework puts a weak tag on every answer that has no strong one.
+    func withWeakTag(_ serverProtocol: ServerProtocol) -> HTTPResponse {
+        guard serverProtocol == .zumo2, !headers.contains("ETag"), !body.isEmpty else { return self }
+        var response = self
+        response.headers.append(HTTPHeader("ETag", "W/\"\(String(body.count, radix: 16))-simulated\""))
+        return response
+    }
+}

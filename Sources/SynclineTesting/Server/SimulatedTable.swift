@@ -1,0 +1,147 @@
+// A table of the simulated server: its rows, what lists may not show yet, and what other clients are to do.
+
+import SynclineCore
+import SynclineWire
+
+struct SimulatedTable: Sendable {
+    /// A row as it was before a write; nil where there was none.
+    struct Earlier: Sendable {
+        var id: String
+        var row: TableRow?
+        /// Lists show the row as it was until so many reads have been answered.
+        var untilRead: Int
+    }
+
+    private(set) var rows: [String: TableRow] = [:]
+    var pageLimit: Int?
+    var precision: SimulatedServer.Precision
+    var mutations: [SimulatedServer.Mutation]
+    /// Reads answered since the table was set up.
+    var reads = 0
+    /// The latest writes, oldest first, for lists that lag.
+    private var history: [Earlier] = []
+    /// Writes that did not commit yet.
+    private var uncommitted: [Earlier] = []
+
+    init(
+        pageLimit: Int? = nil, precision: SimulatedServer.Precision = .milliseconds,
+        mutations: [SimulatedServer.Mutation] = []
+    ) {
+        self.pageLimit = pageLimit
+        self.precision = precision
+        self.mutations = mutations
+    }
+
+    subscript(id: String) -> TableRow? { rows[id] }
+
+    mutating func set(_ row: TableRow?, _ id: String, lag: Int, lateBy reads: Int?) {
+        let earlier = Earlier(id: id, row: rows[id], untilRead: self.reads + (reads ?? 0))
+        if lag > 0 { history = history.suffix(lag - 1) + [earlier] }
+        if reads != nil { uncommitted.append(earlier) }
+        rows[id] = row
+    }
+
+    /// What was written before is seen by every list.
+    mutating func forgetHistory() {
+        history = []
+        uncommitted = []
+    }
+
+    /// The rows that a list shows.
+    mutating func visibleRows() -> [TableRow] {
+        uncommitted.removeAll { $0.untilRead <= reads }
+        if history.isEmpty && uncommitted.isEmpty { return Array(rows.values) }
+        var rows = rows
+        for earlier in uncommitted.reversed() { rows[earlier.id] = earlier.row }
+        for earlier in history.reversed() { rows[earlier.id] = earlier.row }
+        return Array(rows.values)
+    }
+}
+
+extension SimulatedServer.State {
+    /// The next time and the next version of a row in a table.
+    mutating func stamp(_ table: String) -> (Timestamp.Instant, String) {
+        let precision = tables[table]?.precision ?? .milliseconds
+        latest = precision.step(after: latest)
+        writes += 1
+        return (latest, nextVersion)
+    }
+
+    /// In the form that the protocol's servers make.
+    private var nextVersion: String {
+        switch serverProtocol {
+        case .zumo2: return Base64.encode(Array(String(writes).utf8))
+        case .datasync3:
+            let number = UInt64(writes)
+            let bytes = [number &* 0x9e37_79b9_7f4a_7c15, number].flatMap { number in
+                (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+            }
+            return Base64.encode(bytes)
+        }
+    }
+
+    /// Stores a row, or removes it.
+    mutating func set(_ row: TableRow?, _ id: String, in table: String) {
+        var lateBy: Int?
+        if let late = options.lateCommits, late.every > 0, writes % late.every == 0 { lateBy = late.reads }
+        tables[table, default: SimulatedTable()].set(row, id, lag: options.lag, lateBy: lateBy)
+    }
+
+    /// Stores a row given as a test writes it, whole.
+    mutating func put(_ value: Value, in table: String) {
+        guard case .object(let members) = value, case .string(let id)? = value.member("id") else {
+            preconditionFailure("a row of the simulated server is an object with a text for an id: \(value.json)")
+        }
+        let precision = tables[table]?.precision ?? .milliseconds
+        let existing = tables[table]?[id]
+        let givenTime = value.member("updatedAt")?.instant.map(precision.cut)
+        let givenVersion = value.member("version")?.text
+        writes += 1
+        let time = givenTime ?? precision.step(after: latest)
+        latest = max(latest, time)
+        let row = TableRow(
+            id: id, columns: Row(members.filter { $0.name != "id" && !Item.systemColumns.contains($0.name) }),
+            createdAt: value.member("createdAt")?.instant ?? existing?.createdAt ?? time, updatedAt: time,
+            version: givenVersion ?? nextVersion, isDeleted: value.member("deleted") == .bool(true))
+        set(row, id, in: table)
+    }
+
+    /// Counts a read, and lets happen what is to happen after it.
+    mutating func finishRead(of table: String) {
+        tables[table, default: SimulatedTable()].reads += 1
+        guard let reads = tables[table]?.reads else { return }
+        for mutation in tables[table]?.mutations ?? [] where mutation.afterRequest == reads {
+            for row in mutation.upsert { put(row, in: table) }
+            for id in mutation.remove { set(nil, id, in: table) }
+        }
+    }
+}
+
+extension SimulatedServer.Precision {
+    /// The first time a row can have after another.
+    func step(after instant: Timestamp.Instant) -> Timestamp.Instant {
+        var next = cut(instant)
+        next.nanoseconds += self == .milliseconds ? 1_000_000 : 300_000
+        if next.nanoseconds >= 1_000_000_000 {
+            next.nanoseconds -= 1_000_000_000
+            next.seconds += 1
+        }
+        return next
+    }
+
+    /// A time as the table stores it.
+    func cut(_ instant: Timestamp.Instant) -> Timestamp.Instant {
+        let unit: UInt32 = self == .milliseconds ? 1_000_000 : 1000
+        return .init(seconds: instant.seconds, nanoseconds: instant.nanoseconds / unit * unit)
+    }
+}
+
+extension Value {
+    fileprivate var instant: Timestamp.Instant? {
+        switch self {
+        case .date(let date): date.instant
+        case .string(let text): Timestamp(text)?.instant
+        default: nil
+        }
+    }
+}
