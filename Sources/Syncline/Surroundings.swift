@@ -9,6 +9,18 @@ public protocol Surroundings: Sendable {
     func now() -> Int64
     /// A new id, unlike any other.
     func newID() -> String
+    /// Lets some time go by; throws if the task is cancelled.
+    func wait(milliseconds: Int64) async throws
+    /// A number from 0 up to 1, without a pattern.
+    func chance() -> Double
+}
+
+extension Surroundings {
+    public func wait(milliseconds: Int64) async throws {
+        try await Task.sleep(for: .milliseconds(milliseconds))
+    }
+
+    public func chance() -> Double { Double.random(in: 0..<1) }
 }
 
 /// The system's clock, and upper-case UUIDs.

@@ -4,6 +4,7 @@
 public import SegmentLog
 import Synchronization
 public import SynclineCore
+package import SynclineWire
 
 /// How a store is opened.
 public struct SyncConfiguration: Sendable {
@@ -21,6 +22,12 @@ public struct SyncConfiguration: Sendable {
     public var surroundings: any Surroundings = SystemSurroundings()
     /// Settings of the log.
     public var log = LogConfiguration()
+    /// The URL below which tables are at `/tables`; nil for the one the store was told of, or none.
+    public var backend: String?
+    /// Who knows the token that requests carry; nil for a server that wants none.
+    public var credentials: (any CredentialProvider)?
+    /// The way to the server, where it is not the network.
+    package var transport: (any HTTPTransport)?
 
     public init() {}
 }
@@ -30,6 +37,10 @@ public final class SyncDatabase: Sendable {
     let writer: StoreWriter
     let storage: any LogStorage
     let configuration: SyncConfiguration
+    let lane = Lane()
+    /// The rows whose operations are being sent at this moment.
+    let onTheirWay = Mutex<Set<[UInt8]>>([])
+    let link = Mutex<ServerLink?>(nil)
 
     private init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
         self.writer = writer
@@ -136,14 +147,18 @@ public final class SyncDatabase: Sendable {
 
     /// What would be pushed now, in push order.
     public func pending() async throws(SyncError) -> [PlannedOperation] {
-        try inAppWords { () throws(StateError) in try PushPlan(writer.current.reader).operations }
+        let reader = reader
+        var operations = try inAppWords { () throws(StateError) in try PushPlan(reader).operations }
+        operations.mark(onTheirWay: rowsOnTheirWay)
+        return operations
     }
+
+    /// The rows whose operations are being sent at this moment, by their keys.
+    package var rowsOnTheirWay: Set<[UInt8]> { onTheirWay.withLock { $0 } }
 
     /// The columns an operation sends, sorted.
     public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
-        try inAppWords { () throws(StateError) in
-            try writer.current.reader.entry(key: operation.rowKey).map { PushPlan.fields(of: operation, in: $0) } ?? []
-        }
+        try inAppWords { () throws(StateError) in try PushPlan.fields(of: operation, reader) }
     }
 
     /// Takes back the newest local transaction that can be, and returns its event.
@@ -187,10 +202,14 @@ public final class SyncDatabase: Sendable {
     public func purge(
         table: String, filter: Expression? = nil, force: Bool = false
     ) async throws(SyncError) -> PurgeReport {
-        try await perform { engine throws(SyncError) in
+        return try await perform { engine throws(SyncError) in
             try Item.check(table: table)
             let plan = try inAppWords { () throws(StateError) in
                 try PurgePlan(engine.reader, table: table, filter: filter)
+            }
+            guard self.onTheirWay.withLock({ $0.isDisjoint(with: plan.pendingKeys) }) else {
+                throw SyncError(
+                    .pendingChanges, "an operation on the rows is being sent", hint: "Purge when the push is over.")
             }
             if plan.pending > 0 && !force {
                 throw SyncError(
@@ -235,7 +254,11 @@ public final class SyncDatabase: Sendable {
         try await perform { engine throws(SyncError) in
             _ = try engine.record(.configured(name: name, value: value))
         }
+        forgetServer()
     }
+
+    /// Makes the next push or pull find its way to the server anew, with what is configured by then.
+    package func forgetServer() { link.withLock { $0 = nil } }
 
     /// Writes a checkpoint now, so that the next opening folds nothing.
     public func checkpoint() async throws(SyncError) {
@@ -249,6 +272,16 @@ public final class SyncDatabase: Sendable {
     public var totals: Totals { writer.current.totals }
     /// The last event.
     public var lastEvent: UInt64 { writer.current.through }
+}
+
+extension [PlannedOperation] {
+    /// Marks those that are being sent.
+    package mutating func mark(onTheirWay rows: Set<[UInt8]>) {
+        if rows.isEmpty { return }
+        for index in indices where self[index].isFrozen && self[index].state == .pending {
+            if rows.contains(self[index].rowKey) { self[index].state = .inFlight }
+        }
+    }
 }
 
 /// Where a query stands.

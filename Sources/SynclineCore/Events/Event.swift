@@ -29,6 +29,12 @@ public struct Event: Hashable, Sendable {
         case indexed(table: String, column: String, isOn: Bool)
         /// The app reset a query's cursor.
         case cursorReset(table: String, queryID: String)
+        /// Operations are about to be sent.
+        case sent([SentOperation])
+        /// The fate of an operation is known.
+        case answered(Answer)
+        /// A conflict or a parked operation was decided.
+        case resolved(Resolution)
     }
 }
 
@@ -99,12 +105,17 @@ public struct PulledPage: Hashable, Sendable {
     public var rows: [PulledRow]
     /// Where the query stands after this page; nil leaves it.
     public var cursor: CursorState?
+    /// Rows that are gone were not told of: the server was asked for all it has, and they were not there.
+    public var isAudit: Bool
 
-    public init(table: String, queryID: String?, rows: [PulledRow], cursor: CursorState?) {
+    public init(
+        table: String, queryID: String?, rows: [PulledRow], cursor: CursorState?, isAudit: Bool = false
+    ) {
         self.table = table
         self.queryID = queryID
         self.rows = rows
         self.cursor = cursor
+        self.isAudit = isAudit
     }
 }
 

@@ -9,7 +9,7 @@
 
 package enum EventKind: UInt8, CaseIterable, Sendable {
     case opened = 1
-    case configured, local, undone, page, purged, cursorReset, indexed
+    case configured, local, undone, page, purged, cursorReset, indexed, sent, answered, resolved
 }
 
 /// Builds the bytes of one event.
@@ -104,6 +104,11 @@ package struct EventWriter {
 
     mutating func append(cursor: CursorState) { writer.append(cursor: cursor) }
 
+    mutating func append(value: Value) { writer.append(value: value) }
+
+    mutating func append(varint: Int) { writer.append(varint: varint) }
+
+    mutating func append(position: Position) { writer.append(position: position) }
 }
 
 extension ByteWriter {
@@ -149,6 +154,7 @@ extension Event {
         case .page(let page):
             writer.append(name: page.table)
             writer.append(optional: page.queryID)
+            writer.append(flag: page.isAudit)
             writer.append(flag: page.cursor != nil)
             if let cursor = page.cursor { writer.append(cursor: cursor) }
             for row in page.rows {
@@ -168,6 +174,12 @@ extension Event {
         case .cursorReset(let table, let queryID):
             writer.append(name: table)
             writer.append(id: queryID)
+        case .sent(let operations):
+            for operation in operations { writer.append(sent: operation) }
+        case .answered(let answer):
+            writer.append(answer: answer)
+        case .resolved(let resolution):
+            writer.append(resolution: resolution)
         }
         return writer.bytes
     }
@@ -182,6 +194,9 @@ extension Event {
         case .purged: .purged
         case .indexed: .indexed
         case .cursorReset: .cursorReset
+        case .sent: .sent
+        case .answered: .answered
+        case .resolved: .resolved
         }
     }
 }
@@ -250,6 +265,12 @@ package struct EventReader {
         guard case .string(let id) = try reader.value() else { throw MalformedBytes() }
         return id
     }
+
+    mutating func value() throws(MalformedBytes) -> Value { try reader.value() }
+
+    mutating func varint() throws(MalformedBytes) -> UInt64 { try reader.varint() }
+
+    mutating func position() throws(MalformedBytes) -> Position { try reader.position() }
 
     mutating func flag() throws(MalformedBytes) -> Bool {
         let byte = try reader.byte()
@@ -348,12 +369,16 @@ package struct EventReader {
         case .cursorReset:
             let table = try name()
             return .cursorReset(table: table, queryID: try id())
+        case .sent: return .sent(try sentOperations())
+        case .answered: return .answered(try answer())
+        case .resolved: return .resolved(try resolution())
         }
     }
 
     private mutating func page() throws(MalformedBytes) -> PulledPage {
         let table = try name()
         let queryID = try optionalText()
+        let isAudit = try flag()
         let cursor = try flag() ? try reader.cursor() : nil
         var rows: [PulledRow] = []
         while !isAtEnd {
@@ -361,7 +386,7 @@ package struct EventReader {
             let id = try id()
             rows.append(PulledRow(id: id, row: isThere ? try row() : nil))
         }
-        return PulledPage(table: table, queryID: queryID, rows: rows, cursor: cursor)
+        return PulledPage(table: table, queryID: queryID, rows: rows, cursor: cursor, isAudit: isAudit)
     }
 }
 

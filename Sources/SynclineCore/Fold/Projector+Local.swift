@@ -101,14 +101,15 @@ extension Projector {
     }
 
     private func removeLast(_ position: Position) throws(StateError) {
-        let (change, oldChange) = try journal(position)
+        let change = try journal(position).entry
         let (found, old) = try entry(change.rowKey)
         guard var entry = found, let pending = entry.pending, pending.last == position else {
             throw .malformed("an undo of a change that is not its row's last")
         }
-        remove(journalKey(position), old: oldChange)
-        try dropGroup(of: change, position.event)
-        entry.pending = try rebuild(entry, through: change.previous)
+        let links = try chain(of: pending)
+        try drop(links.suffix(1))
+        rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, anew: false)
+        try settleVoid(&entry)
         try write(entry, change.rowKey, old: old)
     }
 
@@ -117,35 +118,6 @@ extension Projector {
         guard change.isGrouped else { return }
         let key = journalKey(.end(of: event))
         if let old = try value(key) { remove(key, old: old) }
-    }
-
-    /// The pending part of a row made again from its changes in the journal, the last of which is given.
-    func rebuild(_ entry: RowEntry, through last: Position?) throws(StateError) -> PendingRow? {
-        guard let last, let before = entry.pending else { return nil }
-        var changes: [(position: Position, change: JournalEntry)] = []
-        var next: Position? = last
-        while let position = next {
-            let change = try journal(position).entry
-            changes.append((position, change))
-            next = change.previous
-        }
-        changes.reverse()
-        let first = changes[0].position
-        var pending = PendingRow(first: first, last: last, count: changes.count, isPresent: entry.base != nil)
-        for (position, change) in changes {
-            pending.lay(change, change.content ?? before.overlay, at: position)
-            // What was sent is no longer part of what is left to send.
-            if let frozen = before.frozen, position == frozen.through {
-                pending.frozen = frozen
-                pending.operation = nil
-            }
-        }
-        if changes.count == 1, changes[0].change.content != nil {
-            var (alone, old) = try journal(first)
-            alone.content = nil
-            write(alone, at: first, old: old)
-        }
-        return pending
     }
 }
 

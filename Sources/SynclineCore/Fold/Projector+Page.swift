@@ -15,17 +15,18 @@ extension Projector {
             // The server's spelling wins once it has answered.
             if ids == .ignoreCase { entry.spelling = pulled.id }
             if entry.base?.isSameState(as: row) == true { return }
-            try rebase(&entry, onto: row)
+            try rebase(&entry, key, onto: row)
         } else {
             if found == nil { return }
-            try removeBase(&entry)
+            try removeBase(&entry, key)
         }
         try write(entry, key, old: old)
     }
 
-    private func rebase(_ entry: inout RowEntry, onto row: Row) throws(StateError) {
+    private func rebase(_ entry: inout RowEntry, _ key: [UInt8], onto row: Row) throws(StateError) {
         let ancestor = entry.base
         entry.base = row
+        try settleVoid(&entry)
         guard var pending = entry.pending else { return }
         if pending.frozen?.status == .conflict {
             pending.frozen?.server = row
@@ -33,69 +34,69 @@ extension Projector {
         } else if pending.frozen == nil, let operation = pending.operation,
             PullConflict.arises(operation.kind, pending.overlay, from: ancestor, onto: row)
         {
-            try freeze(&pending, asConflictWith: row, ancestor, code: "conflict")
+            return try freeze(&entry, pending, key, asConflictWith: row, ancestor, code: "conflict")
         }
         entry.pending = pending
     }
 
-    private func removeBase(_ entry: inout RowEntry) throws(StateError) {
+    private func removeBase(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
         let ancestor = entry.base
         entry.base = nil
         guard var pending = entry.pending else { return }
-        if pending.frozen?.status == .conflict {
+        let isDelete = pending.frozen?.isConflictingDelete ?? (pending.operation?.kind == .delete)
+        if isDelete {
+            // Both sides deleted it: agreement.
+            let links = try chain(of: pending)
+            let taken = links.prefix { link in pending.frozen.map { link.position <= $0.through } ?? true }
+            try settle(taken)
+            rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
+        } else if pending.frozen?.status == .conflict {
             pending.frozen?.server = nil
             pending.frozen?.code = "row-gone"
+            entry.pending = pending
         } else if pending.frozen == nil {
-            switch pending.operation?.kind {
-            case .delete:
-                // Both sides deleted it: agreement.
-                try settle(pending)
-                entry.pending = nil
-                return
-            case .insert, .update:
-                try freeze(&pending, asConflictWith: nil, ancestor, code: "row-gone")
-            case nil: break
-            }
+            try freeze(&entry, pending, key, asConflictWith: nil, ancestor, code: "row-gone")
         }
-        entry.pending = pending
     }
 
     private func freeze(
-        _ pending: inout PendingRow, asConflictWith server: Row?, _ ancestor: Row?, code: String
+        _ entry: inout RowEntry, _ pending: PendingRow, _ key: [UInt8], asConflictWith server: Row?,
+        _ ancestor: Row?, code: String
     ) throws(StateError) {
         guard let operation = pending.operation else { return }
         var frozen = FrozenOperation(
-            kind: operation.kind, status: .conflict, maybeSent: false, position: operation.first,
-            through: pending.last, operationID: "", columns: pending.overlay, ancestor: ancestor)
+            kind: operation.kind, status: .conflict, maybeSent: false,
+            position: try place(of: operation, in: pending, key), through: pending.last, operationID: "",
+            columns: pending.overlay, ancestor: ancestor)
         frozen.server = server
         frozen.code = code
-        pending.frozen = frozen
-        pending.operation = nil
-        try forEachChange(of: pending) { change in change.isFrozen = true }
+        rebuild(&entry, from: try chain(of: pending), frozen: frozen)
     }
 
-    /// Every change of a row, newest first, rewritten.
-    func forEachChange(of pending: PendingRow, _ rewrite: (inout JournalEntry) -> Void) throws(StateError) {
-        var next: Position? = pending.last
-        while let position = next {
-            var (change, old) = try journal(position)
-            rewrite(&change)
-            write(change, at: position, old: old)
-            next = change.previous
+    /// Where an operation stands in the order of a push.
+    private func place(
+        of operation: PendingRow.Operation, in pending: PendingRow, _ key: [UInt8]
+    ) throws(StateError) -> Position {
+        guard operation.kind == .update, pending.last > operation.first else { return operation.first }
+        let reader = StateReader(store.snapshot, shapes)
+        var isMoved = false
+        try reader.forEachChange(from: operation.first.event) { position, change throws(StateError) in
+            guard position < pending.last else { return false }
+            guard position > operation.first, change.kind == .insert, !change.replaces, change.rowKey != key else {
+                return true
+            }
+            let other = try reader.entry(key: change.rowKey)?.pending
+            isMoved = other?.operation?.kind == .insert || other?.frozen?.kind == .insert
+            return !isMoved
         }
+        return isMoved ? pending.last : operation.first
     }
 
     /// The changes of a row leave the outbox: the last as done, the others as part of it.
-    func settle(_ pending: PendingRow) throws(StateError) {
-        var next: Position? = pending.last
-        while let position = next {
-            let (change, old) = try journal(position)
-            remove(journalKey(position), old: old)
-            try dropGroup(of: change, position.event)
-            next = change.previous
-        }
+    func settle(_ links: some Collection<ChainLink>) throws(StateError) {
+        try drop(links)
         totals.done += 1
-        totals.superseded += UInt64(pending.count - 1)
+        totals.superseded += UInt64(links.count - 1)
     }
 
     // MARK: Purge
@@ -126,11 +127,13 @@ extension Projector {
     }
 
     private func drop(_ pending: PendingRow) throws(StateError) {
-        try settle(pending)
-        totals.done -= 1
-        totals.superseded -= UInt64(pending.count - 1)
+        try drop(chain(of: pending))
         totals.cancelled += UInt64(pending.count)
     }
+}
+
+extension FrozenOperation {
+    fileprivate var isConflictingDelete: Bool { status == .conflict && kind == .delete }
 }
 
 /// Whether a row from the server and a pending operation are in conflict at once.

@@ -62,6 +62,12 @@ package final class Projector: ShapeNumbering {
             try apply(indexOf: table, column, isOn: isOn)
         case .cursorReset(let table, let queryID):
             try putCursor(table, queryID, nil)
+        case .sent(let operations):
+            for operation in operations { try apply(operation) }
+        case .answered(let answer):
+            try apply(answer)
+        case .resolved(let resolution):
+            try apply(resolution, number: number)
         }
         through = number
     }

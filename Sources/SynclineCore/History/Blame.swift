@@ -61,6 +61,9 @@ extension Event {
         case .purged: "purge"
         case .indexed: "indexed"
         case .cursorReset: "cursor-reset"
+        case .sent: "sent"
+        case .answered: "answer"
+        case .resolved: "resolution"
         }
     }
 }

@@ -5,8 +5,11 @@ package struct PurgePlan {
     package private(set) var ids: [String] = []
     /// Operations that are pending on them.
     package private(set) var pending = 0
+    /// The keys of the rows they are on.
+    package private(set) var pendingKeys: [[UInt8]] = []
 
     package init(_ reader: StateReader, table: String, filter: Expression?) throws(StateError) {
+        let ids = try reader.idComparison
         try reader.forEachEntry(of: table) { id, entry throws(StateError) in
             if let filter {
                 // A row whose delete is pending is matched by what the server last told.
@@ -14,7 +17,8 @@ package struct PurgePlan {
                 let matches = row.withView { filter.matches(RowSight(id: id, row: $0)) }
                 guard matches else { return }
             }
-            ids.append(id)
+            self.ids.append(id)
+            if entry.pending != nil { pendingKeys.append(RowKey.bytes(table, id, ids)) }
             pending += (entry.pending?.frozen == nil ? 0 : 1) + (entry.pending?.operation == nil ? 0 : 1)
         }
     }

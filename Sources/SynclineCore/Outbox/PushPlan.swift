@@ -3,7 +3,9 @@
 /// An operation of the plan.
 public struct PlannedOperation: Hashable, Sendable {
     public enum State: String, Hashable, Sendable {
+        /// Not sent yet, or sent with its fate unknown: then a push sends it again as it was.
         case pending
+        /// On its way at this moment.
         case inFlight = "in-flight"
         case conflict
         case parked
@@ -26,6 +28,13 @@ public struct PlannedOperation: Hashable, Sendable {
     var spelling: String?
     /// The last change it carries.
     package var through: Position
+    /// Whether it was sent, is in conflict, or parked: then it is sent again as it was, or not at all.
+    package var isFrozen = false
+    /// Whether its row has another operation in the plan.
+    package var isOneOfSeveral = false
+    /// Of an operation that waits for a decision: the status of the server's answer, and why it waits.
+    package var status: Int?
+    package var code: String?
 
     private var row: RowKey {
         guard let row = try? RowKey(malformed: rowKey) else {
@@ -37,6 +46,8 @@ public struct PlannedOperation: Hashable, Sendable {
 
 package struct PushPlan {
     package private(set) var operations: [PlannedOperation] = []
+    /// Rows whose changes came to nothing.
+    package private(set) var voids: [(rowKey: [UInt8], through: Position)] = []
 
     package init(_ reader: StateReader) throws(StateError) {
         let spellsIDs = reader.spellsIDs
@@ -51,8 +62,9 @@ package struct PushPlan {
                 guard let entry = try reader.entry(key: change.rowKey), let pending = entry.pending else {
                     throw .malformed("the outbox names a row without changes, which")
                 }
+                if pending.frozen == nil, pending.operation == nil { voids.append((change.rowKey, pending.last)) }
                 for operation in PushPlan.operations(of: pending, entry, change.rowKey) {
-                    if operation.kind == .update, operation.state == .pending, operation.through > operation.position {
+                    if operation.kind == .update, !operation.isFrozen, operation.through > operation.position {
                         movable.append((found.count, operation.through))
                     }
                     found.append(operation)
@@ -101,7 +113,7 @@ package struct PushPlan {
         if let frozen = pending.frozen {
             let state: PlannedOperation.State =
                 switch frozen.status {
-                case .inFlight: .inFlight
+                case .inFlight: .pending
                 case .conflict: .conflict
                 case .parked: .parked
                 }
@@ -109,28 +121,46 @@ package struct PushPlan {
                 PlannedOperation(
                     kind: frozen.kind, state: state, maybeSent: frozen.maybeSent, position: frozen.position,
                     events: min(pending.first.event, frozen.through.event)...frozen.through.event, rowKey: key,
-                    spelling: entry.spelling, through: frozen.through))
+                    spelling: entry.spelling, through: frozen.through, isFrozen: true, isOneOfSeveral: pending.operation != nil,
+                    status: frozen.httpStatus, code: frozen.code))
         }
         if let operation = pending.operation {
             operations.append(
                 PlannedOperation(
                     kind: operation.kind, state: .pending, maybeSent: false, position: operation.first,
                     events: operation.first.event...pending.last.event, rowKey: key, spelling: entry.spelling,
-                    through: pending.last))
+                    through: pending.last, isOneOfSeveral: pending.frozen != nil))
         }
         return operations
     }
 
     /// The columns an operation sends, sorted by name: an insert all, an update those that changed, a delete none.
-    package static func fields(of operation: PlannedOperation, in entry: RowEntry) -> [String] {
-        guard let pending = entry.pending, operation.kind != .delete else { return [] }
-        let columns = operation.state == .pending ? pending.overlay : pending.frozen?.columns ?? .empty
-        return columns.columns.sorted { Value.compare(.string($0), .string($1)) == .less }
+    package static func fields(
+        of operation: PlannedOperation, _ reader: StateReader
+    ) throws(StateError) -> [String] {
+        guard operation.kind != .delete, let pending = try reader.entry(key: operation.rowKey)?.pending else {
+            return []
+        }
+        guard let frozen = pending.frozen else { return sorted(pending.overlay.columns) }
+        if operation.isFrozen { return sorted(frozen.columns.columns) }
+        // What follows an operation that was sent lies over it in the row: its own columns are in the journal.
+        var names: Set<String> = []
+        var next: Position? = pending.last
+        while let position = next, position > frozen.through {
+            let change = try reader.change(at: position)
+            names.formUnion(change.content?.columns ?? [])
+            next = change.kind == .insert ? nil : change.previous
+        }
+        return sorted(Array(names))
+    }
+
+    private static func sorted(_ names: [String]) -> [String] {
+        names.sorted { Value.compare(.string($0), .string($1)) == .less }
     }
 }
 
 extension RowKey {
-    init(malformed key: [UInt8]) throws(StateError) {
+    package init(malformed key: [UInt8]) throws(StateError) {
         do throws(MalformedBytes) {
             self = try key.withBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
         } catch {

@@ -155,6 +155,14 @@ package struct RowKey: Hashable, Sendable {
     package var table: String
     package var id: String
 
+    /// The key of a row in the state.
+    package static func bytes(_ table: String, _ id: String, _ comparison: IDComparison) -> [UInt8] {
+        var writer = ByteWriter()
+        var (table, id) = (table, id)
+        table.withUTF8 { table in id.withUTF8 { writer.append(rowKey: Bytes(table), id: Bytes($0), comparison) } }
+        return writer.bytes
+    }
+
     /// Takes a key of the state apart.
     package init(_ key: UnsafeRawBufferPointer) throws(MalformedBytes) {
         var reader = ByteReader(key)

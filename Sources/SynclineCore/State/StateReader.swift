@@ -41,11 +41,7 @@ package struct StateReader: Sendable {
     // MARK: Rows
 
     package func entry(_ table: String, _ id: String) throws(StateError) -> RowEntry? {
-        var writer = ByteWriter()
-        let comparison = try idComparison
-        var (table, id) = (table, id)
-        table.withUTF8 { table in id.withUTF8 { writer.append(rowKey: Bytes(table), id: Bytes($0), comparison) } }
-        return try entry(key: writer.bytes)
+        try entry(key: RowKey.bytes(table, id, idComparison))
     }
 
     package func entry(key: [UInt8]) throws(StateError) -> RowEntry? {
@@ -76,10 +72,14 @@ package struct StateReader: Sendable {
 
     /// The table a change in the outbox belongs to.
     package func table(of position: Position) throws(StateError) -> String {
+        try RowKey(malformed: change(at: position).rowKey).table
+    }
+
+    func change(at position: Position) throws(StateError) -> JournalEntry {
         var key = ByteWriter()
         key.append(journalKey: position)
         guard let stored = try value(key.bytes) else { throw .malformed("the outbox") }
-        return try RowKey(malformed: JournalEntry(stored, shapes).rowKey).table
+        return try JournalEntry(stored, shapes)
     }
 
     /// The names of tables that have rows, pending changes included.

@@ -14,16 +14,26 @@ public enum ScenarioOutcome: Hashable, Sendable {
 }
 
 /// Runs one scenario.
-public struct ScenarioRunner {
-    private let scenario: Scenario
+public actor ScenarioRunner {
+    let scenario: Scenario
     private var disk = FaultyStorage()
-    private var database: SyncDatabase
+    private var opened: SyncDatabase?
+    let server: SimulatedServer
+    /// The exchanges that must still come; nil where the simulated server answers.
+    private(set) var script: [ScenarioExchange]?
+    private var names = ScenarioNames()
+    /// List and row requests of the step in hand.
+    private(set) var requestCount = 0
+    private var failure: (any Error)?
+    /// Whether the process died during the step in hand.
+    private var hasCrashed = false
 
     public static func run(_ scenario: Scenario) async -> ScenarioOutcome {
         let unknown = scenario.steps.first { !ScenarioRunner.steps.contains($0.kind) }
         if let unknown { return .unsupported(unknown.kind) }
+        let runner = ScenarioRunner(scenario)
         do {
-            var runner = try await ScenarioRunner(scenario)
+            try await runner.open()
             for (index, step) in scenario.steps.enumerated() {
                 do {
                     try await runner.run(step)
@@ -39,28 +49,68 @@ public struct ScenarioRunner {
     }
 
     private static let steps: Set<String> = [
-        "insert", "update", "delete", "transaction", "get", "rows", "pending", "cursors", "purge", "reset-cursor",
-        "undo", "reopen", "crash",
+        "insert", "update", "delete", "transaction", "get", "rows", "pending", "conflicts", "cursors", "push", "pull",
+        "server", "resolve", "purge", "reset-cursor", "undo", "reopen", "crash",
     ]
 
-    private init(_ scenario: Scenario) async throws {
+    private init(_ scenario: Scenario) {
         self.scenario = scenario
-        database = try await ScenarioRunner.open(disk, scenario)
+        server = SimulatedServer(ServerProtocol(rawValue: scenario.wireProtocol) ?? .zumo2)
     }
 
-    private static func open(_ disk: FaultyStorage, _ scenario: Scenario) async throws -> SyncDatabase {
+    var database: SyncDatabase {
+        guard let opened else { preconditionFailure("a scenario begins by opening its store") }
+        return opened
+    }
+
+    private func open() async throws {
         var configuration = SyncConfiguration()
         configuration.ids = scenario.ignoresCase ? .ignoreCase : .exact
         configuration.wireProtocol = scenario.wireProtocol
-        return try await SyncDatabase.open(disk, configuration)
+        configuration.transport = ScenarioNetwork(runner: self)
+        opened = try await SyncDatabase.open(disk, configuration)
     }
+
+    // MARK: Talking
+
+    /// Runs what talks to the server; nil if the process died meanwhile.
+    func talking<Report: Sendable>(
+        _ value: Value, _ body: @Sendable () async throws -> Report
+    ) async throws -> Report? {
+        script = try value.member("exchanges").map { try $0.elements.map { try ScenarioExchange($0) } }
+        requestCount = 0
+        hasCrashed = false
+        failure = nil
+        let result: Result<Report, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        if let failure { throw failure }
+        if let left = script, !left.isEmpty, !hasCrashed {
+            throw ScenarioFailure("\(left.count) more requests were expected")
+        }
+        script = nil
+        return hasCrashed ? nil : try result.get()
+    }
+
+    func nextExchange() -> ScenarioExchange? {
+        script?.isEmpty ?? true ? nil : script?.removeFirst()
+    }
+
+    func check(_ exchange: ScenarioExchange, _ request: HTTPRequest) throws {
+        try exchange.check(request, &names)
+    }
+
+    func countRequest(_ request: HTTPRequest) {
+        if request.method == "GET" { requestCount += 1 }
+    }
+
+    func fail(_ error: any Error) { failure = failure ?? error }
 
     // MARK: Steps
 
-    private mutating func run(_ step: Scenario.Step) async throws {
+    func run(_ step: Scenario.Step) async throws {
         let value = step.value
         switch step.kind {
-        case "insert", "update", "delete", "transaction", "purge", "reset-cursor", "undo":
+        case "insert", "update", "delete", "transaction", "purge", "reset-cursor", "undo", "resolve":
             try await change(step)
         case "get":
             let row = try await database.table(table(value)).get(id: text(value, "id"))
@@ -81,12 +131,17 @@ public struct ScenarioRunner {
                 Value.object([.init("table", .string(cursor.table)), .init("queryId", .string(cursor.queryID))])
             }
             try expect(found, value.elements, inOrder: false)
+        case "conflicts": try await expectConflicts(value)
+        case "push": try await push(value)
+        case "pull": try await pull(value)
+        case "server": try setTable(value)
         case "reopen":
             try await database.close()
-            database = try await ScenarioRunner.open(disk, scenario)
+            try await open()
         case "crash":
+            hasCrashed = true
             disk = disk.processKill()
-            database = try await ScenarioRunner.open(disk, scenario)
+            try await open()
         default: throw ScenarioFailure("there is no step \(step.kind)")
         }
     }
@@ -114,6 +169,7 @@ public struct ScenarioRunner {
         case "update": try await database.table(table(value)).update(value.member("item") ?? .null)
         case "delete": try await database.table(table(value)).delete(id: text(value, "id"))
         case "undo": try await database.undo()
+        case "resolve": try await resolve(value)
         case "reset-cursor":
             try await database.resetCursor(table: table(value), queryID: text(value, "queryId"))
         case "purge":
@@ -170,19 +226,19 @@ public struct ScenarioRunner {
 
     // MARK: Parts
 
-    private func expect(_ found: [Value], _ expected: [Value], inOrder: Bool) throws {
+    func expect(_ found: [Value], _ expected: [Value], inOrder: Bool) throws {
         if Value.match(found, expected, inOrder: inOrder) { return }
         throw ScenarioFailure("found \(Value.array(found).json), expected \(Value.array(expected).json)")
     }
 
-    private func table(_ value: Value) throws -> String { try text(value, "table") }
+    func table(_ value: Value) throws -> String { try text(value, "table") }
 
-    private func text(_ value: Value, _ name: String) throws -> String {
+    func text(_ value: Value, _ name: String) throws -> String {
         guard let text = value.member(name)?.text else { throw ScenarioFailure("the step names no \(name)") }
         return text
     }
 
-    private func filter(_ value: Value) throws -> Expression? {
+    func filter(_ value: Value) throws -> Expression? {
         try value.member("filter")?.text.map { try Expression(parsing: $0) }
     }
 }

@@ -43,7 +43,7 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private mutating func raw(_ text: String) {
+    mutating func raw(_ text: String) {
         bytes.append(contentsOf: text.utf8)
     }
 

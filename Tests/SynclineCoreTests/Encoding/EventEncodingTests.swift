@@ -90,7 +90,7 @@ extension Chance {
                     PulledPage(
                         table: text(), queryID: once(in: 2) ? nil : text(),
                         rows: (0..<below(6)).map { _ in PulledRow(id: text(), row: once(in: 4) ? nil : row()) },
-                        cursor: once(in: 2) ? nil : cursor()))
+                        cursor: once(in: 2) ? nil : cursor(), isAudit: once(in: 4)))
             case .purged:
                 .purged(
                     Purge(
@@ -98,8 +98,33 @@ extension Chance {
                         isForced: once(in: 2)))
             case .indexed: .indexed(table: text(), column: text(), isOn: once(in: 2))
             case .cursorReset: .cursorReset(table: text(), queryID: text())
+            case .sent: .sent((0..<below(4)).map { _ in sentOperation() })
+            case .answered: .answered(answer())
+            case .resolved:
+                .resolved(
+                    Resolution(
+                        table: text(), id: text(), choice: pick(Resolution.Choice.allCases),
+                        change: once(in: 2) ? nil : .init(kind: pick(OperationKind.allCases), columns: row()),
+                        policy: once(in: 2) ? nil : text()))
             }
         return Event(time: integer(), body)
+    }
+
+    private mutating func sentOperation() -> SentOperation {
+        SentOperation(
+            table: text(), id: text(), operationID: once(in: 3) ? nil : text(),
+            position: Position(event: next(), index: UInt32(below(9))),
+            through: Position(event: next(), index: UInt32(below(9))))
+    }
+
+    private mutating func answer() -> Answer {
+        let outcomes: [Answer.Outcome] = [
+            .done(PulledRow(id: text(), row: once(in: 2) ? nil : row())),
+            .conflict(server: once(in: 2) ? nil : row(), code: text()), .parked, .notReceived,
+        ]
+        return Answer(
+            table: text(), id: text(), operationID: text(), status: below(1000), outcome: pick(outcomes),
+            message: once(in: 2) ? nil : text())
     }
 
     mutating func change() -> LocalChange {

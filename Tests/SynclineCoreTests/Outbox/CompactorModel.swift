@@ -70,7 +70,7 @@ struct CompactorModel {
     }
 
     private mutating func freeze(_ row: Int, _ state: PlannedOperation.State) {
-        guard rows[row].frozen == nil, var operation = pending(row) else { return }
+        guard rows[row].frozen == nil, var operation = plan().first(where: { $0.row == row }) else { return }
         operation.state = state
         rows[row].frozen = (operation, columns(row))
         rows[row].changes = []
@@ -85,6 +85,12 @@ struct CompactorModel {
             if operation.kind == .delete || operation.kind == .update && clashes { freeze(row, .conflict) }
         }
         rows[row].base = pulled
+        settleVoid(row)
+    }
+
+    /// Changes that came to nothing do not hide what the server has.
+    private mutating func settleVoid(_ row: Int) {
+        if rows[row].frozen == nil, rows[row].base != nil, pending(row) == nil { rows[row].changes = [] }
     }
 
     // MARK: What is asked
@@ -141,7 +147,14 @@ struct CompactorModel {
             }
             if hasInsert { moved.position = last.event }
             return moved
-        }.sorted { $0.position < $1.position }
+        }
+        // Nobody is sending: what was sent is pending again.
+        .map { operation in
+            var shown = operation
+            if shown.state == .inFlight { shown.state = .pending }
+            return shown
+        }
+        .sorted { $0.position < $1.position }
     }
 
     /// Takes back the newest change that can be; its event.
@@ -151,6 +164,8 @@ struct CompactorModel {
                 rows[$0].changes[rows[$0].changes.count - 1].event < rows[$1].changes[rows[$1].changes.count - 1].event
             }
         guard let newest else { return nil }
-        return rows[newest].changes.removeLast().event
+        let event = rows[newest].changes.removeLast().event
+        settleVoid(newest)
+        return event
     }
 }

@@ -141,18 +141,12 @@ extension Projector {
     /// The pending operation of a row is sent.
     fileprivate func freezeForTest(_ table: String, _ id: String) throws(SyncError) {
         do throws(StateError) {
-            let key = rowKey(table, id)
-            let (found, old) = try entry(key)
-            guard var entry = found, var pending = entry.pending, pending.frozen == nil,
-                let operation = pending.operation
-            else { return }
-            pending.frozen = FrozenOperation(
-                kind: operation.kind, status: .inFlight, maybeSent: true, position: operation.first,
-                through: pending.last, operationID: "o", columns: pending.overlay, ancestor: entry.base)
-            pending.operation = nil
-            try forEachChange(of: pending) { $0.isFrozen = true }
-            entry.pending = pending
-            try write(entry, key, old: old)
+            let pending = try entry(rowKey(table, id)).entry?.pending
+            guard let pending, pending.frozen == nil, pending.operation != nil else { return }
+            let plan = try PushPlan(StateReader(store.snapshot, shapes)).operations
+            guard let position = plan.first(where: { $0.table == table })?.position else { return }
+            try apply(
+                SentOperation(table: table, id: id, operationID: "o", position: position, through: pending.last))
         } catch {
             throw SyncError(error)
         }

@@ -6,7 +6,8 @@ package import SynclineInspect
 /// The options and operands of one call.
 package struct Arguments: Sendable {
     package let command: Command
-    private var values: [String: String] = [:]
+    /// The values of an option, in the order they were given.
+    private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
     package private(set) var operands: [String] = []
 
@@ -15,7 +16,7 @@ package struct Arguments: Sendable {
     }
 
     mutating func set(_ option: Option, _ value: String?) {
-        if let value { values[option.name] = value } else { flags.insert(option.name) }
+        if let value { values[option.name, default: []].append(value) } else { flags.insert(option.name) }
     }
 
     mutating func add(operand: String) {
@@ -34,15 +35,20 @@ package struct Arguments: Sendable {
         return flags.contains(name)
     }
 
-    /// The value of an option.
+    /// The value of an option; of one that was given several times the last.
     package func value(_ name: String) -> String? {
+        values(of: name).last
+    }
+
+    /// The values of an option that may be given several times.
+    package func values(of name: String) -> [String] {
         check(name)
-        return values[name]
+        return values[name] ?? []
     }
 
     /// The store, where a command decides it.
     mutating func setStore(_ path: String) {
-        values["store"] = path
+        values["store"] = [path]
     }
 
     /// The value of an option that is a number.

@@ -14,6 +14,7 @@ package struct CommandTable: Sendable {
         ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
         ReadCommands.get, ReadCommands.query, ReadCommands.pending, ReadCommands.cursors, ReadCommands.purge,
         ChangeCommands.undo,
+        SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ConflictCommands.conflicts, ConflictCommands.resolve,
         HistoryCommands.log, HistoryCommands.tail, HistoryCommands.show, HistoryCommands.diff, HistoryCommands.blame,
         ExchangeCommands.export, ExchangeCommands.import, ReadCommands.stats,
         ScenarioCommand.command, ShellCommand.command,

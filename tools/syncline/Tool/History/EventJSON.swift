@@ -14,6 +14,9 @@ struct EventSummary {
         case .page(let page): [page.table]
         case .purged(let purge): [purge.table]
         case .cursorReset(let table, _), .indexed(let table, _, _): [table]
+        case .sent(let operations): Set(operations.map(\.table))
+        case .answered(let answer): [answer.table]
+        case .resolved(let resolution): [resolution.table]
         default: []
         }
     }
@@ -33,6 +36,11 @@ struct EventSummary {
         case .purged(let purge): "purged \(purge.ids.map { "\($0.count) rows of " } ?? "")\(purge.table)"
         case .indexed(let table, let column, let isOn): "\(table).\(column) \(isOn ? "on" : "off")"
         case .cursorReset(let table, let queryID): "\(table)/\(queryID)"
+        case .sent(let operations):
+            operations.prefix(3).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
+                + (operations.count > 3 ? " and \(operations.count - 3) more" : "")
+        case .answered(let answer): "\(answer.table)/\(answer.id): \(answer.status), \(answer.outcome.name)"
+        case .resolved(let resolution): "\(resolution.table)/\(resolution.id): \(resolution.choice)"
         }
     }
 
@@ -75,7 +83,43 @@ struct EventSummary {
             head.adding(["table": .string(table), "column": .string(column), "on": .boolean(isOn)])
         case .cursorReset(let table, let queryID):
             head.adding(["table": .string(table), "queryId": .string(queryID)])
+        case .sent(let operations):
+            head.adding(["operations": .array(operations.map { EventSummary.json($0) })])
+        case .answered(let answer): head.adding(EventSummary.members(answer))
+        case .resolved(let resolution):
+            head.adding([
+                "table": .string(resolution.table), "id": .string(resolution.id),
+                "choice": .string("\(resolution.choice)"), "policy": .optional(resolution.policy),
+                "change": resolution.change.map { change in
+                    ["kind": .string("\(change.kind)"), "columns": JSONValue(change.columns)]
+                } ?? .null,
+            ])
         }
+    }
+
+    private static func json(_ operation: SentOperation) -> JSONValue {
+        [
+            "table": .string(operation.table), "id": .string(operation.id),
+            "operationId": .optional(operation.operationID),
+            "through": .string("@\(operation.through.event)"),
+        ]
+    }
+
+    private static func members(_ answer: Answer) -> KeyValuePairs<String, JSONValue?> {
+        var row: JSONValue?
+        var code: String?
+        switch answer.outcome {
+        case .done(let pulled): row = pulled.row.map { JSONValue(StoredRow(id: pulled.id, columns: $0)) } ?? .null
+        case .conflict(let server, let why):
+            row = server.map { JSONValue(StoredRow(id: answer.id, columns: $0)) } ?? .null
+            code = why
+        case .parked, .notReceived: break
+        }
+        return [
+            "table": .string(answer.table), "id": .string(answer.id), "operationId": .string(answer.operationID),
+            "status": .number(answer.status), "outcome": .string(answer.outcome.name), "code": code.map { .string($0) },
+            "message": answer.message.map { .string($0) }, "server": row,
+        ]
     }
 
     private static func json(_ change: LocalChange) -> JSONValue {
@@ -87,5 +131,16 @@ struct EventSummary {
             "baseVersion": change.baseVersion.map { JSONValue($0) },
             "replaces": change.replaces ? .boolean(true) : nil, "cancels": change.cancels ? .boolean(true) : nil,
         ])
+    }
+}
+
+extension Answer.Outcome {
+    var name: String {
+        switch self {
+        case .done: "done"
+        case .conflict: "conflict"
+        case .parked: "parked"
+        case .notReceived: "not received"
+        }
     }
 }

@@ -5,29 +5,40 @@ import SegmentLog
 import Syncline
 import SynclineCore
 
-/// A store that stays open.
+/// A store that stays open. Commands that overlap get the same one.
 package actor StoreSession {
-    private var database: SyncDatabase?
-    private var path: String?
+    private var current: (path: String, opening: Task<SyncDatabase, any Error>)?
 
     package init() {}
 
     /// The open store, if it is the one at a path.
-    func database(at path: String) -> SyncDatabase? {
-        self.path == path ? database : nil
+    func database(at path: String) async -> SyncDatabase? {
+        guard let current, current.path == path else { return nil }
+        return try? await current.opening.value
     }
 
-    /// Keeps a store open, in place of the one before.
-    func keep(_ database: SyncDatabase, at path: String) async throws {
-        try await close()
-        self.database = database
-        self.path = path
+    /// Opens the store at a path and keeps it open, in place of the one before.
+    func open(_ path: String, _ configuration: SyncConfiguration) async throws -> SyncDatabase {
+        if configuration.creation != .always, let known = await database(at: path) { return known }
+        let before = current
+        let opening = Task { () throws -> SyncDatabase in
+            try await SyncDatabase.open(at: path, configuration)
+        }
+        current = (path, opening)
+        do {
+            let database = try await opening.value
+            if let before { try? await before.opening.value.close() }
+            return database
+        } catch {
+            if current?.opening == opening { current = before }
+            throw error
+        }
     }
 
     package func close() async throws {
-        let database = database
-        self.database = nil
-        try await database?.close()
+        let opening = current?.opening
+        current = nil
+        if let database = try? await opening?.value { try await database.close() }
     }
 }
 
@@ -37,6 +48,8 @@ struct StoreView: Sendable {
     var through: UInt64
     var totals: Totals
     var storage: any LogStorage
+    /// The rows whose operations are being sent, by their keys.
+    var rowsOnTheirWay: Set<[UInt8]> = []
 }
 
 extension Context {
@@ -46,16 +59,11 @@ extension Context {
         _ body: (SyncDatabase) async throws -> Value
     ) async throws -> Value {
         let path = try StoreLocation.find(arguments, environment).path
-        if creating != .always, let database = await host.session?.database(at: path) {
-            return try await body(database)
-        }
         var configuration = configuration
         configuration.creation = creating
+        configuration.credentials = StoreSecrets(store: path)
+        if let session = host.session { return try await body(try await session.open(path, configuration)) }
         let database = try await SyncDatabase.open(at: path, configuration)
-        if let session = host.session {
-            try await session.keep(database, at: path)
-            return try await body(database)
-        }
         do {
             let value = try await body(database)
             try await database.close()
@@ -85,6 +93,7 @@ extension Context {
 extension StoreView {
     init(_ database: SyncDatabase, _ storage: any LogStorage) {
         self.init(
-            reader: database.reader, through: database.lastEvent, totals: database.totals, storage: storage)
+            reader: database.reader, through: database.lastEvent, totals: database.totals, storage: storage,
+            rowsOnTheirWay: database.rowsOnTheirWay)
     }
 }

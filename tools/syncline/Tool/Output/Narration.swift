@@ -52,6 +52,13 @@ package final class Narration {
         Progress(isTerminal ? self : nil, label, total: total)
     }
 
+    /// Shows how far something is, in the words of its own.
+    func showProgress(_ text: String) {
+        if isTerminal { show(style.paint(text, .dim)) }
+    }
+
+    func endProgress() { erase() }
+
     fileprivate func show(_ text: String) {
         hasProgress = true
         try? sink.write("\r\u{1b}[K" + text)

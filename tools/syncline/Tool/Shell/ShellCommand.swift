@@ -15,6 +15,9 @@ enum ShellCommand {
             {"n":7,"exit":0,"result":…} or {"n":7,"exit":3,"error":{…}}. What a command would read from the input \
             travels as "input":"line\\nline\\n". What was replied to is stored, whatever happens to this process.
             """,
+            """
+            While a push, a pull or a sync waits for the network other lines are answered; {"n":8,"cancel":7} ends it.
+            """,
             "Without it a line is a command as it is typed after `syncline`.",
         ],
         examples: [Example("syncline shell --json", "for a program in another language")],
@@ -28,17 +31,12 @@ enum ShellCommand {
         if let path = arguments.value("store") { host.environment.variables["SYNCLINE_STORE"] = path }
         let isMachine = !context.output.form.isText
         do {
-            while true {
-                if !isMachine, host.environment.inputIsTerminal {
-                    context.narration.prompt("syncline> ")
-                }
-                guard let line = try host.input.next() else { break }
-                if isMachine {
-                    if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { continue }
-                    try context.output.raw(Array(await reply(to: line, host).utf8))
-                    try context.output.raw([0x0a])
-                    try context.output.flush()
-                } else {
+            if isMachine {
+                try await MachineShell(host, context.output).run()
+            } else {
+                while true {
+                    if host.environment.inputIsTerminal { context.narration.prompt("syncline> ") }
+                    guard let line = try host.input.next() else { break }
                     _ = await Tool(host, table: context.table).run(
                         ShellWords.split(String(decoding: line, as: UTF8.self)))
                 }
@@ -50,35 +48,10 @@ enum ShellCommand {
         try await session.close()
         return .done
     }
-
-    private static func reply(to line: [UInt8], _ host: Host) async -> String {
-        let request: ShellRequest
-        do throws(ToolError) {
-            request = try ShellRequest(line)
-        } catch {
-            return ShellReply(number: .null, exit: .usage, output: error.json.text).text
-        }
-        if request.cancelled != nil {
-            // Commands are answered in the order they were read: what is named is not running any more.
-            return ShellReply(number: request.number, exit: .no, output: "null").text
-        }
-        let output = MemorySink()
-        var inner = host
-        inner.output = output
-        inner.errors = MemorySink()
-        inner.input = MemoryLines(request.input)
-        inner.form = .json
-        if let word = request.words.first, ["shell", "studio"].contains(word) {
-            let error = ToolError.usage("`\(word)` can't run inside the shell")
-            return ShellReply(number: request.number, exit: .usage, output: error.json.text).text
-        }
-        let exit = await Tool(inner).run(request.words)
-        return ShellReply(number: request.number, exit: exit, output: output.text).text
-    }
 }
 
 /// A line of the input.
-struct ShellRequest {
+struct ShellRequest: Sendable {
     var number: Value = .null
     var words: [String] = []
     var input = ""
@@ -110,7 +83,7 @@ struct ShellRequest {
 }
 
 /// A line of the output.
-struct ShellReply {
+struct ShellReply: Sendable {
     var number: Value
     var exit: ExitCode
     /// The JSON the command wrote.

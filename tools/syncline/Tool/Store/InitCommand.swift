@@ -4,6 +4,8 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineInspect
+import SynclineTesting
+import SynclineWire
 
 enum InitCommand {
     static let command = Command(
@@ -39,7 +41,9 @@ enum InitCommand {
 
 /// The settings people change, and what they may be.
 enum Setting {
-    static let names = ["backend", "protocol", "ids"]
+    static let names = ["backend", "protocol", "ids", "token", "headers"]
+    /// Those that are kept beside the log, never in it, and shown masked.
+    static let secrets: Set<String> = ["token", "headers"]
 
     static func checked(backend: String) throws(ToolError) -> String {
         guard backend.hasPrefix("http://") || backend.hasPrefix("https://") else {
@@ -62,6 +66,20 @@ enum Setting {
             throw ToolError(
                 "invalid-configuration", "how ids are compared is fixed when a store is created",
                 hint: "Create another with --ids and import the rows.")
+        case "token":
+            guard !value.isEmpty, value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f }) else {
+                throw ToolError("invalid-configuration", "a token is one word of ASCII characters")
+            }
+            return value
+        case "headers":
+            guard case .object(let members)? = try? Value(json: Array(value.utf8)),
+                members.allSatisfy({ isHeader($0) })
+            else {
+                throw ToolError(
+                    "invalid-configuration", "headers are an object of texts",
+                    hint: #"Write them as {"X-Key":"value"}."#)
+            }
+            return value
         default:
             throw ToolError(
                 "invalid-configuration", "there is no setting `\(escaped(name))`",
@@ -70,9 +88,33 @@ enum Setting {
     }
 }
 
+extension Setting {
+    private static func isHeader(_ member: Value.Member) -> Bool {
+        guard case .string(let text) = member.value else { return false }
+        let isName = !member.name.isEmpty
+            && member.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
+        return isName && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+    }
+
+    /// A secret as it is shown.
+    static func masked(_ value: Value) -> Value {
+        switch value {
+        case .string: .string("••••")
+        case .object(let members): .object(members.map { .init($0.name, masked($0.value)) })
+        default: value
+        }
+    }
+}
+
 enum ConfigCommand {
     static let command = Command(
         "config", "shows or changes settings",
+        details: [
+            """
+            The token and the headers of requests are kept in secrets.json beside the log, which nobody else may \
+            read, and are shown masked. A token given again replaces the one that a server refused.
+            """
+        ],
         operands: [
             Operand("KEY", "the setting; all are shown without it"),
             Operand("VALUE", "what to set it to"),
@@ -81,23 +123,36 @@ enum ConfigCommand {
             Example("syncline config", "everything that is set"),
             Example("syncline config backend https://example.com", "where to push and pull"),
         ],
-        result: #"{"backend":"…","protocol":"zumo2","ids":"exact"}"#, run: run)
+        result: #"{"backend":"…","protocol":"zumo2","ids":"exact","token":"••••","headers":{…}}"#, run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
+        let secrets = StoreSecrets(store: try StoreLocation.find(arguments, context.environment).path)
         if arguments.operands.count == 2 {
             let (name, text) = (arguments.operands[0], arguments.operands[1])
             let value = try Setting.checked(name, text)
-            try await context.withDatabase(arguments) { try await $0.set(name, .string(value)) }
+            try await context.withDatabase(arguments) { database in
+                guard Setting.secrets.contains(name) else { return try await database.set(name, .string(value)) }
+                try secrets.set(name, name == "headers" ? try Value(json: Array(value.utf8)) : .string(value))
+                database.forgetServer()
+            }
         }
+        let kept = try secrets.read()
         let reader = try await context.view(arguments).reader
         let wanted = arguments.operands.first
         if let wanted, !Setting.names.contains(wanted) { _ = try Setting.checked(wanted, "") }
+        func value(_ name: String) throws -> Value {
+            if Setting.secrets.contains(name) {
+                return Setting.masked(kept.first { $0.name == name }?.value ?? .null)
+            }
+            return try reader.setting(name) ?? (name == "ids" ? .string("exact") : .null)
+        }
         var members: [JSONValue.Member] = []
         for name in Setting.names where wanted == nil || wanted == name {
-            let value = try reader.setting(name) ?? (name == "ids" ? .string("exact") : .null)
+            let value = try value(name)
             members.append(.init(key: name, value: JSONValue(value)))
-            if case .string(let text) = value { try context.output.line("\(name) = \(escaped(text))") }
+            if value.isNull { continue }
+            try context.output.line("\(name) = \(escaped(value.text ?? value.json))")
         }
         try context.output.value(.object(members))
         return .done

@@ -69,11 +69,14 @@ enum ReadCommands {
         options: [.at], examples: [Example("syncline pending", "the outbox, collapsed")],
         result: #"[{"address":"~1","table","id","kind","state","maybeSent":bool,"fields":[…],"events":"@3..9"}]"#
     ) { arguments, context in
-        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        let view = try await context.view(arguments, at: arguments.value("at"))
+        let reader = view.reader
+        var operations = try PushPlan(reader).operations
+        operations.mark(onTheirWay: view.rowsOnTheirWay)
         var list = try ListWriter(
             context.output, [Column("address"), Column("kind"), Column("state"), Column("row"), Column("fields")])
-        for (index, operation) in try PushPlan(reader).operations.enumerated() {
-            let fields = try reader.entry(key: operation.rowKey).map { PushPlan.fields(of: operation, in: $0) } ?? []
+        for (index, operation) in operations.enumerated() {
+            let fields = try PushPlan.fields(of: operation, reader)
             let (first, last) = (operation.events.lowerBound, operation.events.upperBound)
             try list.row(
                 [
@@ -180,6 +183,16 @@ enum StoreQuery {
     }
 
     static func query(_ arguments: Arguments) throws(ToolError) -> Query {
+        var query = try window(arguments)
+        query.select = arguments.value("select").map { text in
+            text.split(separator: ",").map { $0.trimmingSpaces() }
+        }
+        query.countsAll = arguments.flag("count")
+        return query
+    }
+
+    /// Which rows, in which order, and how many.
+    static func window(_ arguments: Arguments) throws(ToolError) -> Query {
         var query = Query(table: arguments.operands[0], filter: try filter(arguments))
         if let text = arguments.value("orderby") {
             do throws(FilterError) {
@@ -190,10 +203,6 @@ enum StoreQuery {
         }
         query.top = try arguments.number("top", in: 0...UInt64(Int32.max)).map { Int($0) }
         query.skip = Int(try arguments.number("skip", in: 0...UInt64(Int32.max)) ?? 0)
-        query.select = arguments.value("select").map { text in
-            text.split(separator: ",").map { $0.trimmingSpaces() }
-        }
-        query.countsAll = arguments.flag("count")
         return query
     }
 

@@ -1,0 +1,168 @@
+// Does what the pull machine says: asks, stores each page with its cursor in one event, and counts what it brought.
+
+import SegmentLog
+import SynclineCore
+
+struct PullDriver {
+    let database: SyncDatabase
+    let channel: ServerChannel
+    let progress: @Sendable (SyncProgress) -> Void
+
+    func run(_ query: PullQuery, retries: Int, reconciles: Bool) async throws(SyncError) -> PullReport {
+        var machine = try PullMachine(query, from: cursor(query), retries: retries)
+        var report = PullReport()
+        var action = machine.start()
+        loop: while true {
+            switch action {
+            case .ask(let request):
+                switch await ask(.list(request)) {
+                case .success(let reply): action = machine.handle(reply)
+                case .failure(let failure): action = machine.fail(PushMachine.error(of: failure))
+                }
+            case .store(let rows, let cursor):
+                try await store(rows.map(\.pulled), query, cursor, isAudit: false, &report)
+                progress(.pulling(table: query.table, received: machine.received, total: machine.total))
+                action = machine.stored()
+            case .wait(let attempt, let after):
+                let isOver = await database.wait(attempt: attempt, after)
+                action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
+            case .refreshCredentials:
+                action = await channel.renewToken() ? machine.ask() : machine.fail(PushMachine.unauthorized(nil))
+            case .finish: break loop
+            }
+        }
+        report.requests = machine.requests
+        report.received = machine.received
+        report.reason = machine.stop
+        if reconciles, machine.stop == nil { try await reconcile(query, retries: retries, &report) }
+        return report
+    }
+
+    private func ask(_ request: ServerRequest) async -> Result<ServerReply, NetworkFailure> {
+        do throws(NetworkFailure) { return .success(try await channel.send(request)) } catch { return .failure(error) }
+    }
+
+    /// Where the query stands; throws if it is another than the one its id stands for.
+    func cursor(_ query: PullQuery) throws(SyncError) -> CursorState? {
+        guard let queryID = query.queryID else { return nil }
+        let known = try inAppWords { () throws(StateError) in try database.reader.cursor(query.table, queryID) }
+        if let known, known.query != (try query.canonicalText) {
+            throw SyncError(
+                .queryChanged, "the query id \"\(queryID)\" stands for another query of \(query.table)",
+                hint: "Use another query id, or reset the cursor to start anew.")
+        }
+        return known
+    }
+
+    /// One event: what is new in the page, and the cursor. Rows that are known cost nothing.
+    private func store(
+        _ rows: [PulledRow], _ query: PullQuery, _ cursor: CursorState?, isAudit: Bool, _ report: inout PullReport
+    ) async throws(SyncError) {
+        let effect = try await database.perform(.durable) { engine throws(SyncError) in
+            var effect = PageEffect()
+            var news: [PulledRow] = []
+            var before: [(row: PulledRow, sight: RowStanding)] = []
+            for row in rows {
+                let standing = try inAppWords { () throws(StateError) in
+                    RowStanding(try engine.reader.entry(query.table, row.id))
+                }
+                guard standing.isChanged(by: row) else { continue }
+                news.append(row)
+                before.append((row, standing))
+            }
+            var moved = cursor
+            if let queryID = query.queryID, let cursor {
+                var known = try inAppWords { () throws(StateError) in
+                    try engine.reader.cursor(query.table, queryID)
+                }
+                known?.updated = 0
+                if known == cursor { moved = nil }
+            }
+            if news.isEmpty && moved == nil { return effect }
+            moved?.updated = engine.surroundings.now()
+            try engine.record(
+                .page(
+                    PulledPage(
+                        table: query.table, queryID: query.queryID, rows: news, cursor: moved, isAudit: isAudit)))
+            if !news.isEmpty { engine.touch(query.table) }
+            for (row, standing) in before {
+                let after = try inAppWords { () throws(StateError) in
+                    RowStanding(try engine.reader.entry(query.table, row.id))
+                }
+                effect.count(standing, after)
+            }
+            return effect
+        }
+        report.changed += effect.changed
+        report.deleted += effect.deleted
+        report.conflicts += effect.conflicts
+    }
+
+    private func reconcile(_ query: PullQuery, retries: Int, _ report: inout PullReport) async throws(SyncError) {
+        var machine = AuditMachine(query, retries: retries)
+        var action = machine.ask()
+        loop: while true {
+            switch action {
+            case .ask(let request):
+                switch await ask(.list(request)) {
+                case .success(let reply): action = machine.handle(reply)
+                case .failure(let failure): action = machine.fail(PushMachine.error(of: failure))
+                }
+            case .wait(let attempt, let after):
+                let isOver = await database.wait(attempt: attempt, after)
+                action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
+            case .refreshCredentials:
+                action =
+                    await channel.renewToken() ? machine.ask() : machine.fail(PushMachine.unauthorized(nil))
+            case .finish: break loop
+            }
+        }
+        report.requests += machine.requests
+        report.reason = machine.stop
+        guard machine.stop == nil else { return }
+        let found = machine.ids
+        let gone = try inAppWords { () throws(StateError) in
+            try Audit(database.reader, query, found: found).gone
+        }
+        for part in stride(from: 0, to: gone.count, by: 1000) {
+            let rows = gone[part..<min(part + 1000, gone.count)].map { PulledRow(id: $0, row: nil) }
+            try await store(rows, query, nil, isAudit: true, &report)
+        }
+    }
+}
+
+/// What matters of a row when a page comes.
+private struct RowStanding {
+    let base: Row?
+    let isVisible: Bool
+    let isConflict: Bool
+    let isVoid: Bool
+    let serverSide: Row?
+
+    init(_ entry: RowEntry?) {
+        base = entry?.base
+        isVisible = entry?.isPresent ?? false
+        let frozen = entry?.pending?.frozen
+        isConflict = frozen?.status == .conflict
+        serverSide = isConflict ? frozen?.server : nil
+        isVoid = entry?.pending.map { $0.operation == nil && $0.frozen == nil } ?? false
+    }
+
+    func isChanged(by row: PulledRow) -> Bool {
+        guard let new = row.row else { return base != nil }
+        return !(base?.isSameState(as: new) ?? false)
+    }
+}
+
+/// What a page brought.
+private struct PageEffect: Sendable {
+    var changed = 0
+    var deleted = 0
+    var conflicts = 0
+
+    mutating func count(_ before: RowStanding, _ after: RowStanding) {
+        if after.base != nil, after.base != before.base || after.serverSide != before.serverSide { changed += 1 }
+        if after.isConflict, !before.isConflict { conflicts += 1 }
+        if before.isVisible, !after.isVisible { deleted += 1 }
+    }
+}

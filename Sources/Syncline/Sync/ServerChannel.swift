@@ -1,0 +1,54 @@
+// The way to the server: a request in the store's words goes out with the credentials of the moment, and the answer comes
+// back in the store's words.
+
+import Synchronization
+import SynclineCore
+import SynclineWire
+
+final class ServerChannel: Sendable {
+    private let transport: any HTTPTransport
+    private let codec: WireCodec
+    private let credentials: (any CredentialProvider)?
+    /// What the provider brought; nil until it was asked.
+    private let pass = Mutex<Pass?>(nil)
+
+    private struct Pass {
+        var token: String?
+        var headers: [HTTPHeader] = []
+    }
+
+    init(_ transport: any HTTPTransport, _ server: ServerProtocol, _ credentials: (any CredentialProvider)?) {
+        self.transport = transport
+        codec = WireCodec(server)
+        self.credentials = credentials
+    }
+
+    func send(_ request: ServerRequest) async throws(NetworkFailure) -> ServerReply {
+        if Task.isCancelled { throw .cancelled }
+        let pass = await currentPass()
+        let message: HTTPRequest
+        do throws(UnsupportedPredicate) {
+            message = try codec.request(request, headers: pass.headers, token: pass.token)
+        } catch {
+            throw .refused(error.description)
+        }
+        return codec.reply(try await transport.send(message), to: request)
+    }
+
+    private func currentPass() async -> Pass {
+        if let known = pass.withLock({ $0 }) { return known }
+        guard let credentials else { return Pass() }
+        var fresh = Pass(token: try? await credentials.token(insteadOf: nil))
+        fresh.headers = await credentials.headers().sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
+        pass.withLock { [fresh] in $0 = fresh }
+        return fresh
+    }
+
+    /// Asks for another token after one was refused; whether there is one.
+    func renewToken() async -> Bool {
+        let refused = pass.withLock { $0?.token }
+        guard let fresh = try? await credentials?.token(insteadOf: refused ?? "") else { return false }
+        pass.withLock { $0?.token = fresh }
+        return true
+    }
+}

@@ -1,0 +1,208 @@
+// Push, pull, and what is left to be decided.
+
+import SegmentLog
+import Synchronization
+public import SynclineCore
+import SynclineWire
+
+/// What a push does.
+public struct PushSettings: Sendable {
+    /// Only operations on these tables; nil for all.
+    public var tables: Set<String>?
+    /// Who decides conflicts that arise.
+    public var policy = ConflictPolicy.fail
+    /// How many operations on different rows may be on their way at once.
+    public var concurrency = 1
+    /// How often an operation is tried again when the server is busy or broken.
+    public var retries = 3
+
+    public init() {}
+}
+
+/// What a pull does.
+public struct PullSettings: Sendable {
+    /// Makes it incremental: only what changed since the last pull with this id.
+    public var queryID: String?
+    public var filter: Expression?
+    public var order: [Query.Key] = []
+    public var top: Int?
+    public var skip = 0
+    /// Rows a page asks for; nil for the protocol's usual size.
+    public var pageSize: Int?
+    /// How far behind its cursor an incremental pull begins, in milliseconds, for servers that commit late.
+    public var overlap: Int64 = 0
+    /// Whether rows that are no longer there are removed: rows that were deleted for good, or left the filter.
+    public var reconciles = false
+    /// Whether pending operations are pushed first.
+    public var pushesFirst = true
+    public var retries = 3
+
+    public init() {}
+}
+
+extension SyncDatabase {
+    /// Sends what was pending when it began, and reports on every operation.
+    public func push(
+        _ settings: PushSettings = .init(), progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) async throws(SyncError) -> PushReport {
+        let (channel, server) = try await channel()
+        guard await lane.enter() else { return PushReport(.stopped(PushMachine.error(of: .cancelled)), []) }
+        defer { lane.leave() }
+        return try await pushNow(settings, channel, server, progress)
+    }
+
+    private func pushNow(
+        _ settings: PushSettings, _ channel: ServerChannel, _ server: ServerProtocol,
+        _ progress: @escaping @Sendable (SyncProgress) -> Void
+    ) async throws(SyncError) -> PushReport {
+        try await dropVoids(settings.tables)
+        let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
+        var options = PushOptions()
+        options.policy = settings.policy
+        options.concurrency = settings.concurrency
+        options.retries = settings.retries
+        let driver = PushDriver(database: self, channel: channel, server: server, progress: progress)
+        return try await driver.run(plan, options)
+    }
+
+    /// What a push would send, without sending it.
+    public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushReport {
+        let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
+        let items = PushMachine(plan, ids: .exact, PushOptions()).items
+        return PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
+    }
+
+    /// Changes that came to nothing leave the outbox: there is nothing to send.
+    private func dropVoids(_ tables: Set<String>?) async throws(SyncError) {
+        let reader = reader
+        let voids = try inAppWords { () throws(StateError) in
+            var voids: [(row: RowKey, key: [UInt8])] = []
+            for void in try PushPlan(reader).voids {
+                let row = try RowKey(malformed: void.rowKey)
+                if tables?.contains(row.table) ?? true { voids.append((row, void.rowKey)) }
+            }
+            return voids
+        }
+        if voids.isEmpty { return }
+        try await perform(.durable) { engine throws(SyncError) in
+            var dropped: [SentOperation] = []
+            for (row, key) in voids {
+                let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(key: key) }
+                guard let pending = entry?.pending, pending.operation == nil, pending.frozen == nil else { continue }
+                dropped.append(
+                    SentOperation(
+                        table: row.table, id: entry?.spelling ?? row.id, operationID: nil, position: pending.first,
+                        through: pending.last))
+            }
+            if !dropped.isEmpty { try engine.record(.sent(dropped)) }
+        }
+    }
+
+    /// Brings what changed on the server into a table.
+    public func pull(
+        _ table: String, _ settings: PullSettings = .init(),
+        progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) async throws(SyncError) -> PullReport {
+        try Item.check(table: table)
+        let (channel, server) = try await channel()
+        var query = PullQuery(table: table)
+        query.queryID = settings.queryID
+        query.filter = settings.filter
+        query.order = settings.order
+        query.top = settings.top
+        query.skip = settings.skip
+        query.pageSize = settings.pageSize ?? (server == .zumo2 ? 50 : 100)
+        query.overlap = settings.overlap
+        try query.check(for: server)
+        let driver = PullDriver(database: self, channel: channel, progress: progress)
+        _ = try driver.cursor(query)
+        var report = PullReport()
+        report.reason = PushMachine.error(of: .cancelled)
+        guard await lane.enter() else { return report }
+        defer { lane.leave() }
+        if settings.pushesFirst, try await pending().contains(where: { $0.table == table && $0.isToBeSent }) {
+            var push = PushSettings()
+            push.retries = settings.retries
+            let pushed = try await pushNow(push, channel, server, progress)
+            if case .stopped(let error) = pushed.outcome {
+                report.reason = error
+                return report
+            }
+        }
+        return try await driver.run(query, retries: settings.retries, reconciles: settings.reconciles)
+    }
+
+    // MARK: Decisions
+
+    /// Operations that wait for a decision, in the order of the plan.
+    public func conflicts() async throws(SyncError) -> [Conflict] {
+        try inAppWords { () throws(StateError) in try reader.conflicts() }
+    }
+
+    /// Decides a conflict or a parked operation.
+    public func resolve(table: String, id: String, _ decision: ConflictDecision) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
+            guard let entry, let frozen = entry.pending?.frozen,
+                let conflict = Conflict(table: table, id: entry.spelling ?? id, frozen)
+            else {
+                throw SyncError(
+                    .operationNotFound, "no operation on \(table)/\(id) waits for a decision",
+                    hint: "`conflicts` lists those that do.")
+            }
+            guard let resolution = try conflict.resolution(decision, hasBase: entry.base != nil) else { return }
+            try engine.record(.resolved(resolution))
+            engine.touch(table)
+        }
+    }
+
+    // MARK: The server
+
+    /// The way to the server, and the protocol it speaks.
+    func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
+        let server = try inAppWords { () throws(StateError) in try reader.setting("protocol") }
+        var speaks = ServerProtocol.zumo2
+        if case .string(let name)? = server, let known = ServerProtocol(rawValue: name) { speaks = known }
+        if let known = link.withLock({ $0 }), known.server == speaks { return (known.channel, speaks) }
+        let transport: any HTTPTransport
+        if let given = configuration.transport {
+            transport = given
+        } else {
+            var url = configuration.backend
+            if url == nil, case .string(let stored)? = try await setting("backend") { url = stored }
+            guard let url else {
+                throw SyncError(
+                    .invalidConfiguration, "the store has no backend to talk to",
+                    hint: "Give its URL: `syncline config backend URL`, or SyncConfiguration.backend.")
+            }
+            transport = try makeTransport(baseURL: url)
+        }
+        let channel = ServerChannel(transport, speaks, configuration.credentials)
+        link.withLock { $0 = ServerLink(channel: channel, server: speaks) }
+        return (channel, speaks)
+    }
+
+    /// Waits before another try; false if it was cancelled.
+    func wait(attempt: Int, _ after: ServerReply.RetryAfter?) async -> Bool {
+        let surroundings = configuration.surroundings
+        let milliseconds = Backoff.milliseconds(
+            attempt: attempt, after, now: surroundings.now(), chance: surroundings.chance())
+        do {
+            if milliseconds > 0 { try await surroundings.wait(milliseconds: milliseconds) }
+            return !Task.isCancelled
+        } catch {
+            return false
+        }
+    }
+}
+
+/// The way to the server that is in use.
+struct ServerLink: Sendable {
+    var channel: ServerChannel
+    var server: ServerProtocol
+}
+
+extension PlannedOperation {
+    /// Whether a push would send it.
+    var isToBeSent: Bool { state == .pending || state == .inFlight }
+}

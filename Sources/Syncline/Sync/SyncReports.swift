@@ -1,0 +1,55 @@
+// What a push and a pull tell when they are over, and while they run.
+
+public import SynclineCore
+
+/// How a push went.
+public struct PushReport: Hashable, Sendable {
+    public var outcome: PushOutcome
+    /// Every operation in scope, in the order of the plan, those that wait too.
+    public var operations: [OperationReport]
+    /// What was noticed and put right.
+    public var warnings: [String]
+
+    init(_ outcome: PushOutcome, _ operations: [OperationReport], warnings: [String] = []) {
+        self.outcome = outcome
+        self.operations = operations
+        self.warnings = warnings
+    }
+
+    /// Why not everything is done.
+    public var reason: SyncError? {
+        switch outcome {
+        case .complete: nil
+        case .incomplete:
+            SyncError(
+                .pushIncomplete, "\(operations.count { $0.outcome != .done }) operations are left",
+                hint: "`conflicts` lists those that wait for a decision.")
+        case .stopped(let error): error
+        }
+    }
+}
+
+/// How a pull went.
+public struct PullReport: Hashable, Sendable {
+    /// Why it stopped; nil if it is complete.
+    public var reason: SyncError?
+    /// Lists asked for.
+    public var requests = 0
+    /// Rows as they came, tombstones and repeats included.
+    public var received = 0
+    /// Rows whose base, or the server's side of whose conflict, became something new.
+    public var changed = 0
+    /// Local rows removed.
+    public var deleted = 0
+    /// Conflicts found.
+    public var conflicts = 0
+
+    init() {}
+}
+
+/// How far a push or a pull is.
+public enum SyncProgress: Hashable, Sendable {
+    case pushing(done: Int, total: Int)
+    /// The total is what the server says there is.
+    case pulling(table: String, received: Int, total: Int?)
+}

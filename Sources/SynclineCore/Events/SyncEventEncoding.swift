@@ -1,0 +1,125 @@
+// The bytes of the events of talking to a server.
+//
+//   sent       := (name of the table · id · operation id, a text or null · position · through)*
+//   answered   := name of the table · id · operation id · status · outcome · [message]
+//                 outcome: 0 done id [row] · 1 conflict code [row] · 2 parked · 3 not received
+//   resolved   := name of the table · id · choice · (00, or 01 kind row) · [policy]
+
+extension EventWriter {
+    mutating func append(sent operation: SentOperation) {
+        append(name: operation.table)
+        append(id: operation.id)
+        append(value: operation.operationID.map { .string($0) } ?? .null)
+        append(position: operation.position)
+        append(position: operation.through)
+    }
+
+    mutating func append(answer: Answer) {
+        append(name: answer.table)
+        append(id: answer.id)
+        append(id: answer.operationID)
+        append(varint: answer.status)
+        switch answer.outcome {
+        case .done(let row):
+            append(varint: 0)
+            append(id: row.id)
+            append(optional: row.row)
+        case .conflict(let server, let code):
+            append(varint: 1)
+            append(id: code)
+            append(optional: server)
+        case .parked: append(varint: 2)
+        case .notReceived: append(varint: 3)
+        }
+        append(value: answer.message.map { .string($0) } ?? .null)
+    }
+
+    mutating func append(resolution: Resolution) {
+        append(name: resolution.table)
+        append(id: resolution.id)
+        append(varint: Int(resolution.choice.rawValue))
+        append(flag: resolution.change != nil)
+        if let change = resolution.change {
+            append(varint: Int(change.kind.rawValue))
+            append(row: change.columns)
+        }
+        append(value: resolution.policy.map { .string($0) } ?? .null)
+    }
+
+    private mutating func append(optional row: Row?) {
+        append(flag: row != nil)
+        if let row { append(row: row) }
+    }
+}
+
+extension EventReader {
+    mutating func sentOperations() throws(MalformedBytes) -> [SentOperation] {
+        var operations: [SentOperation] = []
+        while !isAtEnd {
+            let table = try name()
+            let id = try id()
+            let operationID = try text()
+            let position = try position()
+            operations.append(
+                SentOperation(
+                    table: table, id: id, operationID: operationID, position: position, through: try self.position()))
+        }
+        return operations
+    }
+
+    mutating func answer() throws(MalformedBytes) -> Answer {
+        let table = try name()
+        let id = try id()
+        let operationID = try self.id()
+        let status = try number()
+        let outcome: Answer.Outcome
+        switch try number() {
+        case 0:
+            let id = try self.id()
+            outcome = .done(PulledRow(id: id, row: try optionalRow()))
+        case 1:
+            let code = try self.id()
+            outcome = .conflict(server: try optionalRow(), code: code)
+        case 2: outcome = .parked
+        case 3: outcome = .notReceived
+        default: throw MalformedBytes()
+        }
+        return Answer(
+            table: table, id: id, operationID: operationID, status: status, outcome: outcome, message: try text())
+    }
+
+    mutating func resolution() throws(MalformedBytes) -> Resolution {
+        let table = try name()
+        let id = try id()
+        guard let choice = Resolution.Choice(rawValue: UInt8(truncatingIfNeeded: try number())) else {
+            throw MalformedBytes()
+        }
+        var change: Resolution.Change?
+        if try flag() {
+            guard let kind = OperationKind(rawValue: UInt8(truncatingIfNeeded: try number())) else {
+                throw MalformedBytes()
+            }
+            change = Resolution.Change(kind: kind, columns: try row())
+        }
+        return Resolution(table: table, id: id, choice: choice, change: change, policy: try text())
+    }
+
+    private mutating func optionalRow() throws(MalformedBytes) -> Row? {
+        try flag() ? try row() : nil
+    }
+
+    /// A text or null.
+    private mutating func text() throws(MalformedBytes) -> String? {
+        switch try value() {
+        case .null: nil
+        case .string(let text): text
+        default: throw MalformedBytes()
+        }
+    }
+
+    private mutating func number() throws(MalformedBytes) -> Int {
+        let number = try varint()
+        guard number <= UInt64(UInt16.max) else { throw MalformedBytes() }
+        return Int(number)
+    }
+}

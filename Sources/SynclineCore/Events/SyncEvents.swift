@@ -1,0 +1,96 @@
+// What the log holds of talking to a server: operations on their way, what became of them, and what was decided.
+
+/// An operation on its way to the server. From here on it is sent as it is now, with this id, until its fate is known.
+public struct SentOperation: Hashable, Sendable {
+    public var table: String
+    public var id: String
+    /// Nil for changes that came to nothing: they leave the outbox, and nothing is sent.
+    public var operationID: String?
+    /// Its place in the order of the push.
+    public var position: Position
+    /// The last change it takes along; later ones follow behind it.
+    public var through: Position
+
+    public init(table: String, id: String, operationID: String?, position: Position, through: Position) {
+        self.table = table
+        self.id = id
+        self.operationID = operationID
+        self.position = position
+        self.through = through
+    }
+}
+
+/// What became of an operation that was sent.
+public struct Answer: Hashable, Sendable {
+    public enum Outcome: Hashable, Sendable {
+        /// The server has it. Its row under its id as the server spells it; none if the row is gone.
+        case done(PulledRow)
+        /// The server's row is another than the one it was made on; nil if it is gone.
+        case conflict(server: Row?, code: String)
+        /// The server refused it.
+        case parked
+        /// It certainly did not reach the server.
+        case notReceived
+    }
+
+    public var table: String
+    public var id: String
+    public var operationID: String
+    /// The status of the answer.
+    public var status: Int
+    public var outcome: Outcome
+    /// The server's words.
+    public var message: String?
+
+    public init(
+        table: String, id: String, operationID: String, status: Int, outcome: Outcome, message: String? = nil
+    ) {
+        self.table = table
+        self.id = id
+        self.operationID = operationID
+        self.status = status
+        self.outcome = outcome
+        self.message = message
+    }
+}
+
+/// How a conflict or a parked operation was decided.
+public struct Resolution: Hashable, Sendable {
+    public enum Choice: UInt8, Hashable, Sendable, CaseIterable {
+        /// Mine is dropped.
+        case takeServer
+        /// Mine goes on, on top of the server's row.
+        case keepMine
+        /// What both sides changed, joined.
+        case merge
+        /// A row of the app's choosing.
+        case row
+    }
+
+    /// What is left to be pushed.
+    public struct Change: Hashable, Sendable {
+        public var kind: OperationKind
+        public var columns: Row
+
+        public init(kind: OperationKind, columns: Row) {
+            self.kind = kind
+            self.columns = columns
+        }
+    }
+
+    public var table: String
+    public var id: String
+    public var choice: Choice
+    /// Nil where nothing is left to be pushed.
+    public var change: Change?
+    /// The policy that decided; nil if the app did.
+    public var policy: String?
+
+    public init(table: String, id: String, choice: Choice, change: Change?, policy: String?) {
+        self.table = table
+        self.id = id
+        self.choice = choice
+        self.change = change
+        self.policy = policy
+    }
+}

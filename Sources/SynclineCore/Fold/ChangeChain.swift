@@ -1,0 +1,118 @@
+// The changes of one row that are in the outbox, taken out, decided anew, and put back. Whatever moves under them (a
+// freeze, an answer, a resolution, an undo) leaves them collapsed as if they had just been made.
+
+/// A change of a row with its place in the outbox.
+struct ChainLink {
+    var position: Position
+    var change: JournalEntry
+    /// The columns it set, also where the journal leaves them to the row.
+    var columns: Row
+    /// The change as it is stored; nil for one that is not.
+    var stored: (change: JournalEntry, value: StateValue)?
+}
+
+extension Projector {
+    /// The changes of a row, oldest first.
+    func chain(of pending: PendingRow) throws(StateError) -> [ChainLink] {
+        var links: [ChainLink] = []
+        var next: Position? = pending.last
+        while let position = next {
+            let (change, value) = try journal(position)
+            links.append(
+                ChainLink(
+                    position: position, change: change, columns: change.content ?? pending.overlay,
+                    stored: (change, value)))
+            next = change.previous
+        }
+        return links.reversed()
+    }
+
+    /// Changes leave the outbox.
+    func drop(_ links: some Sequence<ChainLink>) throws(StateError) {
+        for link in links {
+            guard let stored = link.stored else { continue }
+            remove(journalKey(link.position), old: stored.value)
+            try dropGroup(of: link.change, link.position.event)
+        }
+    }
+
+    /// Changes that came to nothing do not hide what the server has: they leave the outbox.
+    func settleVoid(_ entry: inout RowEntry) throws(StateError) {
+        guard let pending = entry.pending, pending.operation == nil, pending.frozen == nil, entry.base != nil else {
+            return
+        }
+        try drop(chain(of: pending))
+        totals.superseded += UInt64(pending.count)
+        entry.pending = nil
+    }
+
+    /// Makes the pending part of a row from its changes, and writes those that became another. `behind` is the operation
+    /// they followed, if it is no more. What was decided when they were made stays so unless `anew`.
+    func rebuild(
+        _ entry: inout RowEntry, from links: [ChainLink], frozen: FrozenOperation?, anew: Bool = true,
+        behind: FrozenOperation? = nil
+    ) {
+        guard let first = links.first, let last = links.last else {
+            entry.pending = nil
+            return
+        }
+        var pending = PendingRow(
+            first: first.position, last: last.position, count: links.count, isPresent: entry.base != nil)
+        var previous: Position?
+        for link in links {
+            var link = link
+            if !(frozen.map { link.position <= $0.through } ?? false) {
+                if anew {
+                    let takesPlace = previous == nil && behind?.kind == .delete
+                    link.decide(behind: pending, base: entry.base, takesPlace: takesPlace)
+                }
+                link.change.isFrozen = false
+            } else {
+                link.change.isFrozen = true
+            }
+            pending.lay(link.change, link.columns, at: link.position)
+            if let frozen, link.position == frozen.through {
+                pending.frozen = frozen
+                pending.operation = nil
+            }
+            link.change.previous = previous
+            link.change.content = links.count == 1 ? nil : link.columns
+            if link.change != link.stored?.change {
+                write(link.change, at: link.position, old: link.stored?.value)
+            }
+            previous = link.position
+        }
+        entry.pending = pending
+    }
+}
+
+extension ChainLink {
+    /// Decides what the change is, behind others of its row, by the table of the compactor.
+    fileprivate mutating func decide(behind pending: PendingRow, base: Row?, takesPlace: Bool) {
+        switch change.kind {
+        case .insert:
+            // An insert behind a delete that was given up takes the place of the server's row.
+            let replaces = pending.operation?.kind == .delete || takesPlace && base != nil
+            if replaces && !change.replaces { columns = columns.replacing(base ?? .empty) }
+            change.replaces = replaces
+        case .delete:
+            let isKnown = base != nil && pending.frozen?.kind != .delete
+            change.cancels = pending.operation?.kind == .insert && !isKnown
+        case .update: break
+        }
+    }
+}
+
+extension Row {
+    /// This row as one that takes the place of another: columns it lacks are null.
+    func replacing(_ other: Row) -> Row {
+        let lacking = other.members.filter { self[$0.name] == nil && !Item.systemColumns.contains($0.name) }
+        return merged(with: Row(lacking.map { .init($0.name, .null) }))
+    }
+
+    /// The columns that belong to the app.
+    package var own: Row {
+        let hasSystemColumns = shape.names.contains { Item.systemColumns.contains($0) }
+        return hasSystemColumns ? filter { !Item.systemColumns.contains($0.name) } : self
+    }
+}

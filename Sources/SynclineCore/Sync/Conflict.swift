@@ -1,0 +1,161 @@
+// An operation that waits for a decision, and what each decision leaves to be pushed. Pure: a policy gives the same answer
+// wherever and whenever it is asked.
+
+/// A conflict, or an operation that the server refused.
+public struct Conflict: Hashable, Sendable {
+    public enum State: String, Hashable, Sendable {
+        case conflict, parked
+    }
+
+    public var table: String
+    public var id: String
+    public var kind: OperationKind
+    public var state: State
+    /// The status of the server's answer; nil if a pull found it.
+    public var status: Int?
+    /// `conflict`, `row-gone` or `rejected`.
+    public var code: String
+    /// The server's words.
+    public var message: String?
+    /// The row the operation was made on.
+    public var base: Row?
+    /// That row with the operation; nil for a delete.
+    public var mine: Row?
+    /// The server's row; nil if it is gone.
+    public var server: Row?
+    /// What the operation sends.
+    var columns: Row
+
+    /// Nil for an operation that waits for no decision.
+    package init?(table: String, id: String, _ frozen: FrozenOperation) {
+        switch frozen.status {
+        case .inFlight: return nil
+        case .conflict: state = .conflict
+        case .parked: state = .parked
+        }
+        self.table = table
+        self.id = id
+        kind = frozen.kind
+        status = frozen.httpStatus
+        code = frozen.code ?? "conflict"
+        message = frozen.message
+        base = frozen.ancestor
+        mine = frozen.kind == .delete ? nil : (frozen.ancestor ?? .empty).merged(with: frozen.columns)
+        server = frozen.server
+        columns = frozen.columns
+    }
+}
+
+/// What to do about a conflict.
+public enum ConflictDecision: Hashable, Sendable {
+    /// Mine is dropped; of a parked operation the base stays.
+    case takeServer
+    /// Mine goes on, on top of the server's row; a parked operation is tried again.
+    case keepMine
+    /// The columns that only one side changed are joined.
+    case merge
+    /// A row of the app's choosing; without a kind an update if the server has the row, else an insert.
+    case row(Row, as: OperationKind? = nil)
+    /// It stays.
+    case leave
+}
+
+/// Who decides conflicts that arise in a push.
+public enum ConflictPolicy: Sendable {
+    case fail, serverWins, clientWins, merge
+    /// The app's own function, which must be pure.
+    case custom(name: String, @Sendable (Conflict) -> ConflictDecision)
+
+    /// Its name in reports and in the log.
+    package var name: String {
+        switch self {
+        case .fail: "fail"
+        case .serverWins: "server-wins"
+        case .clientWins: "client-wins"
+        case .merge: "merge"
+        case .custom(let name, _): name
+        }
+    }
+
+    package func decide(_ conflict: Conflict) -> ConflictDecision {
+        switch self {
+        case .fail: .leave
+        case .serverWins: .takeServer
+        case .clientWins: .keepMine
+        case .merge: .merge
+        case .custom(_, let decide): decide(conflict)
+        }
+    }
+}
+
+extension Conflict {
+    /// The event of a decision; nil to leave it.
+    package func resolution(
+        _ decision: ConflictDecision, hasBase: Bool, policy: String? = nil
+    ) throws(SyncError) -> Resolution? {
+        let choice: Resolution.Choice
+        let change: Resolution.Change?
+        switch decision {
+        case .leave: return nil
+        case .takeServer: (choice, change) = (.takeServer, nil)
+        case .keepMine: (choice, change) = (.keepMine, kept)
+        case .merge: (choice, change) = (.merge, try merged())
+        case .row(let row, let kind):
+            choice = .row
+            let kind = kind ?? (hasBase ? .update : .insert)
+            // Nobody needs to be told that a row is gone which is not there.
+            change =
+                kind == .delete && !hasBase
+                ? nil : Resolution.Change(kind: kind, columns: kind == .delete ? .empty : row.own)
+        }
+        return Resolution(table: table, id: id, choice: choice, change: change, policy: policy)
+    }
+
+    /// Mine on top of what the server has.
+    private var kept: Resolution.Change? {
+        switch (state, kind) {
+        case (.parked, _): Resolution.Change(kind: kind, columns: columns)
+        case (.conflict, .delete): server == nil ? nil : Resolution.Change(kind: .delete, columns: .empty)
+        case (.conflict, _):
+            server == nil
+                ? Resolution.Change(kind: .insert, columns: (mine ?? .empty).own)
+                : Resolution.Change(kind: .update, columns: columns)
+        }
+    }
+
+    /// What is left of mine where the server's row has the rest; nil if nothing is.
+    private func merged() throws(SyncError) -> Resolution.Change? {
+        if state == .parked { return kept }
+        guard let server, kind != .delete else {
+            throw SyncError(
+                .mergeConflict, "one side deleted the row and the other changed it",
+                hint: "Take the server's row or keep yours.")
+        }
+        var left: [Value.Member] = []
+        for member in columns.members {
+            let theirs = server[member.name] ?? .null
+            if theirs.means(member.value) { continue }
+            guard theirs.means(base?[member.name] ?? .null) else {
+                throw SyncError(
+                    .mergeConflict, "both sides changed the column \"\(member.name)\"",
+                    hint: "Take the server's row, keep yours, or give a row of your choosing.")
+            }
+            left.append(member)
+        }
+        return left.isEmpty ? nil : Resolution.Change(kind: .update, columns: Row(left))
+    }
+}
+
+extension StateReader {
+    /// Operations that wait for a decision, in the order of the plan.
+    package func conflicts() throws(StateError) -> [Conflict] {
+        var all: [Conflict] = []
+        for operation in try PushPlan(self).operations where operation.isFrozen {
+            guard let frozen = try entry(key: operation.rowKey)?.pending?.frozen,
+                let conflict = Conflict(table: operation.table, id: operation.id, frozen)
+            else { continue }
+            all.append(conflict)
+        }
+        return all
+    }
+}

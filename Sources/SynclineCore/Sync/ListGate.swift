@@ -1,0 +1,49 @@
+// What every reader of lists does with an answer that is not a list: tries again, renews credentials once, or stops.
+
+struct ListGate: Sendable {
+    enum Passage: Sendable {
+        case list(ServerList)
+        case wait(attempt: Int, ServerReply.RetryAfter?)
+        case refreshCredentials
+        case stop(SyncError)
+    }
+
+    let retries: Int
+    private var attempts = 0
+    private var hasRefreshed = false
+
+    init(retries: Int) {
+        self.retries = retries
+    }
+
+    mutating func pass(_ reply: ServerReply) -> Passage {
+        switch reply.status {
+        case 200:
+            attempts = 0
+            guard case .list(let list) = reply.content else {
+                return .stop(SyncError(.serverError, "the answer to a list is not one: \(reply.content.reason)"))
+            }
+            return .list(list)
+        case 401:
+            guard !hasRefreshed else { return .stop(PushMachine.unauthorized(reply)) }
+            hasRefreshed = true
+            return .refreshCredentials
+        case 408, 429, 500...:
+            attempts += 1
+            guard attempts <= retries else { return .stop(PushMachine.error(of: reply)) }
+            return .wait(attempt: attempts, reply.retryAfter)
+        default:
+            return .stop(PushMachine.error(of: reply))
+        }
+    }
+}
+
+extension ServerReply.Content {
+    fileprivate var reason: String {
+        switch self {
+        case .row: "it is a row"
+        case .list: "it is a list"
+        case .unreadable(let reason): reason
+        }
+    }
+}

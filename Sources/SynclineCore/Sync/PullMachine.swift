@@ -1,0 +1,235 @@
+// The pull as a machine: pages come in, requests and pages to be stored go out. Rows move on the server while it is read, so
+// it goes by time and not by offset: a window that begins with a millisecond, and where a page lies in one millisecond
+// whole, that millisecond by id. The newest millisecond is read again the next time.
+
+package struct PullMachine: Sendable {
+    package enum Action: Sendable {
+        case ask(ListRequest)
+        /// A page is to be stored, with where the query stands after it.
+        case store([ServerRow], CursorState?)
+        case wait(attempt: Int, ServerReply.RetryAfter?)
+        case refreshCredentials
+        case finish
+    }
+
+    /// How the next page is found.
+    private enum Place: Hashable {
+        /// From a millisecond on, or from the beginning, by time.
+        case window(Int64?)
+        /// What lies in a millisecond, by id, behind the last one.
+        case drain(Int64, behind: String?)
+        /// Behind so many rows, the last of which was this one.
+        case offset(Int, last: String?)
+    }
+
+    package let query: PullQuery
+    package private(set) var stop: SyncError?
+    package private(set) var requests = 0
+    package private(set) var received = 0
+    /// How many rows the server says there are, of those asked for.
+    package private(set) var total: Int?
+    private var gate: ListGate
+    private let canonicalText: String
+    private var place: Place
+    /// The newest millisecond of which a row was seen.
+    private var newest: Int64?
+    /// The server's clock when the pull began.
+    private var serverStart: Int64?
+    /// The rows seen, where their number is limited.
+    private var seen: Set<String> = []
+    private var restarts = 0
+    private var isFinished = false
+
+    /// How often a list that moves is read again from its beginning.
+    private static let restartLimit = 8
+
+    package init(_ query: PullQuery, from cursor: CursorState?, retries: Int) throws(SyncError) {
+        self.query = query
+        gate = ListGate(retries: retries)
+        canonicalText = try query.canonicalText
+        newest = cursor?.moment
+        if query.goesByOffset {
+            place = .offset(0, last: nil)
+        } else if let moment = cursor?.moment, moment > 0 {
+            let start = moment - query.overlap
+            place = cursor?.drain.map { .drain(start, behind: $0) } ?? .window(start)
+            if query.overlap > 0 { place = .window(start) }
+        } else {
+            place = .window(nil)
+        }
+    }
+
+    package mutating func start() -> Action {
+        query.top == 0 ? done([]) : ask()
+    }
+
+    // MARK: Requests
+
+    package mutating func ask() -> Action {
+        requests += 1
+        return .ask(request)
+    }
+
+    private var request: ListRequest {
+        var request = ListRequest(table: query.table)
+        request.top = query.pageSize
+        switch place {
+        case .window(let start):
+            request.filter = .both(query.filter, start.map { .updatedAt(.greaterOrEqual, $0) })
+            request.order = [Query.Key("updatedAt"), Query.Key("id")]
+        case .drain(let moment, let id):
+            request.filter = .both(
+                query.filter, .updatedAt(.greaterOrEqual, moment), .updatedAt(.less, moment + 1),
+                id.map { .idBehind($0) })
+            request.order = [Query.Key("id")]
+        case .offset(let count, _):
+            request.filter = query.filter
+            request.order = query.order + (query.order.contains { $0.column == "id" } ? [] : [Query.Key("id")])
+            // The last row of the page before comes again, which shows whether the list has moved.
+            request.skip = query.skip + max(0, count - 1)
+            if let left { request.top = min(query.pageSize, left) }
+            if count > 0 { request.top = (request.top ?? 0) + 1 }
+            return request
+        }
+        if let left { request.top = min(query.pageSize, left) }
+        return request
+    }
+
+    /// How many more rows are wanted.
+    private var left: Int? { query.top.map { max(0, $0 - seen.count) } }
+
+    // MARK: Answers
+
+    package mutating func handle(_ reply: ServerReply) -> Action {
+        switch gate.pass(reply) {
+        case .list(let list):
+            if serverStart == nil { serverStart = reply.date?.milliseconds }
+            received += list.rows.count
+            return take(list)
+        case .wait(let attempt, let after): return .wait(attempt: attempt, after)
+        case .refreshCredentials: return .refreshCredentials
+        case .stop(let error): return end(error)
+        }
+    }
+
+    package mutating func fail(_ error: SyncError) -> Action { end(error) }
+
+    /// The page is stored.
+    package mutating func stored() -> Action {
+        isFinished ? .finish : ask()
+    }
+
+    private mutating func end(_ error: SyncError) -> Action {
+        stop = error
+        return .finish
+    }
+
+    private mutating func done(_ rows: [ServerRow]) -> Action {
+        isFinished = true
+        return .store(rows, cursor(drain: nil))
+    }
+
+    /// A page: what it brings, and where the next one is.
+    private mutating func take(_ list: ServerList) -> Action {
+        if case .offset(let count, let last) = place { return take(list, behind: count, last) }
+        if query.top != nil { for row in list.rows { seen.insert(row.id) } }
+        if let left, left == 0 { return done(list.rows) }
+        let isAll = list.count.map { $0 <= list.rows.count } ?? false
+        switch place {
+        case .window(let start):
+            if total == nil { total = list.count }
+            guard let last = list.rows.last else { return done([]) }
+            let needsTime = !isAll || query.queryID != nil
+            guard !needsTime || list.rows.allSatisfy({ $0.moment != nil }) else { return end(PullMachine.noTime) }
+            if isAll {
+                see(list.rows.compactMap(\.moment).max())
+                return done(list.rows)
+            }
+            guard let end = last.moment, isInOrder(list.rows, from: start) else { return self.end(PullMachine.noOrder) }
+            see(end)
+            let isOneMoment = list.rows.first?.moment == end && (start == nil || start == end)
+            place = isOneMoment ? .drain(end, behind: nil) : .window(end)
+            return .store(list.rows, cursor(drain: nil))
+        case .drain(let moment, let id):
+            guard let last = list.rows.last, !isAll else {
+                if !list.rows.isEmpty { see(moment) }
+                place = .window(moment + 1)
+                return list.rows.isEmpty ? ask() : .store(list.rows, cursor(drain: nil))
+            }
+            // A server that does not go by id would be read for ever.
+            guard list.rows.allSatisfy({ $0.moment == moment }), last.id != id else { return end(PullMachine.noOrder) }
+            see(moment)
+            place = .drain(moment, behind: last.id)
+            return .store(list.rows, cursor(drain: last.id))
+        case .offset:
+            preconditionFailure("it was handled above")
+        }
+    }
+
+    private mutating func take(_ list: ServerList, behind count: Int, _ last: String?) -> Action {
+        var rows = list.rows[...]
+        if let last {
+            guard rows.first?.id == last else { return restart(list.rows) }
+            rows = rows.dropFirst()
+        }
+        let isAll = list.count.map { $0 <= query.skip + count + rows.count } ?? false
+        if total == nil { total = list.count.map { min(query.top ?? .max, max(0, $0 - query.skip)) } }
+        if query.top != nil { for row in rows { seen.insert(row.id) } }
+        if rows.isEmpty || isAll || left == 0 { return done(Array(rows)) }
+        place = .offset(count + rows.count, last: rows.last?.id)
+        return .store(Array(rows), nil)
+    }
+
+    /// The list has moved under the pages: it is read again.
+    private mutating func restart(_ rows: [ServerRow]) -> Action {
+        restarts += 1
+        guard restarts <= PullMachine.restartLimit else {
+            return end(
+                SyncError(
+                    .serverError, "the rows moved each time they were read",
+                    hint: "Pull without an order: then rows may move."))
+        }
+        place = .offset(0, last: nil)
+        seen = []
+        return ask()
+    }
+
+    private mutating func see(_ moment: Int64?) {
+        newest = [newest, moment].compactMap { $0 }.max()
+    }
+
+    /// Whether rows come by time, all of them from the start of the window.
+    private func isInOrder(_ rows: [ServerRow], from start: Int64?) -> Bool {
+        var before = start ?? .min
+        for row in rows {
+            guard let moment = row.moment, moment >= before else { return false }
+            before = moment
+        }
+        return true
+    }
+
+    /// Where the query stands: at the newest millisecond seen, but not beyond the server's time when the pull began.
+    private func cursor(drain: String?) -> CursorState? {
+        guard query.queryID != nil else { return nil }
+        let seen = newest ?? 0
+        let moment = min(seen, serverStart ?? .max)
+        return CursorState(
+            position: Timestamp(.init(milliseconds: moment)).description, query: canonicalText,
+            drain: moment == seen ? drain : nil, updated: 0)
+    }
+
+    private static let noTime = SyncError(
+        .serverError, "a row came without updatedAt, by which pages are told apart",
+        hint: "The server's table needs the column updatedAt.")
+    static let noOrder = SyncError(
+        .serverError, "the server did not give rows in the order they were asked for",
+        hint: "Nothing is lost: pages that were stored stay.")
+}
+
+extension ServerRow {
+    /// The millisecond it was last changed in.
+    package var moment: Int64? {
+        if case .date(let date)? = columns["updatedAt"] { return date.instant.milliseconds }
+        return nil
+    }
+}

@@ -1,0 +1,67 @@
+// What a pull asks for, checked before anything is sent, and its canonical text, by which a cursor knows its query.
+
+package struct PullQuery: Hashable, Sendable {
+    package var table: String
+    package var queryID: String?
+    package var filter: Expression?
+    package var order: [Query.Key] = []
+    package var top: Int?
+    package var skip = 0
+    package var pageSize = 50
+    /// How far behind its cursor a pull begins, in milliseconds.
+    package var overlap: Int64 = 0
+
+    package init(table: String) {
+        self.table = table
+    }
+
+    /// Whether pages go by offset, because their order is the app's.
+    package var goesByOffset: Bool { !order.isEmpty || skip > 0 }
+
+    /// The filter in the form in which equal queries are equal.
+    package var canonicalText: String {
+        get throws(SyncError) {
+            guard let filter else { return "" }
+            do throws(UnsupportedPredicate) { return try filter.text(for: .datasync3) } catch { throw SyncError(error) }
+        }
+    }
+
+    /// Throws if the parts don't go together, or if the server's protocol has no words for the filter.
+    package func check(for server: ServerProtocol) throws(SyncError) {
+        if queryID != nil, goesByOffset || top != nil {
+            throw SyncError(
+                .invalidQuery, "a query id does not go with an order, top or skip",
+                hint: "Pull without a query id, or query the local table with them.")
+        }
+        if let queryID, queryID.isEmpty || queryID.utf8.count > 255 || queryID.utf8.contains(0) {
+            throw SyncError(.invalidQuery, "a query id is a text of 1 to 255 bytes")
+        }
+        if skip < 0 || top ?? 0 < 0 { throw SyncError(.invalidQuery, "top and skip can't be negative") }
+        if pageSize < 1 { throw SyncError(.invalidQuery, "a page has at least one row") }
+        if overlap < 0 { throw SyncError(.invalidQuery, "an overlap can't be negative") }
+        do throws(UnsupportedPredicate) { _ = try filter?.text(for: server) } catch { throw SyncError(error) }
+    }
+}
+
+extension SyncError {
+    package init(_ error: UnsupportedPredicate) {
+        self.init(
+            .unsupportedPredicate, error.description, hint: "Filter the local table by it, and pull with a wider filter.")
+    }
+}
+
+extension Expression {
+    /// Both conditions; none is no condition.
+    static func both(_ conditions: Expression?...) -> Expression? {
+        conditions.compactMap { $0 }.reduce(nil) { (left: Expression?, right) in left.map { .and($0, right) } ?? right }
+    }
+
+    static func updatedAt(_ comparison: Comparison, _ milliseconds: Int64) -> Expression {
+        .compare(
+            comparison, .column("updatedAt"), .literal(.date(Timestamp(.init(milliseconds: milliseconds)))))
+    }
+
+    static func idBehind(_ id: String) -> Expression {
+        .compare(.greater, .column("id"), .literal(.string(id)))
+    }
+}

@@ -1,0 +1,382 @@
+// The push as a machine: it is told what happened and says what to do next. It decides the order, who waits for whom,
+// what is tried again and when everything stops; doing it is the driver's.
+
+/// How a push goes about it.
+package struct PushOptions: Sendable {
+    package var policy = ConflictPolicy.fail
+    /// How many operations on different rows may be on their way at once.
+    package var concurrency = 1
+    /// How often an operation is tried again after a 408, 429 or 5xx.
+    package var retries = 3
+    /// How often a policy may rebase one operation.
+    static let rebaseLimit = 4
+
+    package init() {}
+}
+
+/// What became of an operation in a push.
+public struct OperationReport: Hashable, Sendable {
+    public enum Outcome: String, Hashable, Sendable {
+        case done, conflict, parked, pending
+    }
+
+    public var table: String
+    public var id: String
+    public var kind: OperationKind
+    public var outcome = Outcome.pending
+    /// The status of the last answer.
+    public var status: Int?
+    /// Why it is not done, or which policy decided.
+    public var code: String?
+}
+
+package struct PushMachine: Sendable {
+    package enum Input: Sendable {
+        /// The operation as it is stored, once it is sure to be sent as it is.
+        case frozen(Int, Freezing)
+        case replied(Int, ServerReply)
+        case failed(Int, NetworkFailure)
+        /// An answer is stored; the conflict it made, if it made one.
+        case recorded(Int, Conflict?, hasBase: Bool)
+        /// A resolution is stored.
+        case resolved(Int)
+        case waited(Int)
+        /// It was cancelled before it was sent.
+        case cancelled(Int)
+        case refreshed(Bool)
+        /// The store could not do what it was asked.
+        case broken(SyncError)
+    }
+
+    package enum Freezing: Sendable {
+        case ready(WriteRequest)
+        /// The changes came to nothing.
+        case nothing
+        /// It turned out to wait for a decision.
+        case blocked(Conflict)
+    }
+
+    package enum Action: Sendable {
+        case freeze(Int)
+        case send(Int, ServerRequest)
+        case record(Int, Answer)
+        case resolve(Int, Resolution)
+        case wait(Int, attempt: Int, ServerReply.RetryAfter?)
+        case refreshCredentials
+    }
+
+    /// An operation of the plan on its way through the push.
+    package struct Item: Sendable {
+        package let operation: PlannedOperation
+        /// Its place, which a rebase moves.
+        package internal(set) var position: Position
+        /// The last change it takes along.
+        package internal(set) var through: Position
+        package internal(set) var report: OperationReport
+        var isFinished = false
+        /// Whether a try of it may have reached the server.
+        var mayHaveArrived: Bool
+        var request: WriteRequest?
+        /// The status of the answer for which the row is being fetched.
+        var fetchingAfter: Int?
+        var attempts = 0
+        var rebases = 0
+        var policy: String?
+        var isWaitingForCredentials = false
+    }
+
+    package private(set) var items: [Item]
+    /// Why the push stopped.
+    package private(set) var stop: SyncError?
+    private let options: PushOptions
+    private let ids: IDComparison
+    private var isRefreshing = false
+    private var hasRefreshed = false
+    /// The first item that may not be finished.
+    private var front = 0
+    /// Those that are on their way.
+    package private(set) var active: Set<Int> = []
+    /// For an operation behind another of its row, that other.
+    private var earlier: [Int: Int] = [:]
+
+    package init(_ plan: [PlannedOperation], ids: IDComparison, _ options: PushOptions) {
+        self.options = options
+        self.ids = ids
+        var blocked: [[UInt8]: String] = [:]
+        var latest: [[UInt8]: Int] = [:]
+        for (index, operation) in plan.enumerated() where operation.isOneOfSeveral {
+            earlier[index] = latest.updateValue(index, forKey: operation.rowKey)
+        }
+        items = plan.map { operation in
+            var report = OperationReport(table: operation.table, id: operation.id, kind: operation.kind)
+            var item = Item(
+                operation: operation, position: operation.position, through: operation.through, report: report,
+                mayHaveArrived: operation.maybeSent)
+            if operation.state == .conflict || operation.state == .parked {
+                report.outcome = operation.state == .conflict ? .conflict : .parked
+                report.status = operation.status
+                report.code = operation.code
+                blocked[operation.rowKey] = operation.code ?? "conflict"
+                item.isFinished = true
+            } else if let code = blocked[operation.rowKey] {
+                report.code = code
+                item.isFinished = true
+            }
+            item.report = report
+            return item
+        }
+    }
+
+    package mutating func start() -> [Action] { next() }
+
+    /// How many operations are done with.
+    package var finishedCount: Int { items.count { $0.isFinished } }
+
+    // MARK: What happened
+
+    package mutating func handle(_ input: Input) -> [Action] {
+        switch input {
+        case .frozen(let index, .ready(let request)):
+            items[index].request = request
+            if stop != nil { return giveUp(index) }
+            return [.send(index, .write(request))]
+        case .frozen(let index, .nothing):
+            items[index].report.outcome = .done
+            return finish(index)
+        case .frozen(let index, .blocked(let conflict)):
+            return block(index, conflict)
+        case .replied(let index, let reply):
+            return judge(index, reply)
+        case .failed(let index, let failure):
+            if items[index].fetchingAfter == nil { items[index].mayHaveArrived = true }
+            return end(index, PushMachine.error(of: failure))
+        case .recorded(let index, let conflict, let hasBase):
+            return recorded(index, conflict, hasBase: hasBase)
+        case .resolved(let index):
+            guard items[index].report.outcome != .done, stop == nil else { return finish(index) }
+            return [.freeze(index)]
+        case .waited(let index):
+            if stop != nil { return giveUp(index) }
+            return resend(index)
+        case .cancelled(let index):
+            return end(index, PushMachine.error(of: .cancelled))
+        case .refreshed(let isRenewed):
+            return refreshed(isRenewed)
+        case .broken(let error):
+            stop = stop ?? error
+            return []
+        }
+    }
+
+    package static func error(of failure: NetworkFailure) -> SyncError {
+        switch failure {
+        case .offline(let reason): SyncError(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
+        case .refused(let reason): SyncError(.serverError, reason)
+        case .cancelled: SyncError(.cancelled, "it was cancelled")
+        }
+    }
+
+    private mutating func judge(_ index: Int, _ reply: ServerReply) -> [Action] {
+        guard let request = items[index].request else { return [] }
+        let judge = WriteJudge(request, ids: ids)
+        let verdict: Verdict
+        let status: Int
+        if let original = items[index].fetchingAfter {
+            verdict = judge.judge(fetched: reply, after: original)
+            status = original
+        } else {
+            verdict = judge.judge(reply)
+            status = reply.status
+        }
+        items[index].report.status = status
+        func answer(_ outcome: Answer.Outcome) -> Answer {
+            Answer(
+                table: request.table, id: request.id, operationID: request.operationID, status: status,
+                outcome: outcome, message: reply.message)
+        }
+        switch verdict {
+        case .done(let row):
+            items[index].report.outcome = .done
+            items[index].report.code = items[index].policy
+            return [.record(index, answer(.done(row)))]
+        case .conflict(let server, let code):
+            items[index].report.outcome = .conflict
+            items[index].report.code = code
+            return [.record(index, answer(.conflict(server: server, code: code)))]
+        case .parked:
+            items[index].report.outcome = .parked
+            items[index].report.code = "rejected"
+            return [.record(index, answer(.parked))]
+        case .fetch:
+            items[index].fetchingAfter = reply.status
+            // Whatever the fetch brings, the write was received.
+            items[index].mayHaveArrived = true
+            return [.send(index, .row(table: request.table, id: request.id))]
+        case .unauthorized:
+            return unauthorized(index, reply)
+        case .retry(let mayHaveArrived):
+            if mayHaveArrived { items[index].mayHaveArrived = true }
+            items[index].attempts += 1
+            guard items[index].attempts <= options.retries, stop == nil else {
+                return end(index, PushMachine.error(of: reply))
+            }
+            return [.wait(index, attempt: items[index].attempts, reply.retryAfter)]
+        case .unknown(let reason):
+            return end(index, SyncError(.serverError, reason))
+        }
+    }
+
+    package static func error(of reply: ServerReply) -> SyncError {
+        SyncError(
+            .serverError, "the server answered \(reply.status)" + (reply.message.map { ": \($0)" } ?? ""),
+            hint: "Nothing is lost: try again later.")
+    }
+
+    // MARK: Credentials
+
+    private mutating func unauthorized(_ index: Int, _ reply: ServerReply) -> [Action] {
+        guard !hasRefreshed || isRefreshing, stop == nil else {
+            return end(index, PushMachine.unauthorized(reply))
+        }
+        items[index].isWaitingForCredentials = true
+        if isRefreshing { return [] }
+        isRefreshing = true
+        hasRefreshed = true
+        return [.refreshCredentials]
+    }
+
+    package static func unauthorized(_ reply: ServerReply?) -> SyncError {
+        SyncError(
+            .unauthorized, reply?.message ?? "the server wants other credentials", hint: "Sign in, then try again.")
+    }
+
+    private mutating func refreshed(_ isRenewed: Bool) -> [Action] {
+        isRefreshing = false
+        let waiting = items.indices.filter { items[$0].isWaitingForCredentials }
+        var actions: [Action] = []
+        for index in waiting {
+            items[index].isWaitingForCredentials = false
+            actions += isRenewed && stop == nil ? resend(index) : end(index, PushMachine.unauthorized(nil))
+        }
+        return actions
+    }
+
+    private mutating func resend(_ index: Int) -> [Action] {
+        guard let request = items[index].request else { return [] }
+        let isFetching = items[index].fetchingAfter != nil
+        return [.send(index, isFetching ? .row(table: request.table, id: request.id) : .write(request))]
+    }
+
+    // MARK: Conflicts
+
+    private mutating func recorded(_ index: Int, _ conflict: Conflict?, hasBase: Bool) -> [Action] {
+        guard let conflict, conflict.state == .conflict, items[index].report.outcome == .conflict, stop == nil,
+            items[index].rebases < PushOptions.rebaseLimit
+        else { return finish(index) }
+        // A merge that can't be is a conflict that stays.
+        let decision = options.policy.decide(conflict)
+        let resolution = try? conflict.resolution(decision, hasBase: hasBase, policy: options.policy.name)
+        guard let resolution else { return finish(index) }
+        items[index].policy = options.policy.name
+        items[index].rebases += 1
+        if resolution.change == nil {
+            items[index].report.outcome = .done
+            items[index].report.code = options.policy.name
+        } else {
+            items[index].report.outcome = .pending
+            items[index].fetchingAfter = nil
+            items[index].mayHaveArrived = false
+            items[index].through = items[index].position
+        }
+        return [.resolve(index, resolution)]
+    }
+
+    private mutating func block(_ index: Int, _ conflict: Conflict) -> [Action] {
+        items[index].report.outcome = conflict.state == .conflict ? .conflict : .parked
+        items[index].report.status = conflict.status
+        items[index].report.code = conflict.code
+        return finish(index)
+    }
+
+    // MARK: Ends
+
+    /// The push stops; what of this operation is known not to have arrived thaws.
+    private mutating func end(_ index: Int, _ error: SyncError) -> [Action] {
+        stop = stop ?? error
+        return giveUp(index)
+    }
+
+    private mutating func giveUp(_ index: Int) -> [Action] {
+        items[index].report.code = stop?.code.rawValue
+        items[index].report.outcome = .pending
+        guard let request = items[index].request, !items[index].mayHaveArrived else { return finish(index) }
+        return [
+            .record(
+                index,
+                Answer(
+                    table: request.table, id: request.id, operationID: request.operationID,
+                    status: items[index].report.status ?? 0, outcome: .notReceived))
+        ]
+    }
+
+    private mutating func finish(_ index: Int) -> [Action] {
+        active.remove(index)
+        items[index].isFinished = true
+        return next()
+    }
+
+    /// Starts what may start now: in order, no two on one row, none behind one of its row that is not done.
+    private mutating func next() -> [Action] {
+        while front < items.count, items[front].isFinished { front += 1 }
+        guard stop == nil else {
+            for index in items[front...].indices where !items[index].isFinished && !active.contains(index) {
+                items[index].report.code = stop?.code.rawValue
+            }
+            return []
+        }
+        var actions: [Action] = []
+        var index = front
+        while active.count < max(1, options.concurrency), index < items.count {
+            defer { index += 1 }
+            guard !items[index].isFinished, !active.contains(index) else { continue }
+            switch blocker(of: index) {
+            case .free:
+                active.insert(index)
+                actions.append(.freeze(index))
+            case .waits: continue
+            case .never(let code):
+                items[index].report.code = code
+                items[index].isFinished = true
+            }
+        }
+        return actions
+    }
+
+    private enum Blocker {
+        case free, waits
+        case never(String?)
+    }
+
+    private func blocker(of index: Int) -> Blocker {
+        guard let before = earlier[index] else { return .free }
+        if !items[before].isFinished { return .waits }
+        return items[before].report.outcome == .done ? .free : .never(items[before].report.code)
+    }
+}
+
+extension PushMachine {
+    /// What the push came to.
+    package var outcome: PushOutcome {
+        if let stop { return .stopped(stop) }
+        return items.allSatisfy { $0.report.outcome == .done } ? .complete : .incomplete
+    }
+}
+
+/// How a push ended.
+public enum PushOutcome: Hashable, Sendable {
+    /// Every operation is done.
+    case complete
+    /// It went through, and something is left.
+    case incomplete
+    case stopped(SyncError)
+}

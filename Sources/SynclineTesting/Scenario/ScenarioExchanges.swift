@@ -1,0 +1,111 @@
+// The exchanges a scenario tells: each request is compared with the one that must come next, and answered as told.
+
+import SynclineCore
+import SynclineWire
+
+/// Header values that a scenario leaves open: a name stands for one value, another name for another.
+struct ScenarioNames {
+    private var values: [String: String] = [:]
+
+    /// Whether a value is the one a name stands for, or may from now on.
+    mutating func accept(_ value: String, for name: String) -> Bool {
+        if let known = values[name] { return known == value }
+        if values.values.contains(value) { return false }
+        values[name] = value
+        return true
+    }
+}
+
+/// What comes back, and what happens before it does.
+struct ScenarioAnswer {
+    var response: HTTPResponse?
+    var during: [Scenario.Step]
+}
+
+struct ScenarioExchange {
+    private let request: Value
+    let answer: ScenarioAnswer
+
+    init(_ value: Value) throws {
+        request = value.member("request") ?? .object([])
+        let during = try (value.member("during")?.elements ?? []).map { try Scenario.Step($0) }
+        guard value.member("drop") != .bool(true), let told = value.member("response") else {
+            answer = ScenarioAnswer(response: nil, during: during)
+            return
+        }
+        guard case .integer(let status)? = told.member("status") else {
+            throw ScenarioFailure("a response has a status")
+        }
+        var response = HTTPResponse(status: Int(status))
+        if case .object(let headers)? = told.member("headers") {
+            response.headers = headers.map { HTTPHeader($0.name, $0.value.text ?? $0.value.json) }
+        }
+        if let text = told.member("text")?.text {
+            response.body = Array(text.utf8)
+        } else if let body = told.member("body") {
+            response.body = Array(body.json.utf8)
+            response.headers.append(HTTPHeader("Content-Type", "application/json"))
+        }
+        answer = ScenarioAnswer(response: response, during: during)
+    }
+
+    /// Throws if another request came than the one that is told.
+    func check(_ found: HTTPRequest, _ names: inout ScenarioNames) throws {
+        try expect("method", found.method, request.member("method")?.text ?? found.method)
+        try expect("path", found.path, request.member("path")?.text ?? found.path)
+        for parameter in request.member("query")?.objectMembers ?? [] {
+            let value = found.query.first { $0.name == parameter.name }?.value
+            try expect("parameter \(parameter.name)", value ?? "none", parameter.value.text ?? parameter.value.json)
+        }
+        for header in request.member("headers")?.objectMembers ?? [] {
+            let expected = header.value.text ?? ""
+            guard let value = found.header(header.name) else { throw ScenarioFailure("no header \(header.name)") }
+            if expected.hasPrefix("$") {
+                guard names.accept(value, for: expected) else {
+                    throw ScenarioFailure("the header \(header.name) is \(value), which \(expected) does not stand for")
+                }
+            } else {
+                try expect("header \(header.name)", value, expected)
+            }
+        }
+        for header in request.member("absentHeaders")?.elements ?? [] {
+            guard let name = header.text, found.header(name) != nil else { continue }
+            throw ScenarioFailure("there is a header \(name)")
+        }
+        if let body = request.member("body"), !body.isNull {
+            let sent = try Value(json: found.body ?? [])
+            guard sent.isExpected(by: body), Set(sent.objectMembers.map(\.name)) == Set(body.objectMembers.map(\.name))
+            else { throw ScenarioFailure("sent \(sent.json), expected \(body.json)") }
+        }
+    }
+
+    private func expect(_ what: String, _ found: String, _ expected: String) throws {
+        if found == expected { return }
+        throw ScenarioFailure("the \(what) is \(found), expected \(expected)")
+    }
+}
+
+extension HTTPRequest {
+    func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// Throws if it lacks what every request has.
+    func checkForm(_ wireProtocol: String) throws {
+        let version = wireProtocol == "zumo2" ? "2.0.0" : "3.0.0"
+        guard header("ZUMO-API-VERSION") == version else { throw ScenarioFailure("no version \(version) in a request") }
+        if body != nil, header("Content-Type") != "application/json" {
+            throw ScenarioFailure("a body without its content type")
+        }
+        if method != "GET", header("X-Syncline-Operation-Id") == nil {
+            throw ScenarioFailure("a write without an operation id")
+        }
+    }
+}
+
+extension Value {
+    var objectMembers: [Member] {
+        if case .object(let members) = self { return members }
+        return []
+    }
+}

@@ -1,0 +1,85 @@
+// `conflicts` and `resolve`: what waits for a decision, and deciding it.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum ConflictCommands {
+    static let conflicts = Command(
+        "conflicts", "shows conflicts and operations the server refused",
+        examples: [Example("syncline conflicts", "what `resolve` decides")],
+        result: #"[{"table","id","kind","state":"conflict|parked","status","code","message","base","mine","server"}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments).reader
+        var list = try ListWriter(
+            context.output, [Column("row"), Column("kind"), Column("state"), Column("status"), Column("why")])
+        for conflict in try reader.conflicts() {
+            func row(_ row: Row?) -> JSONValue { row.map { JSONValue(StoredRow(id: conflict.id, columns: $0)) } ?? .null }
+            try list.row(
+                [
+                    Cell(escaped("\(conflict.table)/\(conflict.id)")), Cell("\(conflict.kind)"),
+                    Cell(conflict.state.rawValue), Cell(conflict.status.map { "\($0)" } ?? ""),
+                    Cell(escaped(conflict.message ?? conflict.code)),
+                ],
+                json: [
+                    "table": .string(conflict.table), "id": .string(conflict.id), "kind": .string("\(conflict.kind)"),
+                    "state": .string(conflict.state.rawValue), "status": conflict.status.map { .number($0) } ?? .null,
+                    "code": .string(conflict.code), "message": .optional(conflict.message),
+                    "base": row(conflict.base), "mine": row(conflict.mine), "server": row(conflict.server),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let resolve = Command(
+        "resolve", "decides a conflict or a parked operation",
+        operands: [Operand("TABLE/ID", "the row", isRequired: true)],
+        options: [
+            Option("take-server", "drops mine; of a parked operation the row goes back to what the server told"),
+            Option("keep-mine", "sends mine on top of the server's row; a parked operation is tried again"),
+            Option("discard", "the same as --take-server"),
+            Option("merge", "joins the columns that only one side changed"),
+            Option("row", value: "JSON", "a row of your choosing"),
+            Option(
+                "as", value: "KIND", choices: ["insert", "update", "delete"],
+                "what --row is sent as; an update if the server has the row, else an insert"),
+        ],
+        examples: [
+            Example("syncline resolve todoitem/a --merge", "joins both sides"),
+            Example("syncline resolve todoitem/a --row '{\"text\":\"both\"}'", "neither of them"),
+        ],
+        result: #"{"table","id","resolved":"keep-mine"}"#
+    ) { arguments, context in
+        guard let slash = arguments.operands[0].firstIndex(of: "/") else {
+            throw ToolError.usage("`resolve` takes TABLE/ID", hint: "`syncline conflicts` lists the rows.")
+        }
+        let table = String(arguments.operands[0][..<slash])
+        let id = String(arguments.operands[0][arguments.operands[0].index(after: slash)...])
+        let (name, decision) = try decision(arguments, id)
+        try await context.withDatabase(arguments) { try await $0.resolve(table: table, id: id, decision) }
+        try context.output.value(["table": .string(table), "id": .string(id), "resolved": .string(name)])
+        try context.output.line(escaped("resolved \(table)/\(id): \(name)"))
+        return .done
+    }
+
+    private static func decision(_ arguments: Arguments, _ id: String) throws -> (name: String, ConflictDecision) {
+        let flags = ["take-server", "keep-mine", "discard", "merge"].filter { arguments.flag($0) }
+        let item = arguments.value("row")
+        guard flags.count + (item == nil ? 0 : 1) == 1 else {
+            throw ToolError.usage("`resolve` takes one of --take-server, --keep-mine, --discard, --merge and --row")
+        }
+        let kind = OperationKind.allCases.first { "\($0)" == arguments.value("as") }
+        if arguments.value("as") != nil, item == nil { throw ToolError.usage("--as goes with --row") }
+        if let item {
+            let item = try Item(try Value.item(Array(item.utf8)))
+            guard item.id == nil || item.id == id else { throw ToolError.usage("--row names another row than \(id)") }
+            return ("row", .row(item.columns, as: kind))
+        }
+        switch flags[0] {
+        case "keep-mine": return ("keep-mine", .keepMine)
+        case "merge": return ("merge", .merge)
+        default: return (flags[0], .takeServer)
+        }
+    }
+}

@@ -1,0 +1,251 @@
+// `push`, `pull`, `sync`: what talks to the server.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum SyncCommands {
+    static let push = Command(
+        "push", "sends what is pending",
+        details: [
+            """
+            The report lists every operation in scope in the order of the plan, those that wait too. What could not be \
+            sent stays pending; nothing is lost.
+            """
+        ],
+        options: [
+            Option("table", value: "TABLE", "only operations on this table; may be given several times"),
+            Option(
+                "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
+                "who decides conflicts that arise; fail: they wait for `resolve`"),
+            Option("concurrency", value: "N", "operations on different rows at once; 1"),
+            .retries, Option("dry-run", "shows what would be sent, and sends nothing"),
+        ],
+        examples: [Example("syncline push --policy merge", "joins what both sides changed")],
+        result: #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,
+        exits: [
+            Exit(.done, "every operation is done"), Exit(.no, "something is left"), Exit(.failed, "the push stopped"),
+        ]
+    ) { arguments, context in
+        var settings = PushSettings()
+        let tables = arguments.values(of: "table")
+        if !tables.isEmpty { settings.tables = Set(tables) }
+        settings.policy = try policy(arguments)
+        settings.concurrency = try arguments.number("concurrency", in: 1...64).map { Int($0) } ?? 1
+        settings.retries = try arguments.retries()
+        let (wanted, isDry) = (settings, arguments.flag("dry-run"))
+        let report = try await context.withDatabase(arguments) { database in
+            if isDry { return try await database.pushPreview(wanted) }
+            return try await context.whileWatching { try await database.push(wanted, progress: $0) }
+        }
+        try context.show(report)
+        return isDry ? .done : report.exit
+    }
+
+    private static func policy(_ arguments: Arguments) throws -> ConflictPolicy {
+        switch arguments.value("policy") {
+        case "server-wins": .serverWins
+        case "client-wins": .clientWins
+        case "merge": .merge
+        default: .fail
+        }
+    }
+
+    static let pull = Command(
+        "pull", "brings rows from the server",
+        details: ["With --query-id only what changed since the last pull with that id is brought."],
+        operands: [Operand("TABLE", "the table", isRequired: true)],
+        options: [
+            Option("query-id", value: "ID", "makes it incremental"),
+            Option("filter", value: "ODATA", "which rows; all of them"),
+            Option("orderby", value: "KEYS", "in which order, without --query-id"),
+            Option("top", value: "N", "at most so many, without --query-id"),
+            Option("skip", value: "N", "without the first so many, without --query-id"),
+            Option("page-size", value: "N", "rows a page; 50 (zumo2) or 100 (datasync3)"),
+            Option("overlap", value: "SECONDS", "how far behind its cursor it begins, for servers that commit late; 0"),
+            Option("reconcile", "removes local rows that are no longer there"),
+            Option("no-push", "leaves pending operations of the table alone"), .retries,
+        ],
+        examples: [Example("syncline pull todoitem --query-id all", "what changed since the last time")],
+        result: #"{"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n}"#,
+        exits: [Exit(.failed, "the pull stopped; what came stays")]
+    ) { arguments, context in
+        let settings = try pullSettings(arguments)
+        let table = arguments.operands[0]
+        let report = try await context.withDatabase(arguments) { database in
+            try await context.whileWatching { try await database.pull(table, settings, progress: $0) }
+        }
+        try context.output.value(report.json)
+        try context.output.line(report.line(table))
+        return report.reason == nil ? .done : .failed
+    }
+
+    private static func pullSettings(_ arguments: Arguments) throws -> PullSettings {
+        var settings = PullSettings()
+        let query = try StoreQuery.window(arguments)
+        settings.filter = query.filter
+        settings.order = query.order
+        settings.top = query.top
+        settings.skip = query.skip
+        settings.queryID = arguments.value("query-id")
+        settings.pageSize = try arguments.number("page-size", in: 1...128_000).map { Int($0) }
+        if let text = arguments.value("overlap") {
+            guard let seconds = Double(text), seconds.isFinite, seconds >= 0, seconds < 1e9 else {
+                throw ToolError.usage("--overlap takes a number of seconds")
+            }
+            settings.overlap = Int64(seconds * 1000)
+        }
+        settings.reconciles = arguments.flag("reconcile")
+        settings.pushesFirst = !arguments.flag("no-push")
+        settings.retries = try arguments.retries()
+        return settings
+    }
+
+    static let sync = Command(
+        "sync", "pushes, then pulls each table",
+        details: ["Pulls are incremental, with the query id `sync`. Without tables, all that the store knows are pulled."],
+        operands: [Operand("TABLE", "the tables to pull", repeats: true)],
+        options: [
+            Option("watch", "keeps going until it is interrupted"),
+            Option("interval", value: "SECONDS", "how long a round waits for the next, with --watch; 10"), .retries,
+        ],
+        examples: [Example("syncline sync todoitem", "both ways")],
+        result: #"{"push":{…},"pulls":[{"table","outcome",…}]}, one a round"#,
+        exits: [Exit(.no, "something is left to be pushed"), Exit(.failed, "the push or a pull stopped")]
+    ) { arguments, context in
+        let retries = try arguments.retries()
+        let interval = try arguments.number("interval", in: 1...86_400) ?? 10
+        let (tables, keepsGoing) = (arguments.operands, arguments.flag("watch"))
+        return try await context.withDatabase(arguments) { database in
+            while true {
+                let round = try await context.whileWatching { progress in
+                    try await SyncRound(database, tables, retries: retries, progress)
+                }
+                try context.show(round)
+                if !keepsGoing || Task.isCancelled || context.host.interrupt.isSet { return round.exit }
+                try context.output.flush()
+                _ = try? await context.whileWatching { _ in try await Task.sleep(for: .seconds(Int64(interval))) }
+                if Task.isCancelled || context.host.interrupt.isSet { return round.exit }
+            }
+        }
+    }
+}
+
+/// A push, and a pull of each table.
+private struct SyncRound: Sendable {
+    let push: PushReport
+    var pulls: [(table: String, report: PullReport)] = []
+
+    init(
+        _ database: SyncDatabase, _ tables: [String], retries: Int,
+        _ progress: @escaping @Sendable (SyncProgress) -> Void
+    ) async throws {
+        var settings = PushSettings()
+        settings.retries = retries
+        push = try await database.push(settings, progress: progress)
+        if case .stopped = push.outcome { return }
+        for table in tables.isEmpty ? try await database.tables() : tables {
+            var settings = PullSettings()
+            settings.queryID = "sync"
+            settings.retries = retries
+            pulls.append((table, try await database.pull(table, settings, progress: progress)))
+        }
+    }
+
+    var exit: ExitCode {
+        pulls.contains { $0.report.reason != nil } ? .failed : push.exit
+    }
+}
+
+extension Option {
+    static let retries = Option("retries", value: "N", "how often a request is tried again after 408, 429 and 5xx; 3")
+}
+
+extension Arguments {
+    func retries() throws(ToolError) -> Int {
+        try number("retries", in: 0...100).map { Int($0) } ?? 3
+    }
+}
+
+// MARK: Reports
+
+extension PushReport {
+    var exit: ExitCode {
+        switch outcome {
+        case .complete: .done
+        case .incomplete: .no
+        case .stopped: .failed
+        }
+    }
+
+    var name: String {
+        switch outcome {
+        case .complete: "complete"
+        case .incomplete: "incomplete"
+        case .stopped: "stopped"
+        }
+    }
+
+    var json: JSONValue {
+        let head: JSONValue = [
+            "outcome": .string(name), "reason": .optional(reason?.code.rawValue),
+            "operations": .array(
+                operations.map { operation in
+                    [
+                        "table": .string(operation.table), "id": .string(operation.id),
+                        "kind": .string("\(operation.kind)"), "outcome": .string(operation.outcome.rawValue),
+                        "status": operation.status.map { .number($0) } ?? .null, "code": .optional(operation.code),
+                    ]
+                }),
+        ]
+        return head.adding([
+            "message": reason.map { .string($0.message) },
+            "warnings": warnings.isEmpty ? nil : .array(warnings.map(JSONValue.string)),
+        ])
+    }
+}
+
+extension PullReport {
+    var json: JSONValue {
+        let head: JSONValue = [
+            "outcome": .string(reason == nil ? "complete" : "stopped"), "reason": .optional(reason?.code.rawValue),
+            "requests": .number(requests), "received": .number(received), "changed": .number(changed),
+            "deleted": .number(deleted), "conflicts": .number(conflicts),
+        ]
+        return head.adding(["message": reason.map { .string($0.message) }])
+    }
+
+    func line(_ table: String) -> String {
+        let counts = "\(received) received, \(changed) changed, \(deleted) deleted, \(conflicts) conflicts"
+        return escaped("\(table): \(reason.map { "stopped, \($0.message); " } ?? "")\(counts)")
+    }
+}
+
+extension Context {
+    fileprivate func show(_ report: PushReport) throws {
+        try output.value(report.json)
+        try lines(of: report)
+    }
+
+    private func lines(of report: PushReport) throws {
+        for operation in report.operations {
+            let why = operation.code.map { " (\($0))" } ?? ""
+            try output.line(
+                escaped("\(operation.kind) \(operation.table)/\(operation.id): \(operation.outcome.rawValue)\(why)"))
+        }
+        let reason = report.reason.map { ": \($0.message)" } ?? ""
+        try output.line(escaped("push \(report.name)\(reason)"))
+        for warning in report.warnings { narration.warn(warning) }
+    }
+
+    fileprivate func show(_ round: SyncRound) throws {
+        let pulls = round.pulls.map { pull in
+            let head: JSONValue = ["table": .string(pull.table)]
+            guard case .object(let members) = pull.report.json else { return head }
+            return .object([.init(key: "table", value: .string(pull.table))] + members)
+        }
+        try output.value(["push": round.push.json, "pulls": .array(pulls)])
+        try lines(of: round.push)
+        for pull in round.pulls { try output.line(pull.report.line(pull.table)) }
+    }
+}
