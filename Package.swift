@@ -20,6 +20,10 @@ let seededBugs: [SwiftSetting] =
 let threadSanitizer: [SwiftSetting] =
     Context.environment["SYNCLINE_THREAD_SANITIZER"] == nil ? [] : [.define("THREAD_SANITIZER")]
 
+/// The transport of Apple platforms on Linux as well, to be tested and measured there.
+let urlSession: [SwiftSetting] =
+    Context.environment["SYNCLINE_URLSESSION"] == nil ? [] : [.define("SYNCLINE_URLSESSION")]
+
 let package = Package(
     name: "Syncline",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -36,6 +40,11 @@ let package = Package(
             providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
         ),
         .target(name: "CChecksum"),
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
         .target(
             name: "SegmentLog",
             dependencies: [
@@ -46,7 +55,15 @@ let package = Package(
             swiftSettings: settings + seededBugs + threadSanitizer
         ),
         .target(name: "SynclineCore", swiftSettings: settings),
-        .target(name: "SynclineWire", dependencies: ["SynclineCore"], swiftSettings: settings),
+        .target(
+            name: "SynclineWire",
+            dependencies: [
+                "SynclineCore",
+                // Apple platforms bring URLSession.
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings + urlSession
+        ),
         .target(
             name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineWire"], swiftSettings: settings),
         .target(name: "SynclineInspect", dependencies: ["SegmentLog"], swiftSettings: settings),
@@ -78,7 +95,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "SynclineWireTests", dependencies: ["SynclineCore", "SynclineWire"], swiftSettings: settings),
+            name: "SynclineWireTests",
+            dependencies: [
+                "SynclineCore", "SynclineWire", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings + urlSession
+        ),
         .testTarget(
             name: "SegmentLogTests",
             // The executable is started, stopped and killed by the tests.

@@ -1,0 +1,50 @@
+// HTTP over libcurl. Requests are handed to one thread of the transport's own, which runs all of them at once and keeps
+// connections open for the next; a task that asked waits without a thread, and its cancellation wakes the loop.
+
+#if os(Linux)
+    import CCurl
+    package import SynclineCore
+    import Synchronization
+
+    package final class CurlTransport: HTTPTransport {
+        private let base: String
+        private let loop: CurlLoop
+        private let numbers = Atomic<UInt64>(0)
+
+        /// `base` is a backend's URL as ``BaseURL/check(_:)`` gives it.
+        init(_ base: String, _ limits: TransportLimits) throws(SyncError) {
+            self.base = base
+            guard let loop = CurlLoop(limits) else {
+                throw SyncError(.internalError, "libcurl could not be started", hint: "Is there memory left?")
+            }
+            self.loop = loop
+        }
+
+        deinit {
+            loop.stop()
+        }
+
+        package func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+            let number = numbers.add(1, ordering: .relaxed).newValue
+            let url = request.target(below: base)
+            let result = await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    loop.submit(CurlJob(number: number, url: url, request: request, continuation: continuation))
+                    // A cancellation that came before the job has found nothing to cancel.
+                    if Task.isCancelled { loop.cancel(number) }
+                }
+            } onCancel: {
+                loop.cancel(number)
+            }
+            return try result.get()
+        }
+    }
+
+    /// A request on its way to the loop.
+    struct CurlJob: Sendable {
+        let number: UInt64
+        let url: String
+        let request: HTTPRequest
+        let continuation: CheckedContinuation<Result<HTTPResponse, NetworkFailure>, Never>
+    }
+#endif
