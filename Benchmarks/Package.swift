@@ -30,6 +30,7 @@ let package = Package(
             name: "syncline-bench",
             dependencies: [
                 .product(name: "SegmentLog", package: "Syncline"),
+                .product(name: "Syncline", package: "Syncline"),
                 "CSQLite", "CRocksDB", "CLevelDB", "CLMDB", "CBareLZ4", "CBenchSupport",
             ],
             swiftSettings: settings

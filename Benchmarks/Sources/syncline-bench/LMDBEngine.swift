@@ -10,17 +10,17 @@ final class LMDBEngine: Engine, @unchecked Sendable {
 
     init(_ directory: String, _ durability: Durability) throws {
         var environment: OpaquePointer?
-        try check(mdb_env_create(&environment))
+        try checkLMDB(mdb_env_create(&environment))
         guard let environment else { throw BenchError("LMDB made no environment") }
-        try check(mdb_env_set_mapsize(environment, 4 << 30))
+        try checkLMDB(mdb_env_set_mapsize(environment, 4 << 30))
         let flags = durability == .durable ? 0 : UInt32(MDB_NOSYNC)
-        try check(mdb_env_open(environment, directory, flags, 0o644))
+        try checkLMDB(mdb_env_open(environment, directory, flags, 0o644))
         self.environment = environment
         var transaction: OpaquePointer?
         var table: MDB_dbi = 0
-        try check(mdb_txn_begin(environment, nil, 0, &transaction))
-        try check(mdb_dbi_open(transaction, nil, 0, &table))
-        try check(mdb_txn_commit(transaction))
+        try checkLMDB(mdb_txn_begin(environment, nil, 0, &transaction))
+        try checkLMDB(mdb_dbi_open(transaction, nil, 0, &table))
+        try checkLMDB(mdb_txn_commit(transaction))
         self.table = table
     }
 
@@ -28,17 +28,17 @@ final class LMDBEngine: Engine, @unchecked Sendable {
 
     fileprivate func put(_ records: RecordSet, _ range: Range<Int>) throws {
         var transaction: OpaquePointer?
-        try check(mdb_txn_begin(environment, nil, 0, &transaction))
+        try checkLMDB(mdb_txn_begin(environment, nil, 0, &transaction))
         for index in range {
-            var key = slice(records.key(index))
-            var value = slice(records.value(index))
+            var key = lmdbSlice(records.key(index))
+            var value = lmdbSlice(records.value(index))
             let code = mdb_put(transaction, table, &key, &value, 0)
             guard code == 0 else {
                 mdb_txn_abort(transaction)
-                return try check(code)
+                return try checkLMDB(code)
             }
         }
-        try check(mdb_txn_commit(transaction))
+        try checkLMDB(mdb_txn_commit(transaction))
     }
 
     func readFirst() throws -> Int { try read(atMost: 1).bytes }
@@ -47,9 +47,9 @@ final class LMDBEngine: Engine, @unchecked Sendable {
     private func read(atMost limit: Int) throws -> ScanTotals {
         var transaction: OpaquePointer?
         var cursor: OpaquePointer?
-        try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction))
+        try checkLMDB(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction))
         defer { mdb_txn_abort(transaction) }
-        try check(mdb_cursor_open(transaction, table, &cursor))
+        try checkLMDB(mdb_cursor_open(transaction, table, &cursor))
         defer { mdb_cursor_close(cursor) }
         var totals = ScanTotals()
         var key = MDB_val()
@@ -57,7 +57,7 @@ final class LMDBEngine: Engine, @unchecked Sendable {
         while totals.records < limit {
             let code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             if code == MDB_NOTFOUND { break }
-            try check(code)
+            try checkLMDB(code)
             totals.add(
                 key: .init(start: key.mv_data, count: key.mv_size),
                 value: .init(start: value.mv_data, count: value.mv_size))
@@ -77,11 +77,11 @@ private final class LMDBSession: Session {
 }
 
 /// LMDB's view of bytes; it does not write through it.
-private func slice(_ bytes: UnsafeRawBufferPointer) -> MDB_val {
+func lmdbSlice(_ bytes: UnsafeRawBufferPointer) -> MDB_val {
     MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
 }
 
-private func check(_ code: Int32) throws {
+func checkLMDB(_ code: Int32) throws {
     guard code != 0 else { return }
     throw BenchError("LMDB: \(String(cString: mdb_strerror(code)))")
 }

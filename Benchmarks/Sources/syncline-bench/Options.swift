@@ -26,6 +26,7 @@ struct Options: Sendable {
         hardware allows, in one run.
 
         usage: syncline-bench [options]
+               syncline-bench store [options]   whole stores instead of the log; see its --help
           --workloads a,b   \(Workload.allCases.map(\.rawValue).joined(separator: ", "))
                             (default: all)
           --engines a,b     \(EngineName.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),
@@ -37,6 +38,8 @@ struct Options: Sendable {
           --svg file        draws the throughputs
           --dir directory   where the data goes while it runs; must lie on a real disk (default: .bench)
         """
+
+    init() {}
 
     /// - Throws: a sentence for the user.
     init(_ arguments: [String]) throws {
@@ -64,7 +67,7 @@ struct Options: Sendable {
     }
 }
 
-private func names<Name: RawRepresentable & CaseIterable>(_ list: String, _ kind: String) throws -> [Name]
+func names<Name: RawRepresentable & CaseIterable>(_ list: String, _ kind: String) throws -> [Name]
 where Name.RawValue == String {
     try list.split(separator: ",").map { part in
         guard let name = Name(rawValue: String(part)) else {

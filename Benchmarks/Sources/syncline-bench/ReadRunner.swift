@@ -124,7 +124,7 @@ extension Runner {
                     try writer.ask(.open(.durable))
                     let reader = try WorkerProcess(lane.engine, in: store)
                     try reader.ask(.openToFollow)
-                    try reader.send(.follow(countFile: countFile, seconds: 60))
+                    try reader.send(Command.follow(countFile: countFile, seconds: 60))
                     var job = AppendJob(first: 0, count: count, batch: 10)
                     job.secondsAtMost = options.quick ? 2 : 15
                     job.stamped = true

@@ -16,7 +16,7 @@ final class RocksDBEngine: Engine, @unchecked Sendable {
         rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
         var failure: UnsafeMutablePointer<CChar>?
         let opened = rocksdb_open(options, directory + "/rocksdb", &failure)
-        try check(&failure)
+        try checkRocksDB(&failure)
         guard let opened, let writeOptions = rocksdb_writeoptions_create(),
             let readOptions = rocksdb_readoptions_create()
         else { throw BenchError("RocksDB did not open") }
@@ -46,7 +46,7 @@ final class RocksDBEngine: Engine, @unchecked Sendable {
         }
         var failure: UnsafeMutablePointer<CChar>?
         rocksdb_iter_get_error(iterator, &failure)
-        try check(&failure)
+        try checkRocksDB(&failure)
         return totals
     }
 
@@ -78,11 +78,11 @@ private final class RocksDBSession: Session {
         }
         var failure: UnsafeMutablePointer<CChar>?
         rocksdb_write(engine.database, engine.writeOptions, batch, &failure)
-        try check(&failure)
+        try checkRocksDB(&failure)
     }
 }
 
-private func check(_ failure: inout UnsafeMutablePointer<CChar>?) throws {
+func checkRocksDB(_ failure: inout UnsafeMutablePointer<CChar>?) throws {
     guard let text = failure else { return }
     failure = nil
     defer { rocksdb_free(text) }

@@ -9,7 +9,7 @@ struct Runner {
     let device: BlockDevice?
     private let start = monotonicNanoseconds()
 
-    init(_ options: Options, in directory: String, on device: BlockDevice?) {
+    init(_ options: Options = Options(), in directory: String, on device: BlockDevice?) {
         self.options = options
         self.directory = directory
         self.device = device

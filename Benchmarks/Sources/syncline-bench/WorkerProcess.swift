@@ -14,7 +14,12 @@ final class WorkerProcess {
     private var ended = false
 
     /// Starts a worker for an engine on a directory, which is made.
-    init(_ engine: EngineName, in directory: String) throws {
+    convenience init(_ engine: EngineName, in directory: String) throws {
+        try self.init("worker", engine.rawValue, in: directory)
+    }
+
+    /// Starts a worker of some kind for what is named on a directory, which is made.
+    init(_ kind: String, _ name: String, in directory: String) throws {
         try makeDirectories(directory)
         let (childInput, input) = try makePipe()
         let (output, childOutput) = try makePipe()
@@ -36,7 +41,7 @@ final class WorkerProcess {
             close(childInput)
             close(childOutput)
         }
-        let words = ["syncline-bench", "worker", engine.rawValue, directory]
+        let words = ["syncline-bench", kind, name, directory]
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
@@ -55,18 +60,29 @@ final class WorkerProcess {
         return try receive()
     }
 
-    func send(_ command: Command) throws {
+    /// The same for commands and answers of any kind.
+    func ask<Answer: Decodable>(_ command: some Encodable) throws -> Answer {
+        try send(command)
+        return try receiveAnswer()
+    }
+
+    func send(_ command: some Encodable) throws {
         let line = try [UInt8](JSONEncoder().encode(command)) + [0x0a]
         guard write(input, line, line.count) == line.count else { throw systemFailure("Asking a worker") }
     }
 
     func receive() throws -> Reply {
+        let reply: Reply = try receiveAnswer()
+        if let failure = reply.failure { throw BenchError(failure) }
+        return reply
+    }
+
+    private func receiveAnswer<Answer: Decodable>() throws -> Answer {
         while true {
             if let end = unread.firstIndex(of: 0x0a) {
-                let reply = try JSONDecoder().decode(Reply.self, from: Data(unread[..<end]))
+                let answer = try JSONDecoder().decode(Answer.self, from: Data(unread[..<end]))
                 unread.removeSubrange(...end)
-                if let failure = reply.failure { throw BenchError(failure) }
-                return reply
+                return answer
             }
             let more = output.availableData
             guard !more.isEmpty else { throw BenchError("A worker died") }

@@ -1,0 +1,54 @@
+// What a sync client needs of its store, and who can do it: rows by id, and beside each change an operation that waits
+// to be pushed, both in one transaction.
+
+/// A store under test, opened on one directory. Its calls may suspend; most block the thread instead.
+protocol Store: AnyObject, Sendable {
+    /// Inserts rows and queues an operation for each, as one transaction.
+    func insert(_ rows: TodoRows, _ range: Range<Int>) async throws
+    /// Reads a whole row by its id; its size.
+    func get(_ rows: TodoRows, _ index: Int) async throws -> Int
+    /// Reads all rows that match a filter no index serves; how many they are.
+    func filter() async throws -> Int
+    /// Makes an index over the tags.
+    func index() async throws
+    /// Reads all rows with a tag by the index; how many they are.
+    func find(tag: String) async throws -> Int
+    /// What would be pushed; how many operations.
+    func plan() async throws -> Int
+    func close() async throws
+}
+
+/// Not everyone does everything: who has no queries takes no part in them.
+extension Store {
+    func filter() async throws -> Int { throw BenchError("no filter") }
+    func index() async throws { throw BenchError("no index") }
+    func find(tag: String) async throws -> Int { throw BenchError("no index") }
+    func plan() async throws -> Int { throw BenchError("no plan") }
+}
+
+/// A store with its settings.
+enum StoreName: String, CaseIterable, Codable, Sendable {
+    case syncline
+    case sqliteRowid = "sqlite-rowid"
+    case sqliteRowidTuned = "sqlite-rowid-tuned"
+    case sqliteClustered = "sqlite-without-rowid"
+    case sqliteClusteredTuned = "sqlite-without-rowid-tuned"
+    case lmdb
+    case rocksdb
+
+    var isSQLite: Bool { rawValue.hasPrefix("sqlite") }
+    var hasQueries: Bool { self == .syncline || isSQLite }
+
+    /// Opens the store in a directory that exists, making it where there is none.
+    func open(_ directory: String, _ durability: Durability) async throws -> any Store {
+        switch self {
+        case .syncline: try await SynclineStore(directory, durability)
+        case .sqliteRowid: try SQLiteStore(directory, durability, .init())
+        case .sqliteRowidTuned: try SQLiteStore(directory, durability, .init(tuned: true))
+        case .sqliteClustered: try SQLiteStore(directory, durability, .init(clustered: true))
+        case .sqliteClusteredTuned: try SQLiteStore(directory, durability, .init(clustered: true, tuned: true))
+        case .lmdb: try LMDBStore(directory, durability)
+        case .rocksdb: try RocksDBStore(directory, durability)
+        }
+    }
+}
