@@ -42,27 +42,17 @@ package final class Run: Sendable {
     /// Which file it is in: the last event that file covers.
     package let file: UInt64
     private let source: any BlockSource
-    private let index: [(firstKey: [UInt8], address: UInt64)]
+    private let index: RunIndex
     private let filter: KeyFilter
-    private let cache: BlockCache
+    private let cache = BlockCache()
 
     package init(_ root: RunRoot, _ source: any BlockSource, file: UInt64) throws(StateError) {
         self.root = root
         self.file = file
         self.source = source
-        cache = BlockCache()
         do {
-            var index: [(firstKey: [UInt8], address: UInt64)] = []
-            for address in root.indexBlocks {
-                let block = try source.block(at: address, length: nil)
-                try withExtendedLifetime(block) {
-                    var reader = ByteReader(block.bytes)
-                    while !reader.isAtEnd {
-                        let key = [UInt8](try reader.counted())
-                        index.append((key, try reader.varint()))
-                    }
-                }
-            }
+            var index = RunIndex()
+            for address in root.indexBlocks { try index.add(try source.block(at: address, length: nil)) }
             self.index = index
             filter = try KeyFilter(decoding: try root.filterBlocks.map { try source.block(at: $0, length: nil) })
         } catch let error as StateError {
@@ -74,73 +64,86 @@ package final class Run: Sendable {
 
     func mayContain(hash: UInt64) -> Bool { filter.mayContain(hash: hash) }
 
-    /// The block that would hold a key: the last that does not begin behind it.
-    private func place(of key: Bytes) -> Int {
-        var low = 0
-        var high = index.count
-        while low < high {
-            let middle = (low + high) / 2
-            let order = index[middle].firstKey.withUnsafeBytes { $0.compare(key) }
-            if order <= 0 { low = middle + 1 } else { high = middle }
-        }
-        return max(0, low - 1)
-    }
-
-    private func block(_ place: Int) throws(StateError) -> RunBlock {
-        let address = index[place].address
+    /// A block by its place; what is read on the way through is not kept.
+    private func block(_ place: Int, keeps: Bool) throws(StateError) -> RunBlock {
+        let address = index.addresses[place]
         if let block = cache.block(at: address) { return block }
         // Addresses grow by what the blocks take; a source may mark some, which then seem far away.
-        let next = place + 1 < index.count ? index[place + 1].address : address
+        let next = place + 1 < index.addresses.count ? index.addresses[place + 1] : address
         let block = try source.block(
             at: address, length: next > address && next - address < 1 << 21 ? Int(next - address) : nil)
-        cache.keep(block, at: address)
+        if keeps { cache.keep(block, at: address) }
         return block
     }
 
-    func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock?) {
-        let cursor = try Cursor(self, from: key)
-        // The key that was found lives in the cursor's own memory.
-        return withExtendedLifetime(cursor) {
-            guard let found = cursor.key, found.hasSameBytes(as: key) else { return (.absent, nil) }
-            return (cursor.value.map { .value($0) } ?? .removed, cursor.block)
-        }
+    /// What the run says of a key it may have.
+    func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
+        let block = try block(index.place(of: key), keeps: true)
+        do throws(MalformedBytes) { return (try block.find(key), block) } catch { throw .malformed("a run's block") }
     }
 
-    struct Cursor {
+    final class Cursor: LayerCursor {
         private let run: Run
-        private var place: Int
-        private var inner: RunBlock.Cursor?
+        @exclusivity(unchecked) private var place: Int
+        @exclusivity(unchecked) private var inner: RunBlock.Cursor?
 
         init(_ run: Run, from key: Bytes) throws(StateError) {
             self.run = run
-            place = run.place(of: key)
-            try open()
+            place = run.index.place(of: key)
+            super.init()
+            guard place < run.index.addresses.count else { return }
+            let block = try run.block(place, keeps: true)
+            do throws(MalformedBytes) { inner = try RunBlock.Cursor(block) } catch { throw .malformed("a run's block") }
+            try settle()
             while let current = self.key, current.compare(key) < 0 { try advance() }
         }
 
-        var key: Bytes? {
-            guard let inner, inner.isValid else { return nil }
-            return inner.key
-        }
-
-        var value: Bytes? { inner?.value }
-        var block: RunBlock? { inner?.block }
-
-        private mutating func open() throws(StateError) {
-            guard place < run.index.count else {
-                inner = nil
-                return
-            }
-            let block = try run.block(place)
-            do throws(MalformedBytes) { inner = try RunBlock.Cursor(block) } catch { throw .malformed("a run's block") }
-        }
-
-        mutating func advance() throws(StateError) {
+        override func advance() throws(StateError) {
             do throws(MalformedBytes) { try inner?.advance() } catch { throw .malformed("a run's block") }
-            if let inner, !inner.isValid {
+            try settle()
+        }
+
+        private func settle() throws(StateError) {
+            guard let inner else { return end() }
+            while !inner.isValid {
                 place += 1
-                try open()
+                guard place < run.index.addresses.count else { return end() }
+                let block = try run.block(place, keeps: false)
+                do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
             }
+            show(inner.key, inner.value)
+        }
+    }
+}
+
+/// The first key of each block, one behind the other, and where the blocks are.
+private struct RunIndex {
+    private var keys: [UInt8] = []
+    private var ends: [UInt32] = []
+    private(set) var addresses: [UInt64] = []
+
+    mutating func add(_ block: RunBlock) throws(MalformedBytes) {
+        defer { withExtendedLifetime(block) {} }
+        var reader = ByteReader(block.bytes)
+        while !reader.isAtEnd {
+            keys.append(contentsOf: try reader.counted())
+            ends.append(UInt32(truncatingIfNeeded: keys.count))
+            addresses.append(try reader.varint())
+        }
+    }
+
+    /// The block that would hold a key: the last that does not begin behind it.
+    func place(of key: Bytes) -> Int {
+        keys.withBytes { keys in
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                let start = middle == 0 ? 0 : Int(ends[middle - 1])
+                let order = Bytes(rebasing: keys[start..<Int(ends[middle])]).compare(key)
+                if order <= 0 { low = middle + 1 } else { high = middle }
+            }
+            return max(0, low - 1)
         }
     }
 }

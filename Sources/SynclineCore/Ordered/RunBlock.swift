@@ -4,32 +4,31 @@
 
 struct RunBlockWriter {
     private(set) var writer = ByteWriter(capacity: RunBlockWriter.target + 4096)
-    private var lastKey: [UInt8] = []
+    private let lastKey = KeyBuffer()
     private(set) var firstKey: [UInt8] = []
     private(set) var count = 0
 
     /// The size at which a block is closed.
-    static let target = 1 << 14
+    static let target = 1 << 13
 
     var isFull: Bool { writer.count >= RunBlockWriter.target }
 
     mutating func append(_ key: Bytes, _ value: Bytes?) {
-        var shared = 0
-        while shared < min(key.count, lastKey.count), key[shared] == lastKey[shared] { shared += 1 }
+        let shared = key.sharedPrefix(with: lastKey.bytes)
+        let rest = Bytes(rebasing: key[shared...])
         if count == 0 { firstKey = [UInt8](key) }
         writer.append(varint: shared)
-        writer.append(varint: key.count - shared)
+        writer.append(varint: rest.count)
         writer.append(varint: value.map { $0.count + 1 } ?? 0)
-        writer.append(Bytes(rebasing: key[shared...]))
+        writer.append(rest)
         if let value { writer.append(value) }
-        lastKey.removeSubrange(shared...)
-        lastKey.append(contentsOf: key[shared...])
+        lastKey.replace(behind: shared, with: rest)
         count += 1
     }
 
     mutating func removeAll() {
         writer.removeAll()
-        lastKey.removeAll(keepingCapacity: true)
+        lastKey.replace(behind: 0, with: Bytes(start: nil, count: 0))
         firstKey = []
         count = 0
     }
@@ -37,12 +36,12 @@ struct RunBlockWriter {
 
 /// Memory of its own that never moves while it is not grown.
 final class KeyBuffer {
-    private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
-    private(set) var count = 0
+    @exclusivity(unchecked) private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
+    @exclusivity(unchecked) private(set) var count = 0
 
     deinit { memory.deallocate() }
 
-    var bytes: Bytes { Bytes(rebasing: memory[..<count]) }
+    var bytes: Bytes { Bytes(start: memory.baseAddress, count: count) }
 
     /// Keeps the first bytes and puts others behind them.
     func replace(behind kept: Int, with other: Bytes) {
@@ -53,7 +52,9 @@ final class KeyBuffer {
             memory.deallocate()
             memory = larger
         }
-        UnsafeMutableRawBufferPointer(rebasing: memory[kept..<needed]).copyMemory(from: other)
+        if let start = memory.baseAddress, let bytes = other.baseAddress {
+            (start + kept).copyMemory(from: bytes, byteCount: other.count)
+        }
         count = needed
     }
 }
@@ -71,41 +72,97 @@ package final class RunBlock: @unchecked Sendable {
 
     deinit { bytes.baseAddress?.deallocate() }
 
-    /// Moves through the entries of a block. What it points to lives as long as the block; its key until it moves.
-    struct Cursor {
-        let block: RunBlock
-        private var offset = 0
-        private let keyBuffer = KeyBuffer()
-        private(set) var value: Bytes?
-        private(set) var isValid = false
-
-        init(_ block: RunBlock) throws(MalformedBytes) {
-            self.block = block
-            try advance()
-        }
-
-        var key: Bytes { keyBuffer.bytes }
-
-        mutating func advance() throws(MalformedBytes) {
-            let content = block.bytes
-            guard offset < content.count else {
-                isValid = false
-                return
+    /// What the block says of a key. No key is put together for it: it is enough to know how far the key before matches.
+    func find(_ key: Bytes) throws(MalformedBytes) -> MemoryTable.Finding {
+        var reader = ByteReader(bytes)
+        // How much of the key the entry before has; that entry came before the key.
+        var matched = 0
+        while !reader.isAtEnd {
+            let entry = try Entry(&reader)
+            // Where the entry shares more than matches, it comes before the key like the one it shares with; where it
+            // shares less, it comes behind.
+            if entry.shared > matched { continue }
+            if entry.shared < matched { return .absent }
+            let rest = Bytes(rebasing: key[matched...])
+            let more = entry.rest.sharedPrefix(with: rest)
+            if more == entry.rest.count {
+                if more == rest.count { return entry.value.map { .value($0) } ?? .removed }
+            } else if more == rest.count || entry.rest[more] > rest[more] {
+                return .absent
             }
-            var reader = ByteReader(Bytes(rebasing: content[offset...]))
-            let shared = try reader.varint()
-            let rest = try reader.count()
+            matched += more
+        }
+        return .absent
+    }
+
+    /// An entry as it is written.
+    private struct Entry {
+        let shared: Int
+        let rest: Bytes
+        let value: Bytes?
+
+        @inline(__always)
+        init(_ reader: inout ByteReader) throws(MalformedBytes) {
+            shared = Int(truncatingIfNeeded: try reader.varint())
+            let count = try reader.count()
             let length = try reader.varint()
-            guard shared <= UInt64(keyBuffer.count) else { throw MalformedBytes() }
-            keyBuffer.replace(behind: Int(shared), with: try reader.take(rest))
+            rest = try reader.take(count)
             if length == 0 {
                 value = nil
             } else {
                 guard length - 1 <= UInt64(reader.remaining) else { throw MalformedBytes() }
                 value = try reader.take(Int(length - 1))
             }
-            offset += reader.offset
-            isValid = true
         }
+    }
+
+    /// Moves through the entries of a block. What it points to lives as long as the block; its key until it moves.
+    final class Cursor {
+        @exclusivity(unchecked) private var block: RunBlock
+        @exclusivity(unchecked) private var reader: ByteReader
+        private let keyBuffer = KeyBuffer()
+        @exclusivity(unchecked) private(set) var value: Bytes?
+        @exclusivity(unchecked) private(set) var isValid = false
+
+        init(_ block: RunBlock) throws(MalformedBytes) {
+            self.block = block
+            reader = ByteReader(block.bytes)
+            try advance()
+        }
+
+        var key: Bytes { keyBuffer.bytes }
+
+        /// Goes to the beginning of another block.
+        func open(_ block: RunBlock) throws(MalformedBytes) {
+            self.block = block
+            reader = ByteReader(block.bytes)
+            try advance()
+        }
+
+        func advance() throws(MalformedBytes) {
+            isValid = !reader.isAtEnd
+            guard isValid else { return }
+            let entry = try Entry(&reader)
+            guard entry.shared >= 0, entry.shared <= keyBuffer.count else { throw MalformedBytes() }
+            keyBuffer.replace(behind: entry.shared, with: entry.rest)
+            value = entry.value
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// How many bytes at the beginning are the same.
+    @inline(__always)
+    func sharedPrefix(with other: UnsafeRawBufferPointer) -> Int {
+        let limit = Swift.min(count, other.count)
+        var shared = 0
+        while shared + 8 <= limit {
+            let left = loadUnaligned(fromByteOffset: shared, as: UInt64.self)
+            let difference = left ^ other.loadUnaligned(fromByteOffset: shared, as: UInt64.self)
+            if difference != 0 { return shared + difference.littleEndian.trailingZeroBitCount / 8 }
+            shared += 8
+        }
+        while shared < limit, self[shared] == other[shared] { shared += 1 }
+        return shared
     }
 }

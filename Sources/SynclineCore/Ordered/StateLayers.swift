@@ -25,21 +25,24 @@ package struct StateLayers: Sendable {
 }
 
 extension StateLayers {
-    /// A key's value in the layers behind the active table.
-    func valueBehindActive(_ key: UnsafeRawBufferPointer, at commit: UInt64) throws(StateError) -> StateValue? {
+    /// A key's value as of a commit.
+    func value(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) throws(StateError) -> StateValue? {
+        switch active.find(key, hash: hash, at: commit) {
+        case .value(let bytes): return StateValue(bytes, active)
+        case .removed: return nil
+        case .absent: break
+        }
         if let full {
-            switch full.find(key, at: commit) {
+            switch full.find(key, hash: hash, at: commit) {
             case .value(let bytes): return StateValue(bytes, full)
             case .removed: return nil
             case .absent: break
             }
         }
-        if runs.isEmpty { return nil }
-        let hash = hash64(key)
         for run in runs where run.mayContain(hash: hash) {
             let (finding, block) = try run.find(key)
             switch finding {
-            case .value(let bytes): return block.map { StateValue(bytes, $0) }
+            case .value(let bytes): return StateValue(bytes, block)
             case .removed: return nil
             case .absent: break
             }
@@ -59,6 +62,7 @@ package struct StateValue {
     }
 
     /// Calls `body` with the bytes; they are valid within the call only, because nothing but this value may keep them.
+    @inline(__always)
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -81,108 +85,11 @@ package struct StateSnapshot: Sendable {
     }
 
     package func value(_ key: UnsafeRawBufferPointer) throws(StateError) -> StateValue? {
-        switch layers.active.find(key, at: commit) {
-        case .value(let bytes): StateValue(bytes, layers.active)
-        case .removed: nil
-        case .absent: try layers.valueBehindActive(key, at: commit)
-        }
+        try layers.value(key, hash: hash64(key), at: commit)
     }
 
     /// Moves through the keys in order, from one on.
     package func cursor(from key: UnsafeRawBufferPointer) throws(StateError) -> StateCursor {
         try StateCursor(self, from: key)
-    }
-}
-
-/// A place in the state that moves forward in key order.
-package struct StateCursor {
-    private enum Layer {
-        case memory(MemoryTable.Cursor)
-        case run(Run.Cursor)
-
-        var key: UnsafeRawBufferPointer? {
-            switch self {
-            case .memory(let cursor): cursor.key
-            case .run(let cursor): cursor.key
-            }
-        }
-
-        var value: UnsafeRawBufferPointer? {
-            switch self {
-            case .memory(let cursor): cursor.value
-            case .run(let cursor): cursor.value
-            }
-        }
-
-        mutating func advance() throws(StateError) {
-            switch self {
-            case .memory(var cursor):
-                cursor.advance()
-                self = .memory(cursor)
-            case .run(var cursor):
-                try cursor.advance()
-                self = .run(cursor)
-            }
-        }
-    }
-
-    /// Keeps the memory tables.
-    private let snapshot: StateSnapshot
-    /// Newest first.
-    private var layers: [Layer]
-    private let showsRemoved: Bool
-    /// The layer the current entry comes from.
-    private var current: Int?
-
-    init(
-        _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false
-    ) throws(StateError) {
-        self.snapshot = snapshot
-        self.showsRemoved = showsRemoved
-        layers = []
-        let tables = [snapshot.layers.active, snapshot.layers.full].compactMap { $0 }
-        for table in tables {
-            let cursor = MemoryTable.Cursor(table, at: snapshot.commit, from: key)
-            if cursor.key != nil { layers.append(.memory(cursor)) }
-        }
-        for run in snapshot.layers.runs {
-            let cursor = try Run.Cursor(run, from: key)
-            if cursor.key != nil { layers.append(.run(cursor)) }
-        }
-        try settle()
-    }
-
-    /// The current key; nil at the end. Valid, as the value is, until the cursor moves.
-    package var key: UnsafeRawBufferPointer? { current.flatMap { layers[$0].key } }
-    /// The current value; nil only where removals are shown.
-    package var value: UnsafeRawBufferPointer? { current.flatMap { layers[$0].value } }
-
-    package mutating func advance() throws(StateError) {
-        guard let key = self.key, let current else { return }
-        // Older values of the same key are hidden by the current one.
-        for index in layers.indices where index != current {
-            if let other = layers[index].key, other.hasSameBytes(as: key) { try layers[index].advance() }
-        }
-        try layers[current].advance()
-        try settle()
-    }
-
-    /// Finds the smallest key, in the newest layer that has it, and steps over removed ones.
-    private mutating func settle() throws(StateError) {
-        while true {
-            current = nil
-            var smallest: UnsafeRawBufferPointer?
-            for (index, layer) in layers.enumerated() {
-                guard let key = layer.key else { continue }
-                if let least = smallest, key.compare(least) >= 0 { continue }
-                smallest = key
-                current = index
-            }
-            guard let found = current, !showsRemoved, layers[found].value == nil, let key = smallest else { return }
-            for index in layers.indices where index != found {
-                if let other = layers[index].key, other.hasSameBytes(as: key) { try layers[index].advance() }
-            }
-            try layers[found].advance()
-        }
     }
 }

@@ -1,13 +1,14 @@
 // The state for its one writer: reads what it has just written, counts commits, keeps the digest, and hands out snapshots.
 
 package final class StateStore {
-    package private(set) var layers: StateLayers
+    // Unchecked, as what follows: its one writer never comes back to it from within.
+    @exclusivity(unchecked) package private(set) var layers: StateLayers
     /// The commit that is being made.
-    package private(set) var commit: UInt64
-    package private(set) var digest: Digest
+    @exclusivity(unchecked) package private(set) var commit: UInt64
+    @exclusivity(unchecked) package private(set) var digest: Digest
 
     /// What was there before each change since `beginChanges`, oldest first; nil where changes are not kept.
-    private var changes: [(key: StateValue, old: StateValue?)]?
+    @exclusivity(unchecked) private var changes: [(key: StateValue, old: StateValue?)]?
 
     package init(layers: StateLayers = StateLayers(), digest: Digest = Digest()) {
         self.layers = layers
@@ -19,26 +20,24 @@ package final class StateStore {
     package var snapshot: StateSnapshot { StateSnapshot(layers, commit: commit) }
 
     package func value(_ key: UnsafeRawBufferPointer) throws(StateError) -> StateValue? {
-        switch layers.active.findForPut(key, at: commit) {
-        case .value(let bytes): StateValue(bytes, layers.active)
-        case .removed: nil
-        case .absent: try layers.valueBehindActive(key, at: commit)
-        }
+        try layers.value(key, hash: hash64(key), at: commit)
     }
 
     /// Sets a key whose value was `old`.
     package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, old: StateValue?) {
         old?.withBytes { digest.remove(key, $0) }
         digest.add(key, value)
-        let kept = layers.active.put(key, value, commit: commit)
-        changes?.append((StateValue(kept, layers.active), old))
+        keep(layers.active.put(key, value, hash: hash64(key), commit: commit), old)
     }
 
     /// Removes a key whose value was `old`.
     package func remove(_ key: UnsafeRawBufferPointer, old: StateValue) {
         old.withBytes { digest.remove(key, $0) }
-        let kept = layers.active.put(key, nil, commit: commit)
-        changes?.append((StateValue(kept, layers.active), old))
+        keep(layers.active.put(key, nil, hash: hash64(key), commit: commit), old)
+    }
+
+    private func keep(_ key: UnsafeRawBufferPointer, _ old: StateValue?) {
+        if changes != nil { changes?.append((StateValue(key, layers.active), old)) }
     }
 
     /// Ends the commit in hand and returns what readers see of it; what follows belongs to the next.
@@ -65,12 +64,12 @@ package final class StateStore {
             try key.withBytes { key throws(StateError) in
                 if let new = try value(key) { new.withBytes { digest.remove(key, $0) } }
                 guard let old else {
-                    layers.active.put(key, nil, commit: commit)
+                    layers.active.put(key, nil, hash: hash64(key), commit: commit)
                     return
                 }
                 old.withBytes { old in
                     digest.add(key, old)
-                    layers.active.put(key, old, commit: commit)
+                    layers.active.put(key, old, hash: hash64(key), commit: commit)
                 }
             }
         }

@@ -153,7 +153,10 @@ private struct Play {
                 let damaged = bytes.withBytes { RunBlock($0) }
                 var count = 0
                 do throws(MalformedBytes) {
-                    var cursor = try RunBlock.Cursor(damaged)
+                    _ = try Array("key1\(seed % 30)".utf8).withBytes { key throws(MalformedBytes) in
+                        try damaged.find(key)
+                    }
+                    let cursor = try RunBlock.Cursor(damaged)
                     while cursor.isValid {
                         count += 1
                         try cursor.advance()

@@ -1,0 +1,114 @@
+// What a memory table is made of: nodes, one for each key, and their versions. Both are bytes in an arena that never
+// move; what readers follow is stored with release and loaded with acquire.
+
+import Synchronization
+
+/// A key: its newest version, its links, then its bytes.
+struct Node: Equatable {
+    let start: UnsafeMutableRawPointer
+
+    // Bytes 0…7 newest version · 8…11 key length · 12…15 height · 16…23 the next that waits to be put in order · then a
+    // link a level · then the key.
+    private typealias Link = Atomic<UInt>
+
+    init(_ arena: inout Arena, key: Bytes, height: Int) {
+        start = arena.allocate(24 + 8 * height + key.count)
+        start.storeBytes(of: UInt32(key.count), toByteOffset: 8, as: UInt32.self)
+        start.storeBytes(of: UInt32(height), toByteOffset: 12, as: UInt32.self)
+        start.initializeMemory(as: UInt.self, repeating: 0, count: 1)
+        (start + 16).initializeMemory(as: UInt.self, repeating: 0, count: 1 + height)
+        if let bytes = key.baseAddress { (start + 24 + 8 * height).copyMemory(from: bytes, byteCount: key.count) }
+    }
+
+    init(start: UnsafeMutableRawPointer) {
+        self.start = start
+    }
+
+    /// Nil for zero.
+    init?(bitPattern address: UInt) {
+        guard let start = UnsafeMutableRawPointer(bitPattern: address) else { return nil }
+        self.start = start
+    }
+
+    @inline(__always)
+    private func link(at offset: Int) -> UnsafeMutablePointer<Link> {
+        (start + offset).assumingMemoryBound(to: Link.self)
+    }
+
+    var height: Int { Int(start.load(fromByteOffset: 12, as: UInt32.self)) }
+
+    @inline(__always)
+    func next(_ level: Int) -> Node? {
+        Node(bitPattern: link(at: 24 + 8 * level).pointee.load(ordering: .acquiring))
+    }
+
+    @inline(__always)
+    func setNext(_ level: Int, _ node: Node?) {
+        link(at: 24 + 8 * level).pointee.store(node.map { UInt(bitPattern: $0.start) } ?? 0, ordering: .releasing)
+    }
+
+    /// The next of those that wait; nobody follows this link but who took them all.
+    var waiting: Node? { Node(bitPattern: start.load(fromByteOffset: 16, as: UInt.self)) }
+
+    func setWaiting(_ next: UInt) {
+        start.storeBytes(of: next, toByteOffset: 16, as: UInt.self)
+    }
+
+    @inline(__always)
+    var key: Bytes {
+        let length = start.load(fromByteOffset: 8, as: UInt32.self)
+        return Bytes(start: start + 24 + 8 * height, count: Int(length))
+    }
+
+    /// Makes a version the newest; one of the same commit takes the place of the other in what readers see.
+    func push(_ version: Version) {
+        version.setOlder(UnsafeMutableRawPointer(bitPattern: link(at: 0).pointee.load(ordering: .relaxed)))
+        link(at: 0).pointee.store(UInt(bitPattern: version.start), ordering: .releasing)
+    }
+
+    func finding(at commit: UInt64) -> MemoryTable.Finding {
+        var address = UnsafeMutableRawPointer(bitPattern: link(at: 0).pointee.load(ordering: .acquiring))
+        while let start = address {
+            let version = Version(start: start)
+            if version.commit <= commit { return version.value.map { .value($0) } ?? .removed }
+            address = version.older
+        }
+        return .absent
+    }
+}
+
+/// A value of a key: bytes 0…7 commit · 8…15 the version before · 16…23 length, all ones where the key was removed ·
+/// then the value.
+struct Version {
+    let start: UnsafeMutableRawPointer
+
+    private static let removed = UInt64.max
+
+    init(_ arena: inout Arena, commit: UInt64, value: Bytes?) {
+        start = arena.allocate(24 + (value?.count ?? 0))
+        start.storeBytes(of: commit, as: UInt64.self)
+        start.storeBytes(of: value.map { UInt64($0.count) } ?? Version.removed, toByteOffset: 16, as: UInt64.self)
+        if let value, let bytes = value.baseAddress {
+            (start + 24).copyMemory(from: bytes, byteCount: value.count)
+        }
+    }
+
+    init(start: UnsafeMutableRawPointer) {
+        self.start = start
+    }
+
+    func setOlder(_ older: UnsafeMutableRawPointer?) {
+        start.storeBytes(of: UInt(bitPattern: older), toByteOffset: 8, as: UInt.self)
+    }
+
+    var commit: UInt64 { start.load(as: UInt64.self) }
+
+    var older: UnsafeMutableRawPointer? {
+        UnsafeMutableRawPointer(bitPattern: start.load(fromByteOffset: 8, as: UInt.self))
+    }
+
+    var value: Bytes? {
+        let length = start.load(fromByteOffset: 16, as: UInt64.self)
+        return length == Version.removed ? nil : Bytes(start: start + 24, count: Int(length))
+    }
+}

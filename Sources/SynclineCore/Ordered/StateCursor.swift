@@ -1,0 +1,90 @@
+// A place in the state that moves forward in key order: one in each layer, of which the smallest key counts, and of equal
+// keys the newest layer's.
+
+/// A place in one layer.
+class LayerCursor {
+    /// The current key; nil at the end. Valid, as the value is, until the cursor moves.
+    @exclusivity(unchecked) private(set) final var key: Bytes?
+    /// The current value; nil where the key was removed.
+    @exclusivity(unchecked) private(set) final var value: Bytes?
+
+    init() {}
+
+    /// Moves to the next key.
+    func advance() throws(StateError) { preconditionFailure("a layer knows how to advance") }
+
+    final func show(_ key: Bytes, _ value: Bytes?) {
+        self.key = key
+        self.value = value
+    }
+
+    final func end() {
+        key = nil
+        value = nil
+    }
+}
+
+package struct StateCursor {
+    /// Keeps the memory tables.
+    private let snapshot: StateSnapshot
+    /// Newest first.
+    private let layers: [LayerCursor]
+    private let showsRemoved: Bool
+    /// The layer the current entry comes from.
+    private var current: LayerCursor?
+    /// The smallest key of the other layers, which is behind the current one.
+    private var rival: Bytes?
+
+    init(
+        _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false
+    ) throws(StateError) {
+        self.snapshot = snapshot
+        self.showsRemoved = showsRemoved
+        var layers: [LayerCursor] = [MemoryTable.Cursor(snapshot.layers.active, at: snapshot.commit, from: key)]
+        if let full = snapshot.layers.full { layers.append(MemoryTable.Cursor(full, at: snapshot.commit, from: key)) }
+        for run in snapshot.layers.runs { layers.append(try Run.Cursor(run, from: key)) }
+        self.layers = layers.filter { $0.key != nil }
+        try settle()
+    }
+
+    /// The current key; nil at the end. Valid, as the value is, until the cursor moves.
+    package var key: UnsafeRawBufferPointer? { current?.key }
+    /// The current value; nil only where removals are shown.
+    package var value: UnsafeRawBufferPointer? { current?.value }
+
+    package mutating func advance() throws(StateError) {
+        guard let current else { return }
+        repeat {
+            try current.advance()
+            guard let key = current.key else { return try settle() }
+            if let rival, key.compare(rival) >= 0 { return try settle() }
+        } while current.value == nil && !showsRemoved
+    }
+
+    /// Finds the smallest key, in the newest layer that has it, and steps over removed ones.
+    private mutating func settle() throws(StateError) {
+        repeat {
+            current = nil
+            rival = nil
+            for layer in layers {
+                guard let key = layer.key else { continue }
+                guard let smallest = current?.key else {
+                    current = layer
+                    continue
+                }
+                let order = key.compare(smallest)
+                if order < 0 {
+                    rival = smallest
+                    current = layer
+                    continue
+                }
+                // An older value of the same key is hidden.
+                if order == 0 { try layer.advance() }
+                guard let next = layer.key else { continue }
+                if rival.map({ next.compare($0) < 0 }) ?? true { rival = next }
+            }
+            guard let found = current, found.value == nil, !showsRemoved else { return }
+            try found.advance()
+        } while true
+    }
+}
