@@ -57,12 +57,17 @@ package struct PushMachine: Sendable {
     }
 
     package enum Action: Sendable {
-        case freeze(Int)
+        case store(Storing)
         case send(Int, ServerRequest)
-        case record(Int, Answer)
-        case resolve(Int, Resolution)
         case wait(Int, attempt: Int, ServerReply.RetryAfter?)
         case refreshCredentials
+    }
+
+    /// Something for the store. What comes at once may be stored at once.
+    package enum Storing: Sendable {
+        case freeze(Int, PlannedOperation, position: Position, through: Position)
+        case record(Int, Answer, PlannedOperation)
+        case resolve(Int, Resolution)
     }
 
     /// An operation of the plan on its way through the push.
@@ -95,7 +100,11 @@ package struct PushMachine: Sendable {
     /// The first item that may not be finished.
     private var front = 0
     /// Those that are on their way.
-    package private(set) var active: Set<Int> = []
+    private var active: Set<Int> = []
+    /// Those whose answer is being stored: the next may be sent meanwhile.
+    private var settling: Set<Int> = []
+    /// How many operations are done with.
+    package private(set) var finishedCount = 0
     /// For an operation behind another of its row, that other.
     private var earlier: [Int: Int] = [:]
 
@@ -129,8 +138,10 @@ package struct PushMachine: Sendable {
 
     package mutating func start() -> [Action] { next() }
 
-    /// How many operations are done with.
-    package var finishedCount: Int { items.count { $0.isFinished } }
+    /// The keys of the rows whose operations are being sent, or whose answers are being stored.
+    package var rowsOnTheirWay: Set<[UInt8]> {
+        Set(active.union(settling).map { items[$0].operation.rowKey })
+    }
 
     // MARK: What happened
 
@@ -154,7 +165,7 @@ package struct PushMachine: Sendable {
             return recorded(index, conflict, hasBase: hasBase)
         case .resolved(let index):
             guard items[index].report.outcome != .done, stop == nil else { return finish(index) }
-            return [.freeze(index)]
+            return [freeze(index)]
         case .waited(let index):
             if stop != nil { return giveUp(index) }
             return resend(index)
@@ -198,15 +209,18 @@ package struct PushMachine: Sendable {
         case .done(let row):
             items[index].report.outcome = .done
             items[index].report.code = items[index].policy
-            return [.record(index, answer(.done(row)))]
+            return settle(index, answer(.done(row)))
         case .conflict(let server, let code):
             items[index].report.outcome = .conflict
             items[index].report.code = code
-            return [.record(index, answer(.conflict(server: server, code: code)))]
+            let answer = answer(.conflict(server: server, code: code))
+            // A policy may send it again before the next.
+            if case .fail = options.policy { return settle(index, answer) }
+            return [record(index, answer)]
         case .parked:
             items[index].report.outcome = .parked
             items[index].report.code = "rejected"
-            return [.record(index, answer(.parked))]
+            return settle(index, answer(.parked))
         case .fetch:
             items[index].fetchingAfter = reply.status
             // Whatever the fetch brings, the write was received.
@@ -288,7 +302,7 @@ package struct PushMachine: Sendable {
             items[index].mayHaveArrived = false
             items[index].through = items[index].position
         }
-        return [.resolve(index, resolution)]
+        return [.store(.resolve(index, resolution))]
     }
 
     private mutating func block(_ index: Int, _ conflict: Conflict) -> [Action] {
@@ -310,26 +324,41 @@ package struct PushMachine: Sendable {
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
         guard let request = items[index].request, !items[index].mayHaveArrived else { return finish(index) }
-        return [
-            .record(
-                index,
-                Answer(
-                    table: request.table, id: request.id, operationID: request.operationID,
-                    status: items[index].report.status ?? 0, outcome: .notReceived))
-        ]
+        let answer = Answer(
+            table: request.table, id: request.id, operationID: request.operationID,
+            status: items[index].report.status ?? 0, outcome: .notReceived)
+        return [record(index, answer)]
     }
 
     private mutating func finish(_ index: Int) -> [Action] {
         active.remove(index)
+        settling.remove(index)
         items[index].isFinished = true
+        finishedCount += 1
         return next()
+    }
+
+    /// The fate of an operation is known: while it is stored, the next may begin.
+    private mutating func settle(_ index: Int, _ answer: Answer) -> [Action] {
+        active.remove(index)
+        settling.insert(index)
+        return [record(index, answer)] + next()
+    }
+
+    private func record(_ index: Int, _ answer: Answer) -> Action {
+        .store(.record(index, answer, items[index].operation))
+    }
+
+    private func freeze(_ index: Int) -> Action {
+        let item = items[index]
+        return .store(.freeze(index, item.operation, position: item.position, through: item.through))
     }
 
     /// Starts what may start now: in order, no two on one row, none behind one of its row that is not done.
     private mutating func next() -> [Action] {
         while front < items.count, items[front].isFinished { front += 1 }
         guard stop == nil else {
-            for index in items[front...].indices where !items[index].isFinished && !active.contains(index) {
+            for index in items[front...].indices where !items[index].isFinished && !isUnderWay(index) {
                 items[index].report.code = stop?.code.rawValue
             }
             return []
@@ -338,19 +367,22 @@ package struct PushMachine: Sendable {
         var index = front
         while active.count < max(1, options.concurrency), index < items.count {
             defer { index += 1 }
-            guard !items[index].isFinished, !active.contains(index) else { continue }
+            guard !items[index].isFinished, !isUnderWay(index) else { continue }
             switch blocker(of: index) {
             case .free:
                 active.insert(index)
-                actions.append(.freeze(index))
+                actions.append(freeze(index))
             case .waits: continue
             case .never(let code):
                 items[index].report.code = code
                 items[index].isFinished = true
+                finishedCount += 1
             }
         }
         return actions
     }
+
+    private func isUnderWay(_ index: Int) -> Bool { active.contains(index) || settling.contains(index) }
 
     private enum Blocker {
         case free, waits
