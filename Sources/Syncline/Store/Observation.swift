@@ -12,6 +12,10 @@ final class ObserverList: Sendable {
 
     private struct Content {
         var observers: [Int: Observer] = [:]
+        /// Those who want to know that the app changed something, whatever it is.
+        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        /// How many changes the app had made by the last commit.
+        var made: UInt64 = 0
         var next = 0
         var isFinished = false
     }
@@ -39,10 +43,33 @@ final class ObserverList: Sendable {
         return stream
     }
 
+    /// Says that the app changed rows; several changes may be one signal.
+    func changes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number: Int? = content.withLock { content in
+            guard !content.isFinished else { return nil }
+            content.next += 1
+            content.listeners[content.next] = continuation
+            return content.next
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
     /// A commit is done; `publish` makes it what readers see.
     func tell(_ commit: StoreCommit, publish: () -> Void) {
         content.withLock { content in
             publish()
+            if commit.totals.made != content.made {
+                content.made = commit.totals.made
+                for listener in content.listeners.values { listener.yield() }
+            }
             for state in commit.states where !state.touched.isEmpty {
                 for observer in content.observers.values where state.touched.contains(observer.table) {
                     observer.continuation.yield(state.reader)
@@ -54,10 +81,14 @@ final class ObserverList: Sendable {
     func finish() {
         let all = content.withLock { content in
             content.isFinished = true
-            defer { content.observers = [:] }
-            return Array(content.observers.values)
+            defer {
+                content.observers = [:]
+                content.listeners = [:]
+            }
+            return (Array(content.observers.values), Array(content.listeners.values))
         }
-        for observer in all { observer.continuation.finish() }
+        for observer in all.0 { observer.continuation.finish() }
+        for listener in all.1 { listener.finish() }
     }
 }
 

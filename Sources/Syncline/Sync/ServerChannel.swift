@@ -7,7 +7,7 @@ import SynclineWire
 
 final class ServerChannel: Sendable {
     private let transport: any HTTPTransport
-    private let codec: WireCodec
+    let codec: WireCodec
     private let credentials: (any CredentialProvider)?
     /// What the provider brought; nil until it was asked.
     private let pass = Mutex<Pass?>(nil)
@@ -33,6 +33,31 @@ final class ServerChannel: Sendable {
             throw .refused(error.description)
         }
         return codec.reply(try await transport.send(message), to: request)
+    }
+
+    /// Sends a request as it is, and once more with another token if the first was refused.
+    func exchange(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+        var response = try await once(request)
+        if response.status == 401, await renewToken() { response = try await once(request) }
+        return response
+    }
+
+    private func once(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+        let pass = await currentPass()
+        do throws(NetworkFailure) {
+            return try await transport.send(codec.dressed(request, headers: pass.headers, token: pass.token))
+        } catch {
+            throw PushMachine.error(of: error)
+        }
+    }
+
+    /// Uses a token from now on.
+    func use(token: String?) {
+        pass.withLock { pass in
+            var next = pass ?? Pass()
+            next.token = token
+            pass = next
+        }
     }
 
     private func currentPass() async -> Pass {

@@ -52,6 +52,8 @@ package struct ListRequest: Hashable, Sendable {
     package var includesDeleted = true
     /// Whether the answer tells how many rows match in all.
     package var counts = true
+    /// The parameters a server gave for the next page, in place of all of the above.
+    package var continuation: String?
 
     package init(table: String, filter: Expression? = nil) {
         self.table = table
@@ -109,6 +111,9 @@ package struct ServerList: Hashable, Sendable {
     package var rows: [ServerRow]
     /// How many rows match in all, where the server says.
     package var count: Int?
+    /// The parameters of the next page, where the server links to one. Only who reads a list once follows it: it counts
+    /// rows that may move.
+    package var next: String?
 
     package init(rows: [ServerRow], count: Int?) {
         self.rows = rows

@@ -1,6 +1,7 @@
 // The way from a store to the simulated server: perfect unless told otherwise, and the same every time.
 
 import Synchronization
+public import Syncline
 package import SynclineCore
 package import SynclineWire
 
@@ -76,5 +77,12 @@ extension SimulatedNetwork: HTTPTransport {
             if let retryAfter { response.headers.append(HTTPHeader("Retry-After", retryAfter)) }
             return response
         }
+    }
+}
+
+extension SyncConfiguration {
+    /// Makes a store's requests go through a simulated network instead of the real one.
+    public mutating func connect(to network: SimulatedNetwork) {
+        transport = network
     }
 }

@@ -18,6 +18,10 @@ extension WireCodec {
                 reply.content = .unreadable(error.description)
             }
         }
+        if case .list(var list) = reply.content, list.next == nil, let link = response.headers.value("Link") {
+            list.next = NextLink.parameters(header: link)
+            reply.content = .list(list)
+        }
         if case .unreadable = reply.content, !isGood { reply.message = ErrorText.message(response.body) }
         return reply
     }

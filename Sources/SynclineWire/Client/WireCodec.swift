@@ -18,14 +18,28 @@ package struct WireCodec: Sendable {
     package func request(
         _ request: ServerRequest, headers: [HTTPHeader] = [], token: String? = nil
     ) throws(UnsupportedPredicate) -> HTTPRequest {
-        var result: HTTPRequest
+        dressed(try plain(request), headers: headers, token: token)
+    }
+
+    /// A request without what every request has.
+    package func plain(_ request: ServerRequest) throws(UnsupportedPredicate) -> HTTPRequest {
         switch request {
-        case .write(let write): result = self.request(write)
-        case .row(let table, let id): result = at("GET", table, id)
+        case .write(let write): return self.request(write)
+        case .row(let table, let id): return at("GET", table, id)
         case .list(let list):
-            result = at("GET", list.table)
-            result.query = try parameters(list)
+            var request = at("GET", list.table)
+            if let continuation = list.continuation {
+                request.query = HTTPRequest.parameters(continuation)
+            } else {
+                request.query = try parameters(list)
+            }
+            return request
         }
+    }
+
+    /// A request with what every request has.
+    package func dressed(_ request: HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil) -> HTTPRequest {
+        var result = request
         result.headers.insert(HTTPHeader(WireHeader.version, serverProtocol.versionText), at: 0)
         result.headers.insert(HTTPHeader("Accept", "application/json"), at: 1)
         if let token { result.headers.append(credentials(token)) }

@@ -31,13 +31,25 @@ extension HTTPRequest {
         }
         self.init(method, "/" + segments.joined(separator: "/"))
         if segments.contains(where: { $0.contains("/") }) { self.segments = segments }
-        for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+        if parts.count > 1 {
+            guard let parameters = HTTPRequest.decoded(parameters: parts[1]) else { return nil }
+            query = parameters
+        }
+    }
+
+    /// The parameters of a URL's query, or none if they can't be decoded.
+    static func parameters(_ query: String) -> [HTTPHeader] { decoded(parameters: query[...]) ?? [] }
+
+    private static func decoded(parameters text: Substring) -> [HTTPHeader]? {
+        var parameters: [HTTPHeader] = []
+        for pair in text.split(separator: "&") {
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = PercentEncoding.decode(sides[0], plusIsSpace: true),
                 let value = PercentEncoding.decode(sides.count > 1 ? sides[1] : "", plusIsSpace: true)
             else { return nil }
-            query.append(HTTPHeader(name, value))
+            parameters.append(HTTPHeader(name, value))
         }
+        return parameters
     }
 }
 

@@ -20,6 +20,8 @@ enum RowListReader {
                 switch name {
                 case "results", "items": rows = try self.rows(&scanner)
                 case "count": list.count = try count(&scanner)
+                case "nextLink":
+                    if case .string(let link) = try scanner.value(depth: 1) { list.next = NextLink.parameters(link) }
                 default: _ = try scanner.value(depth: 1)
                 }
                 more = try scanner.hasNext("}")
@@ -72,5 +74,27 @@ enum RowListReader {
         case .integer(let count) where count >= 0: return Int(count)
         default: throw scanner.error(.wrongShape("the count must be a number of rows"), at: start)
         }
+    }
+}
+
+/// The link to the next page. Servers give a whole URL, a path, or parameters alone, and some lose the port or the path on
+/// the way: only the parameters are taken.
+enum NextLink {
+    static func parameters(_ link: String) -> String? {
+        guard !link.isEmpty else { return nil }
+        guard let mark = link.firstIndex(of: "?") else { return link.contains("/") ? nil : link }
+        return String(link[link.index(after: mark)...])
+    }
+
+    /// The link of a `Link` header: `URL; rel=next`, with or without angle brackets.
+    static func parameters(header: String) -> String? {
+        for part in header.split(separator: ",") {
+            let pieces = part.split(separator: ";").map { $0.trimmed }
+            guard pieces.dropFirst().contains(where: { $0 == "rel=next" || $0 == "rel=\"next\"" }) else { continue }
+            var link = pieces[0]
+            if link.hasPrefix("<"), link.hasSuffix(">") { link = String(link.dropFirst().dropLast()) }
+            return parameters(link)
+        }
+        return nil
     }
 }

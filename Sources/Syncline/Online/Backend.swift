@@ -1,0 +1,139 @@
+// A server, asked directly: its tables without a local store, its own calls, and signing in.
+
+public import SynclineCore
+package import SynclineWire
+
+/// A server of tables, without a store between.
+public final class Backend: Sendable {
+    let channel: ServerChannel
+
+    /// The server at a URL.
+    public convenience init(
+        url: String, speaking server: ServerProtocol = .zumo2, credentials: (any CredentialProvider)? = nil
+    ) throws(SyncError) {
+        self.init(try makeTransport(baseURL: url), speaking: server, credentials)
+    }
+
+    package init(
+        _ transport: any HTTPTransport, speaking server: ServerProtocol, _ credentials: (any CredentialProvider)?
+    ) {
+        channel = ServerChannel(transport, server, credentials)
+    }
+
+    init(_ channel: ServerChannel) {
+        self.channel = channel
+    }
+
+    /// A table of the server.
+    public func table(_ name: String) -> OnlineTable {
+        OnlineTable(channel: channel, name: name)
+    }
+
+    /// What a call of the server's own answered.
+    public struct Answer: Hashable, Sendable {
+        public var status: Int
+        /// Names as they came.
+        public var headers: [String: String]
+        public var body: [UInt8]
+
+        /// The body as JSON; nil if it is none.
+        public var value: Value? { try? Value(json: body) }
+    }
+
+    /// Calls what the server offers beside tables, at `/api/name`. Any status is an answer.
+    public func call(
+        _ name: String, method: String = "POST", parameters: [String: String] = [:], headers: [String: String] = [:],
+        value: Value? = nil
+    ) async throws(SyncError) -> Answer {
+        var headers = headers
+        if value != nil { headers["Content-Type"] = headers["Content-Type"] ?? "application/json" }
+        return try await call(
+            name, method: method, parameters: parameters, headers: headers, body: value.map { Array($0.json.utf8) })
+    }
+
+    /// The same with a body of any kind.
+    public func call(
+        _ name: String, method: String = "POST", parameters: [String: String] = [:], headers: [String: String] = [:],
+        body: [UInt8]?
+    ) async throws(SyncError) -> Answer {
+        var request = HTTPRequest(method.uppercased(), "/api/" + name)
+        request.query = parameters.sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
+        request.headers = headers.sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
+        request.body = body
+        let response = try await channel.exchange(request)
+        return Answer(
+            status: response.status,
+            headers: Dictionary(response.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }, body: response.body)
+    }
+
+    // MARK: Signing in
+
+    /// Who signed in.
+    public struct User: Hashable, Sendable {
+        public var id: String
+        public var token: String
+    }
+
+    /// Exchanges what an identity provider gave for a token of the server, and uses that from now on.
+    public func signIn(_ provider: String, with tokens: [String: String]) async throws(SyncError) -> User {
+        // The long name that apps knew it by.
+        let name = provider.lowercased() == "windowsazureactivedirectory" ? "aad" : provider
+        var request = HTTPRequest("POST", "/.auth/login/" + name)
+        request.headers = [HTTPHeader("Content-Type", "application/json")]
+        let members = tokens.sorted { $0.key < $1.key }.map { Value.Member($0.key, .string($0.value)) }
+        request.body = Array(Value.object(members).json.utf8)
+        let value = try await signedIn(request)
+        guard let token = value.text("authenticationToken"), let id = value.member("user")?.text("userId") else {
+            throw SyncError(.serverError, "the answer to signing in has no token or no user")
+        }
+        channel.use(token: token)
+        return User(id: id, token: token)
+    }
+
+    /// Gets a fresh token for who is signed in, and uses that from now on.
+    public func refreshSignIn() async throws(SyncError) -> String {
+        let value = try await signedIn(HTTPRequest("GET", "/.auth/refresh"))
+        guard let token = value.text("authenticationToken") else {
+            throw SyncError(.serverError, "the answer to the refresh has no token")
+        }
+        channel.use(token: token)
+        return token
+    }
+
+    /// Forgets the token.
+    public func signOut() {
+        channel.use(token: nil)
+    }
+
+    private func signedIn(_ request: HTTPRequest) async throws(SyncError) -> Value {
+        let response = try await channel.exchange(request)
+        guard (200..<300).contains(response.status) else {
+            let reply = channel.codec.reply(response, to: .row(table: "", id: ""))
+            if response.status < 500 { throw PushMachine.unauthorized(reply) }
+            throw PushMachine.error(of: reply)
+        }
+        guard let value = try? Value(json: response.body) else {
+            throw SyncError(.serverError, "the answer is no JSON")
+        }
+        return value
+    }
+}
+
+extension SyncDatabase {
+    /// The store's server, asked directly: nothing of it touches the local tables.
+    public func backend() async throws(SyncError) -> Backend {
+        Backend(try await channel().0)
+    }
+}
+
+extension Value {
+    fileprivate func member(_ name: String) -> Value? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+
+    fileprivate func text(_ name: String) -> String? {
+        if case .string(let text)? = member(name) { return text }
+        return nil
+    }
+}

@@ -1,0 +1,153 @@
+// A table of a server, asked directly. Nothing is kept: what the server says is returned, and what it refuses is thrown.
+
+public import SynclineCore
+import SynclineWire
+
+public struct OnlineTable: Sendable {
+    let channel: ServerChannel
+    /// Its name.
+    public let name: String
+
+    /// Rows, and where more are.
+    public struct Page: Hashable, Sendable {
+        public var rows: [StoredRow]
+        /// How many rows match in all, where it was asked for.
+        public var count: Int?
+        /// Where the server says there are more.
+        var next: String?
+
+        /// Whether the server says there are more.
+        public var hasMore: Bool { next != nil }
+    }
+
+    // MARK: Reading
+
+    /// A row; nil if the server has none.
+    public func get(id: String) async throws(SyncError) -> StoredRow? {
+        try Item.check(id: id)
+        let reply = try await send(.row(table: name, id: id))
+        return reply.status == 404 || reply.status == 410 ? nil : try row(reply)
+    }
+
+    /// The first rows that match, as many as the server gives at once.
+    public func query(_ query: Query) async throws(SyncError) -> Page {
+        var list = ListRequest(table: name, filter: query.filter)
+        list.order = query.order
+        list.top = query.top
+        list.skip = query.skip
+        list.select = query.select
+        list.counts = query.countsAll
+        list.includesDeleted = false
+        return try await page(list)
+    }
+
+    /// The page behind another; nil behind the last.
+    public func page(after page: Page) async throws(SyncError) -> Page? {
+        guard let next = page.next else { return nil }
+        var list = ListRequest(table: name)
+        list.continuation = next
+        return try await self.page(list)
+    }
+
+    private func page(_ list: ListRequest) async throws(SyncError) -> Page {
+        let reply = try await send(.list(list))
+        guard reply.status == 200 else { throw error(reply) }
+        guard case .list(let found) = reply.content else {
+            throw SyncError(.serverError, "the server's answer is not a list of rows")
+        }
+        return Page(
+            rows: found.rows.map { StoredRow(id: $0.id, columns: $0.columns) }, count: found.count, next: found.next)
+    }
+
+    // MARK: Writing
+
+    /// Inserts a row and returns the server's; without an id the server makes one.
+    @discardableResult
+    public func insert(_ item: Value) async throws(SyncError) -> StoredRow {
+        let item = try Item(item)
+        var request = HTTPRequest("POST", path)
+        request.body = body(item, withID: true)
+        return try row(await write(request))
+    }
+
+    /// Changes a row, and with a version only if the server's still has it. To a server of the newer protocol the item is
+    /// the whole row.
+    @discardableResult
+    public func update(_ item: Value, version: String? = nil) async throws(SyncError) -> StoredRow {
+        let item = try Item(item)
+        guard let id = item.id else { throw SyncError(.missingID, "an update names the row by its id") }
+        let isPart = channel.codec.serverProtocol == .zumo2
+        var request = HTTPRequest(isPart ? "PATCH" : "PUT", path + "/" + id)
+        request.body = body(item, withID: !isPart)
+        return try row(await write(request, version))
+    }
+
+    /// Deletes a row, and with a version only if the server's still has it.
+    public func delete(id: String, version: String? = nil) async throws(SyncError) {
+        try Item.check(id: id)
+        let reply = try await write(HTTPRequest("DELETE", path + "/" + id), version)
+        guard (200..<300).contains(reply.status) else { throw error(reply) }
+    }
+
+    /// Brings back a row that a server with soft delete still has.
+    @discardableResult
+    public func undelete(id: String, version: String? = nil) async throws(SyncError) -> StoredRow {
+        try Item.check(id: id)
+        if channel.codec.serverProtocol == .zumo2 {
+            return try row(await write(HTTPRequest("POST", path + "/" + id), version))
+        }
+        var read = HTTPRequest("GET", path + "/" + id)
+        read.query = [HTTPHeader("__includedeleted", "true")]
+        let known = try row(await write(read))
+        var request = HTTPRequest("PUT", path + "/" + id)
+        request.query = read.query
+        let members = known.columns.own.members + [.init("deleted", .bool(false))]
+        request.body = Array(Value.object([.init("id", .string(id))] + members).json.utf8)
+        return try row(await write(request, version))
+    }
+
+    // MARK: Parts
+
+    private var path: String { channel.codec.tables + "/" + name }
+
+    private func body(_ item: Item, withID: Bool) -> [UInt8] {
+        let id = item.id.map { [Value.Member("id", .string($0))] } ?? []
+        return Array(Value.object((withID ? id : []) + item.columns.members).json.utf8)
+    }
+
+    private func send(_ request: ServerRequest) async throws(SyncError) -> ServerReply {
+        let message: HTTPRequest
+        do throws(UnsupportedPredicate) {
+            message = try channel.codec.plain(request)
+        } catch {
+            throw SyncError(error)
+        }
+        return channel.codec.reply(try await channel.exchange(message), to: request)
+    }
+
+    private func write(_ request: HTTPRequest, _ version: String? = nil) async throws(SyncError) -> ServerReply {
+        var request = request
+        if let version { request.headers.append(HTTPHeader("If-Match", EntityTag.text(of: version))) }
+        if request.body != nil { request.headers.append(HTTPHeader("Content-Type", "application/json")) }
+        return channel.codec.reply(try await channel.exchange(request), to: .row(table: name, id: ""))
+    }
+
+    private func row(_ reply: ServerReply) throws(SyncError) -> StoredRow {
+        guard (200..<300).contains(reply.status) else { throw error(reply) }
+        guard case .row(let row) = reply.content else {
+            throw SyncError(.serverError, "the server's answer is not a row")
+        }
+        return StoredRow(id: row.id, columns: row.columns)
+    }
+
+    private func error(_ reply: ServerReply) -> SyncError {
+        let words = reply.message ?? "the server answered \(reply.status)"
+        return switch reply.status {
+        case 401: PushMachine.unauthorized(reply)
+        case 404, 410: SyncError(.rowGone, words, hint: "The server has no such row.")
+        case 409, 412: SyncError(.conflict, words, hint: "Get the server's row, and try with its version.")
+        case 408, 429, 500...: PushMachine.error(of: reply)
+        default: SyncError(.rejected, words)
+        }
+    }
+}

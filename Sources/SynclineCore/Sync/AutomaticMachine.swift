@@ -1,0 +1,95 @@
+// When a store syncs by itself: soon after a change, after a while, at once when asked or when the network is back, and
+// after failures later and later. It is told what happened and when; waiting and syncing are the driver's.
+
+package struct AutomaticMachine: Sendable {
+    package enum Signal: Hashable, Sendable {
+        /// The app changed rows.
+        case changed
+        case requested
+        /// There is a network again.
+        case reconnected
+        /// A moment that was asked for has come.
+        case alarm
+        /// A round is over.
+        case ended(SyncError?)
+    }
+
+    package enum Action: Hashable, Sendable {
+        case run
+        /// An alarm at a moment, in place of the one before; nil for none.
+        case alarm(at: Int64?)
+    }
+
+    package enum Phase: Hashable, Sendable {
+        case idle, running
+        /// It waits, because a round failed.
+        case waiting(until: Int64, SyncError)
+    }
+
+    package private(set) var phase = Phase.idle
+    /// How long after a change, and after a round, in milliseconds; nil for never.
+    private let delay: Int64?
+    private let interval: Int64?
+    private var failures = 0
+    private var alarm: Int64?
+    /// Whether something happened during a round that wants another.
+    private var wantsAnother = false
+
+    package init(delay: Int64?, interval: Int64?) {
+        self.delay = delay
+        self.interval = interval
+    }
+
+    /// `backoff` says how long to wait after so many failures.
+    package mutating func handle(_ signal: Signal, now: Int64, backoff: (Int) -> Int64) -> Action? {
+        switch (signal, phase) {
+        case (.ended(let error), _):
+            return ended(error, now: now, backoff)
+        case (.changed, .running):
+            wantsAnother = delay != nil
+            return nil
+        case (.requested, .running), (.reconnected, .running):
+            wantsAnother = true
+            return nil
+        case (.alarm, .running):
+            return nil
+        case (.changed, .idle):
+            guard let delay, alarm.map({ $0 > now + delay }) ?? true else { return nil }
+            return set(alarm: now + delay)
+        case (.changed, .waiting):
+            // It goes with the next try.
+            return nil
+        case (.requested, _), (.reconnected, _):
+            failures = 0
+            return run()
+        case (.alarm, _):
+            guard let alarm, alarm <= now else { return set(alarm: alarm) }
+            return run()
+        }
+    }
+
+    private mutating func run() -> Action {
+        phase = .running
+        alarm = nil
+        wantsAnother = false
+        return .run
+    }
+
+    private mutating func set(alarm moment: Int64?) -> Action {
+        alarm = moment
+        return .alarm(at: moment)
+    }
+
+    private mutating func ended(_ error: SyncError?, now: Int64, _ backoff: (Int) -> Int64) -> Action {
+        if let error {
+            failures += 1
+            let until = now + backoff(failures)
+            phase = .waiting(until: until, error)
+            return set(alarm: until)
+        }
+        failures = 0
+        phase = .idle
+        if wantsAnother { return set(alarm: now + (delay ?? 0)) }
+        return set(alarm: interval.map { now + $0 })
+    }
+}
