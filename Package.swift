@@ -97,7 +97,8 @@ let package = Package(
         .testTarget(
             name: "SynclineWireTests",
             dependencies: [
-                "SynclineCore", "SynclineWire", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                "SynclineCore", "SynclineTesting", "SynclineWire",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings + urlSession
         ),

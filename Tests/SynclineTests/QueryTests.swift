@@ -3,6 +3,7 @@
 
 import SegmentLog
 import SynclineCore
+import SynclineTesting
 import Testing
 
 @testable import Syncline

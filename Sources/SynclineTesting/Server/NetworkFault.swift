@@ -37,16 +37,9 @@ public struct RandomFaults: Hashable, Sendable {
 
     /// What the request of a number meets.
     func fault(_ number: Int) -> NetworkFault? {
-        let chance = RandomFaults.mix(seed &+ UInt64(number) &* 0x9e37_79b9_7f4a_7c15)
-        guard !faults.isEmpty, chance % 1000 < UInt64(max(0, perThousand)) else { return nil }
-        return faults[Int(RandomFaults.mix(chance) % UInt64(faults.count))]
-    }
-
-    /// The last step of SplitMix64.
-    private static func mix(_ number: UInt64) -> UInt64 {
-        var mixed = number
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
+        // A seed of its own, so that a fault does not depend on how many there were before.
+        var chance = Chance(seed: seed &+ UInt64(number) &* 0x632b_e59b_d9b4_e019)
+        guard !faults.isEmpty, chance.below(1000) < perThousand else { return nil }
+        return chance.pick(faults)
     }
 }

@@ -11,7 +11,7 @@
         private let loop: CurlLoop
         private let numbers = Atomic<UInt64>(0)
 
-        /// `base` is a backend's URL as ``BaseURL/check(_:)`` gives it.
+        /// `base` is a backend's URL without a slash at its end.
         init(_ base: String, _ limits: TransportLimits) throws(SyncError) {
             self.base = base
             guard let loop = CurlLoop(limits) else {

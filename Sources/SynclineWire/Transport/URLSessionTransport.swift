@@ -15,8 +15,8 @@
         private let session: URLSession
         private let exchanges: URLSessionExchanges
 
-        /// `base` is a backend's URL as ``BaseURL/check(_:)`` gives it.
-        init(_ base: String, _ limits: TransportLimits) {
+        /// `base` is a backend's URL without a slash at its end.
+        package init(_ base: String, _ limits: TransportLimits) {
             self.base = base
             self.limits = limits
             exchanges = URLSessionExchanges(responseSize: limits.responseSize)

@@ -2,6 +2,7 @@
 // something else.
 
 #if os(Linux)
+    import Glibc
     import Synchronization
     import SynclineCore
     import SynclineWire
@@ -29,6 +30,14 @@
         }
     }
 
+    /// The transport that is tested: this platform's, or that of Apple platforms where a build has it.
+    private func transport(_ url: String, _ limits: TransportLimits = TransportLimits()) throws -> any HTTPTransport {
+        #if SYNCLINE_URLSESSION
+            if getenv("SYNCLINE_URLSESSION") != nil { return URLSessionTransport(url, limits) }
+        #endif
+        return try makeTransport(baseURL: url, limits: limits)
+    }
+
     /// What one exchange with a server comes to.
     private func exchange(
         limits: TransportLimits = TransportLimits(), scheme: String = "http",
@@ -36,7 +45,7 @@
     ) async throws -> Result<HTTPResponse, NetworkFailure> {
         let server = SocketServer(serve)
         defer { server.stop() }
-        return await send(try makeTransport(baseURL: "\(scheme)://127.0.0.1:\(server.port)", limits: limits))
+        return await send(try transport("\(scheme)://127.0.0.1:\(server.port)", limits))
     }
 
     extension HTTPResponse {
@@ -60,7 +69,7 @@
                 HTTPHeader("If-Match", "\"x\\\"\""), HTTPHeader("X-Empty", ""), HTTPHeader("Bad\r\nHeader", "x"),
             ]
             request.body = Array("{\"text\":\"ü\"}".utf8)
-            let response = try await send(try makeTransport(baseURL: server.url + "/app/"), request).get()
+            let response = try await send(try transport(server.url + "/app"), request).get()
             #expect(response.status == 412)
             #expect(response.text == "grüße")
             #expect(response.headers.value("etag") == "\"v\"")
@@ -86,7 +95,7 @@
                 connection.write("HTTP/1.1 204 No Content\r\n\r\n")
             }
             defer { server.stop() }
-            let response = try await send(try makeTransport(baseURL: server.url), HTTPRequest(method, "/t")).get()
+            let response = try await send(try transport(server.url), HTTPRequest(method, "/t")).get()
             #expect(response.status == 204 && response.body.isEmpty)
             let text = seen.withLock { $0 }
             #expect(text.hasPrefix("\(method) /t HTTP/1.1\r\n"))
@@ -103,7 +112,7 @@
                     }
                 }
                 defer { server.stop() }
-                let transport = try makeTransport(baseURL: server.url)
+                let transport = try transport(server.url)
                 for _ in 0..<5 { #expect(try await send(transport).get().text == "ok") }
                 #expect(server.connectionCount == (closes ? 5 : 1))
             }
@@ -117,7 +126,7 @@
                 }
             }
             defer { server.stop() }
-            let transport = try makeTransport(baseURL: server.url)
+            let transport = try transport(server.url)
             await withTaskGroup(of: Bool.self) { group in
                 for number in 0..<50 {
                     group.addTask {
@@ -186,7 +195,7 @@
                 }
             }
             defer { server.stop() }
-            let transport = try makeTransport(baseURL: server.url)
+            let transport = try transport(server.url)
             for _ in 0..<3 {
                 let response = try await send(transport).get()
                 #expect(response.status == 200 && response.text == "abc")
@@ -229,8 +238,8 @@
         func offline() async throws {
             let server = SocketServer { _ in }
             server.stop()
-            #expect(kind(await send(try makeTransport(baseURL: server.url))) == .offline)
-            #expect(kind(await send(try makeTransport(baseURL: "http://host.invalid"))) == .offline)
+            #expect(kind(await send(try transport(server.url))) == .offline)
+            #expect(kind(await send(try transport("http://host.invalid"))) == .offline)
             let result = try await exchange(scheme: "https") { connection in
                 _ = connection.read()
                 connection.write("HTTP/1.1 400 This is no TLS\r\n\r\n")
@@ -259,7 +268,7 @@
                 ended.yield()
             }
             defer { server.stop() }
-            let transport = try makeTransport(baseURL: server.url)
+            let transport = try transport(server.url)
             let task = Task { await send(transport) }
             for await _ in arrivals { break }
             task.cancel()
@@ -279,7 +288,7 @@
                     while connection.readRequest() != nil { connection.answer("ok") }
                 }
                 defer { server.stop() }
-                #expect(try await send(try makeTransport(baseURL: server.url)).get().status == 200)
+                #expect(try await send(try transport(server.url)).get().status == 200)
             }
         }
 

@@ -1,14 +1,14 @@
 // Chance for tests: the same seed gives the same choices on every machine and in every build.
 
 /// SplitMix64.
-struct Chance: RandomNumberGenerator {
+package struct Chance: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -17,16 +17,16 @@ struct Chance: RandomNumberGenerator {
     }
 
     /// A number from 0 to below the limit.
-    mutating func below(_ limit: Int) -> Int {
+    package mutating func below(_ limit: Int) -> Int {
         Int(next() % UInt64(limit))
     }
 
     /// True once in so many times.
-    mutating func once(in times: Int) -> Bool {
+    package mutating func once(in times: Int) -> Bool {
         below(times) == 0
     }
 
-    mutating func pick<Value>(_ values: [Value]) -> Value {
+    package mutating func pick<Value>(_ values: [Value]) -> Value {
         values[below(values.count)]
     }
 }
