@@ -101,7 +101,7 @@
                 exchanges[dataTask.taskIdentifier]?.response.status = response.statusCode
                 exchanges[dataTask.taskIdentifier]?.response.headers = response.allHeaderFields.compactMap { field in
                     guard let name = field.key as? String, let value = field.value as? String else { return nil }
-                    return HTTPHeader(name, value)
+                    return HTTPHeader(name, value.trimmed)
                 }
             }
             completionHandler(.allow)
@@ -129,7 +129,7 @@
                 } else if let error {
                     .failure(URLSessionExchanges.failure(error))
                 } else if exchange.response.status == 0 {
-                    .failure(.refused("the answer is not HTTP"))
+                    .failure(.offline("the connection was closed without an answer"))
                 } else {
                     .success(exchange.response)
                 }
