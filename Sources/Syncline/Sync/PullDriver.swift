@@ -59,16 +59,12 @@ struct PullDriver {
         _ rows: [PulledRow], _ query: PullQuery, _ cursor: CursorState?, isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
         let effect = try await database.perform(.durable) { engine throws(SyncError) in
-            var effect = PageEffect()
-            var news: [PulledRow] = []
-            var before: [(row: PulledRow, sight: RowStanding)] = []
-            for row in rows {
-                let standing = try inAppWords { () throws(StateError) in
-                    RowStanding(try engine.reader.entry(query.table, row.id))
-                }
-                guard standing.isChanged(by: row) else { continue }
-                news.append(row)
-                before.append((row, standing))
+            let projector = engine.projector
+            projector.pageEffect = PageEffect()
+            let news = try inAppWords { () throws(StateError) in
+                var news: [PulledRow] = []
+                for row in rows where try projector.isNews(row, in: query.table) { news.append(row) }
+                return news
             }
             var moved = cursor
             if let queryID = query.queryID, let cursor {
@@ -78,20 +74,14 @@ struct PullDriver {
                 known?.updated = 0
                 if known == cursor { moved = nil }
             }
-            if news.isEmpty && moved == nil { return effect }
+            if news.isEmpty && moved == nil { return projector.pageEffect }
             moved?.updated = engine.surroundings.now()
             try engine.record(
                 .page(
                     PulledPage(
                         table: query.table, queryID: query.queryID, rows: news, cursor: moved, isAudit: isAudit)))
             if !news.isEmpty { engine.touch(query.table) }
-            for (row, standing) in before {
-                let after = try inAppWords { () throws(StateError) in
-                    RowStanding(try engine.reader.entry(query.table, row.id))
-                }
-                effect.count(standing, after)
-            }
-            return effect
+            return projector.pageEffect
         }
         report.changed += effect.changed
         report.deleted += effect.deleted
@@ -128,41 +118,5 @@ struct PullDriver {
             let rows = gone[part..<min(part + 1000, gone.count)].map { PulledRow(id: $0, row: nil) }
             try await store(rows, query, nil, isAudit: true, &report)
         }
-    }
-}
-
-/// What matters of a row when a page comes.
-private struct RowStanding {
-    let base: Row?
-    let isVisible: Bool
-    let isConflict: Bool
-    let isVoid: Bool
-    let serverSide: Row?
-
-    init(_ entry: RowEntry?) {
-        base = entry?.base
-        isVisible = entry?.isPresent ?? false
-        let frozen = entry?.pending?.frozen
-        isConflict = frozen?.status == .conflict
-        serverSide = isConflict ? frozen?.server : nil
-        isVoid = entry?.pending.map { $0.operation == nil && $0.frozen == nil } ?? false
-    }
-
-    func isChanged(by row: PulledRow) -> Bool {
-        guard let new = row.row else { return base != nil }
-        return !(base?.isSameState(as: new) ?? false)
-    }
-}
-
-/// What a page brought.
-private struct PageEffect: Sendable {
-    var changed = 0
-    var deleted = 0
-    var conflicts = 0
-
-    mutating func count(_ before: RowStanding, _ after: RowStanding) {
-        if after.base != nil, after.base != before.base || after.serverSide != before.serverSide { changed += 1 }
-        if after.isConflict, !before.isConflict { conflicts += 1 }
-        if before.isVisible, !after.isVisible { deleted += 1 }
     }
 }

@@ -20,7 +20,15 @@ extension Projector {
             if found == nil { return }
             try removeBase(&entry, key)
         }
+        pageEffect.count(found, entry)
         try write(entry, key, old: old)
+    }
+
+    /// Whether a row from the server would change anything.
+    package func isNews(_ pulled: PulledRow, in table: String) throws(StateError) -> Bool {
+        guard let entry = try entry(rowKey(table, pulled.id)).entry else { return pulled.row != nil }
+        guard let row = pulled.row else { return entry.base != nil }
+        return !(entry.base?.isSameState(as: row) ?? false)
     }
 
     private func rebase(_ entry: inout RowEntry, _ key: [UInt8], onto row: Row) throws(StateError) {
@@ -134,6 +142,24 @@ extension Projector {
 
 extension FrozenOperation {
     fileprivate var isConflictingDelete: Bool { status == .conflict && kind == .delete }
+}
+
+/// What pages brought.
+package struct PageEffect: Hashable, Sendable {
+    /// Rows whose base became another.
+    package private(set) var changed = 0
+    /// Rows an app does not see any more.
+    package private(set) var deleted = 0
+    /// Conflicts that were found.
+    package private(set) var conflicts = 0
+
+    package init() {}
+
+    fileprivate mutating func count(_ before: RowEntry?, _ after: RowEntry) {
+        if after.base != nil { changed += 1 }
+        if before?.isPresent == true, !after.isPresent { deleted += 1 }
+        if after.pending?.frozen?.status == .conflict, before?.pending?.frozen?.status != .conflict { conflicts += 1 }
+    }
 }
 
 /// Whether a row from the server and a pending operation are in conflict at once.

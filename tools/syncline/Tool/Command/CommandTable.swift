@@ -21,7 +21,7 @@ package struct CommandTable: Sendable {
         InspectCommand.summary, InspectCommand.segments, InspectCommand.frames, InspectCommand.checkpoints,
         VerifyCommand.command, RepairCommand.command,
         RawAppendCommand.command, RawCatCommand.command,
-        BenchLogCommand.command,
+        BenchLogCommand.command, BenchSyncCommand.command,
         HelpCommand.command, ManCommand.command, CompletionsCommand.command, VersionCommand.command,
     ])
 

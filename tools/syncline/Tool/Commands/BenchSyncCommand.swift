@@ -1,0 +1,65 @@
+// `bench sync`: how fast rows come from pages that are in memory to durable state, and how fast pending operations become
+// requests. No network is measured.
+
+import SegmentLog
+import Syncline
+import SynclineInspect
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+enum BenchSyncCommand {
+    static let command = Command(
+        "bench sync", "measures pulling and preparing a push, without a network",
+        details: [
+            """
+            Makes pages of rows in memory, pulls them into a new store, changes every row, and makes the requests that \
+            a push would send. The store is made in the current folder and removed at the end.
+            """
+        ],
+        options: [
+            Option("rows", value: "N", "how many rows; 100000"),
+            Option("page-size", value: "N", "rows a page; 1000"),
+        ],
+        examples: [Example("syncline bench sync --rows 1000000", "a first pull of a million rows")],
+        result: #"{"rows":n,"pageSize":n,"pull":{"seconds","rowsPerSecond"},"push":{…},"peakBytes":n}"#,
+        run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let workload = SyncWorkload(
+            rows: Int(try arguments.number("rows", in: 1...10_000_000) ?? 100_000),
+            pageSize: Int(try arguments.number("page-size", in: 1...128_000) ?? 1000))
+        let path = context.environment.directory + "/syncline-bench-\(getpid())"
+        let storage = POSIXStorage(directory: path)
+        defer {
+            for name in (try? storage.names(in: "")) ?? [] { try? storage.remove(name) }
+            rmdir(path)
+        }
+        let figures = try await workload.run(storage)
+        try context.output.value([
+            "rows": .number(workload.rows), "pageSize": .number(workload.pageSize), "pull": json(figures.pull, "rows"),
+            "push": json(figures.push, "operations"), "peakBytes": .number(figures.peak),
+        ])
+        let style = context.output.style
+        for (label, figure, what) in [("pull", figures.pull, "rows"), ("push", figures.push, "requests")] {
+            try context.output.line(
+                style.paint(label.padded(to: 10), .dim)
+                    + style.paint("\(grouped(UInt64(figure.perSecond))) \(what)/s", .heading))
+        }
+        try context.output.line(
+            style.paint("memory".padded(to: 10), .dim)
+                + "\(humanBytes(UInt64(figures.peak))) more at the peak of the pull")
+        return .done
+    }
+
+    private static func json(_ figure: Figure, _ what: String) -> JSONValue {
+        .object([
+            .init(key: "seconds", value: .numeral(decimal(figure.seconds, places: 4))),
+            .init(key: what + "PerSecond", value: .number(Int(figure.perSecond))),
+        ])
+    }
+}
