@@ -153,7 +153,12 @@ public final class LogWriter: Sendable {
         guard note.bytes.count <= Format.noteLimit else {
             throw LogError(.invalidArgument, "a note of \(note.bytes.count) bytes is larger than \(Format.noteLimit)")
         }
-        try use { appender in appender.note = note }
+        // Whether the log may be written is asked when it is.
+        let failure: LogError? = appender.withLock { appender in
+            if appender.failure == nil { appender.note = note }
+            return appender.failure
+        }
+        if let failure { throw failure }
     }
 
     /// Seals the segment and begins the next, wherever it stands.
