@@ -146,4 +146,18 @@ extension LogWriter {
             }
         }
     }
+
+    /// Lets go of checkpoints that the newest took the place of. Where the log's beginning was collected they stay: they
+    /// are what is left of it if the newest is damaged.
+    package func drop(superseded checkpoints: [SequenceNumber]) throws(LogError) {
+        try use { appender throws(LogError) in
+            guard appender.head.current.floor <= SequenceNumber.none.next else { return }
+            do throws(StorageError) {
+                let all = try storage.names(in: "").compactMap(FileName.parseCheckpoint)
+                for old in checkpoints where all.contains(old) { try storage.remove(FileName.checkpoint(through: old)) }
+            } catch {
+                throw LogError(error)
+            }
+        }
+    }
 }

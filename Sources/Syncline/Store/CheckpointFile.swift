@@ -186,6 +186,8 @@ struct CheckpointJob: Sendable {
         } catch {
             throw SyncError(error)
         }
+        // What stays although it should not costs room; the next checkpoint tries again.
+        try? log.drop(superseded: layers.runs.prefix(merged).map { SequenceNumber(rawValue: $0.file) })
         return try inAppWords { () throws(StateError) in
             let source = try CheckpointBlocks(
                 log.storage, SequenceNumber(rawValue: through), log.identity, removesDamaged: true)
