@@ -21,17 +21,22 @@ package struct ByteReader {
     /// Everything that is left.
     package var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
 
+    @inline(__always)
     package mutating func byte() throws(MalformedBytes) -> UInt8 {
         guard offset < bytes.count else { throw MalformedBytes() }
         defer { offset += 1 }
         return bytes[offset]
     }
 
+    @inline(__always)
     package mutating func varint() throws(MalformedBytes) -> UInt64 {
         guard offset < bytes.count else { throw MalformedBytes() }
         let first = bytes[offset]
         offset += 1
-        if first < 0x80 { return UInt64(first) }
+        return first < 0x80 ? UInt64(first) : try rest(ofVarint: first)
+    }
+
+    private mutating func rest(ofVarint first: UInt8) throws(MalformedBytes) -> UInt64 {
         var number = UInt64(first & 0x7f)
         var shift: UInt64 = 7
         while offset < bytes.count {
@@ -52,6 +57,7 @@ package struct ByteReader {
     }
 
     /// A number of things of which each takes at least a byte: more than are left can't be.
+    @inline(__always)
     package mutating func count() throws(MalformedBytes) -> Int {
         let number = try varint()
         guard number <= UInt64(remaining) else { throw MalformedBytes() }
@@ -66,12 +72,14 @@ package struct ByteReader {
         UInt64(bigEndian: try take(8).loadUnaligned(as: UInt64.self))
     }
 
+    @inline(__always)
     package mutating func take(_ length: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
         guard length >= 0, length <= remaining else { throw MalformedBytes() }
         defer { offset += length }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
     }
 
+    @inline(__always)
     package mutating func counted() throws(MalformedBytes) -> UnsafeRawBufferPointer {
         try take(try count())
     }
@@ -82,6 +90,7 @@ package struct ByteReader {
         return text
     }
 
+    @inline(__always)
     package mutating func skip(_ length: Int) throws(MalformedBytes) {
         _ = try take(length)
     }

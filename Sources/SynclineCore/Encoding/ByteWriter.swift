@@ -4,9 +4,10 @@
 /// Bytes that grow at their end. Copies share the bytes: one of them is written to.
 package struct ByteWriter {
     private final class Storage {
-        var memory: UnsafeMutableRawPointer
-        var capacity: Int
-        var count = 0
+        // Unchecked: whoever writes has it for itself.
+        @exclusivity(unchecked) var memory: UnsafeMutableRawPointer
+        @exclusivity(unchecked) var capacity: Int
+        @exclusivity(unchecked) var count = 0
 
         init(capacity: Int) {
             memory = .allocate(byteCount: capacity, alignment: 16)

@@ -38,9 +38,7 @@ extension ByteWriter {
         case .double(let number):
             append(ValueTag.double)
             append(fixed: number.bitPattern)
-        case .string(let text):
-            var text = text
-            text.withUTF8 { append(textValue: UnsafeRawBufferPointer($0)) }
+        case .string(let text): append(textValue: text)
         case .date(let date): append(date: date)
         case .bytes(let content):
             append(ValueTag.bytes)
@@ -68,6 +66,11 @@ extension ByteWriter {
         }
     }
 
+    mutating func append(textValue text: String) {
+        var text = text
+        text.withUTF8 { append(textValue: UnsafeRawBufferPointer($0)) }
+    }
+
     /// A text value, given as UTF-8.
     package mutating func append(textValue utf8: UnsafeRawBufferPointer) {
         if let form = TextForm(utf8) { return append(form: form, of: utf8) }
@@ -82,9 +85,9 @@ extension ByteWriter {
 
     private mutating func append(form: TextForm, of utf8: UnsafeRawBufferPointer) {
         switch form {
-        case .lowerUUID, .upperUUID:
-            append(form == .lowerUUID ? ValueTag.lowerUUID : ValueTag.upperUUID)
-            append(hexadecimal: utf8)
+        case .uuid(let uuid):
+            append(uuid.isUpper ? ValueTag.upperUUID : ValueTag.lowerUUID)
+            append(uuid)
         case .hexadecimal:
             append(ValueTag.hexadecimal)
             append(varint: utf8.count / 2)
@@ -92,19 +95,6 @@ extension ByteWriter {
         case .instant(let milliseconds):
             append(ValueTag.instant)
             append(zigzag: milliseconds)
-        }
-    }
-
-    /// Pairs of hexadecimal digits as bytes; dashes between them are passed over.
-    mutating func append(hexadecimal utf8: UnsafeRawBufferPointer) {
-        var index = 0
-        while index < utf8.count {
-            if utf8[index] == UInt8(ascii: "-") {
-                index += 1
-                continue
-            }
-            append(TextForm.digit(utf8[index]) << 4 | TextForm.digit(utf8[index + 1]))
-            index += 2
         }
     }
 
@@ -126,53 +116,31 @@ extension ByteWriter {
 
 /// The forms of text that have an encoding of their own.
 enum TextForm: Hashable {
-    case lowerUUID, upperUUID, hexadecimal
+    case uuid(UUIDDigits)
+    case hexadecimal
     /// `2026-05-19T21:30:00.123Z`, as milliseconds since 1970.
     case instant(Int64)
 
     init?(_ utf8: UnsafeRawBufferPointer) {
         switch utf8.count {
-        case 36 where utf8[8] == UInt8(ascii: "-"): self.init(uuid: utf8)
+        case 36 where utf8[8] == UInt8(ascii: "-"):
+            guard let uuid = UUIDDigits(utf8) else { return nil }
+            self = .uuid(uuid)
         case 24 where utf8[10] == UInt8(ascii: "T"):
             guard let milliseconds = TextForm.milliseconds(utf8) else { return nil }
             self = .instant(milliseconds)
         case 16, 32, 40, 64:
-            for character in utf8 where !TextForm.isLowerDigit(character) { return nil }
+            guard TextForm.areLowerDigits(utf8) else { return nil }
             self = .hexadecimal
         default: return nil
         }
     }
 
-    private init?(uuid utf8: UnsafeRawBufferPointer) {
-        var hasLower = false
-        var hasUpper = false
-        guard utf8[13] == 0x2d, utf8[18] == 0x2d, utf8[23] == 0x2d else { return nil }
-        var index = 0
-        while index < 36 {
-            let character = utf8[index]
-            if character &- 0x30 > 9 {
-                if character &- 0x61 <= 5 {
-                    hasLower = true
-                } else if character &- 0x41 <= 5 {
-                    hasUpper = true
-                } else if character != 0x2d || (index != 8 && index != 13 && index != 18 && index != 23) {
-                    return nil
-                }
-            } else if index == 8 || index == 13 || index == 18 || index == 23 {
-                return nil
-            }
-            index += 1
+    private static func areLowerDigits(_ utf8: UnsafeRawBufferPointer) -> Bool {
+        for offset in stride(from: 0, to: utf8.count, by: 8) {
+            guard let digits = HexDigits(utf8, at: offset), !digits.hasUpper else { return false }
         }
-        if hasLower && hasUpper { return nil }
-        self = hasUpper ? .upperUUID : .lowerUUID
-    }
-
-    private static func isLowerDigit(_ character: UInt8) -> Bool {
-        (0x30...0x39).contains(character) || (0x61...0x66).contains(character)
-    }
-
-    static func digit(_ character: UInt8) -> UInt8 {
-        character < 0x3a ? character - 0x30 : (character & 0x1f) + 9
+        return true
     }
 
     /// Reads exactly the form that `text(of:)` writes.

@@ -18,7 +18,7 @@ package struct EventWriter {
     private var names: [String: (number: Int, spelling: String)] = [:]
     private var nameCount = 0
     /// The name and the shape written last, which the next row most often has too.
-    private var latestName: (name: String, number: Int)?
+    private var latestName: (utf8: [UInt8], number: Int)?
     private var latestShape: (shape: Shape, number: Int)?
     private var shapes: [ObjectIdentifier: Int] = [:]
     private var shapesByName: [Shape: Int] = [:]
@@ -33,17 +33,18 @@ package struct EventWriter {
     package var bytes: [UInt8] { writer.bytes }
 
     mutating func append(name: String) {
-        if let latest = latestName, latest.name.utf8.elementsEqual(name.utf8) {
-            return writer.append(varint: latest.number)
+        var name = name
+        let isLatest = name.withUTF8 { utf8 in latestName?.utf8.withBytes { $0.hasSameBytes(as: Bytes(utf8)) } ?? false
         }
+        if isLatest, let latest = latestName { return writer.append(varint: latest.number) }
         // Texts that Unicode takes for the same may be spelled in different bytes, which the state tells apart.
         if let known = names[name], known.spelling.utf8.elementsEqual(name.utf8) {
-            latestName = (name, known.number)
+            latestName = (Array(name.utf8), known.number)
             return writer.append(varint: known.number)
         }
         nameCount += 1
         names[name] = (nameCount, name)
-        latestName = (name, nameCount)
+        latestName = (Array(name.utf8), nameCount)
         writer.append(0)
         writer.append(text: name)
     }
@@ -66,11 +67,11 @@ package struct EventWriter {
         writer.append(counted: shape.encodedNames)
     }
 
-    /// A change that is a plain insert.
-    mutating func append(insertInto table: String, _ id: String, _ columns: Row) {
+    /// A change that is a plain insert, its row's id encoded.
+    mutating func append(insertInto table: String, _ id: Bytes, _ columns: Row) {
         writer.append(OperationKind.insert.rawValue)
         append(name: table)
-        append(id: id)
+        writer.append(id)
         append(row: columns)
     }
 
@@ -86,10 +87,7 @@ package struct EventWriter {
         if change.kind != .delete { append(row: change.columns) }
     }
 
-    mutating func append(id: String) {
-        var id = id
-        id.withUTF8 { writer.append(textValue: Bytes($0)) }
-    }
+    mutating func append(id: String) { writer.append(textValue: id) }
 
     fileprivate mutating func append(optional value: Value?) {
         writer.append(value == nil ? 0 : 1)

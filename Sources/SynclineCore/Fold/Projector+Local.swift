@@ -25,13 +25,9 @@ extension Projector {
 
     /// An insert of a row the state knows nothing of, which most changes are; false if it is something else.
     private func insertNew(_ change: EncodedChange, at position: Position, isGrouped: Bool) throws -> Bool {
-        guard change.kind == .insert, change.flags & 8 == 0, ids == .exact, indexes.isEmpty else { return false }
-        key.removeAll()
-        var table = change.table
-        let isID = table.withUTF8 { key.append(rowKey: Bytes($0), encodedID: change.id) }
-        guard isID else { return false }
-        let known = try key.withView { key throws(StateError) in try store.value(key) }
-        guard known == nil else { return false }
+        guard change.kind == .insert, change.flags & 8 == 0, try isUnknown(change.table, change.id) else {
+            return false
+        }
         insertNew(change.shape, change.values, at: position, isGrouped: isGrouped)
         return true
     }

@@ -4,23 +4,24 @@
 package final class Projector: ShapeNumbering {
     package let store: StateStore
     package let shapes: ShapeTable
-    package private(set) var ids: IDComparison
-    package internal(set) var totals: Totals
+    // Unchecked, as what follows: a fold never comes back to its projector from within.
+    @exclusivity(unchecked) package private(set) var ids: IDComparison
+    @exclusivity(unchecked) package internal(set) var totals: Totals
     /// The columns that have an index.
-    var indexes = IndexList()
+    @exclusivity(unchecked) var indexes = IndexList()
     /// The last event folded.
-    package internal(set) var through: UInt64
+    @exclusivity(unchecked) package internal(set) var through: UInt64
 
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
-    package static let version: UInt32 = 1
+    package static let version: UInt32 = 3
 
     /// What the pages folded since it was last emptied brought; no part of the state.
     package var pageEffect = PageEffect()
 
-    var key = ByteWriter(capacity: 128)
-    var value = ByteWriter(capacity: 1024)
+    @exclusivity(unchecked) var key = ByteWriter(capacity: 128)
+    @exclusivity(unchecked) var value = ByteWriter(capacity: 1024)
     /// The shape written last, which the next row most often has too.
-    private var latestShape: (shape: Shape, number: Int)?
+    @exclusivity(unchecked) private var latestShape: (shape: Shape, number: Int)?
 
     package init(
         store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()
@@ -109,12 +110,13 @@ package final class Projector: ShapeNumbering {
         return key.bytes
     }
 
-    /// Whether the state has nothing of a row, in a store that compares ids exactly; the row's key is left in `key`.
-    func isUnknown(_ table: String, _ id: String) throws(StateError) -> Bool {
+    /// Whether the state has nothing of a row, whose id is encoded as a value, in a store that compares ids exactly; the
+    /// row's key is left in `key`.
+    func isUnknown(_ table: String, _ id: Bytes) throws(StateError) -> Bool {
         guard ids == .exact, indexes.isEmpty else { return false }
         key.removeAll()
-        var (table, id) = (table, id)
-        table.withUTF8 { table in id.withUTF8 { key.append(rowKey: Bytes(table), id: Bytes($0), .exact) } }
+        var table = table
+        guard table.withUTF8({ key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
         return try key.withView { key throws(StateError) in try store.value(key) } == nil
     }
 

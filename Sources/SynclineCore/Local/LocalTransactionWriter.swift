@@ -6,6 +6,8 @@ package struct LocalTransactionWriter {
     private let isGrouped: Bool
     private let number: UInt64
     private var event: EventWriter
+    /// The id of the row in hand, encoded.
+    private var id = ByteWriter(capacity: 64)
     package private(set) var count = 0
     /// Why the state can't be folded any further: nothing of the event may stay.
     private var failure: SyncError?
@@ -39,12 +41,15 @@ package struct LocalTransactionWriter {
 
     /// The insert of a row the state knows nothing of, which needs no decision; false if it does.
     private mutating func insertNew(_ table: String, _ id: String, _ columns: Row) throws(SyncError) -> Bool {
+        self.id.removeAll()
+        self.id.append(textValue: id)
         do throws(StateError) {
-            guard try projector.isUnknown(table, id) else { return false }
+            let isUnknown = try self.id.withView { id throws(StateError) in try projector.isUnknown(table, id) }
+            guard isUnknown else { return false }
         } catch {
             throw SyncError(error)
         }
-        event.append(insertInto: table, id, columns)
+        self.id.withView { event.append(insertInto: table, $0, columns) }
         columns.withView {
             projector.insertNew(
                 $0.shape, $0.bytes, at: Position(event: number, index: UInt32(count)), isGrouped: isGrouped)

@@ -1,10 +1,14 @@
 // Says quickly that a key is certainly not in a run: a Bloom filter in blocks of one cache line, sixteen bits a key. A key
-// sets one bit in each of the eight words of its block; about one absent key in a thousand is not told.
+// sets one bit in each of the eight words of its block; about one absent key in a thousand is not told. The journal is
+// left out: nobody asks for a change that is not there.
 
 struct KeyFilter: Sendable {
     private let words: [UInt64]
 
     private static let blockWords = 8
+
+    /// Whether a key of this kind is in the filter if it is in the run.
+    static func covers(_ key: Bytes) -> Bool { key.first != Keyspace.journal }
 
     /// The filter of keys, given by their hashes.
     init(hashes: [UInt64]) {
@@ -38,14 +42,16 @@ struct KeyFilter: Sendable {
     }
 
     init(decoding blocks: [RunBlock]) throws(MalformedBytes) {
-        var bytes: [UInt8] = []
-        // A block's bytes do not keep the block.
-        for block in blocks { withExtendedLifetime(block) { bytes.append(contentsOf: block.bytes) } }
-        guard !bytes.isEmpty, bytes.count % (8 * KeyFilter.blockWords) == 0 else { throw MalformedBytes() }
-        words = bytes.withBytes { bytes in
-            (0..<bytes.count / 8).map { word in
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self))
+        var words: [UInt64] = []
+        words.reserveCapacity(blocks.reduce(0) { $0 + $1.bytes.count / 8 })
+        for block in blocks {
+            defer { withExtendedLifetime(block) {} }
+            guard block.bytes.count % 8 == 0 else { throw MalformedBytes() }
+            for offset in stride(from: 0, to: block.bytes.count, by: 8) {
+                words.append(UInt64(littleEndian: block.bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             }
         }
+        guard !words.isEmpty, words.count % KeyFilter.blockWords == 0 else { throw MalformedBytes() }
+        self.words = words
     }
 }

@@ -62,7 +62,11 @@ package final class Run: Sendable {
         }
     }
 
-    func mayContain(hash: UInt64) -> Bool { filter.mayContain(hash: hash) }
+    func mayContain(_ key: Bytes, hash: UInt64) -> Bool {
+        // A merge may have left nothing.
+        guard !index.addresses.isEmpty else { return false }
+        return !KeyFilter.covers(key) || filter.mayContain(hash: hash)
+    }
 
     /// A block by its place; what is read on the way through is not kept.
     private func block(_ place: Int, keeps: Bool) throws(StateError) -> RunBlock {
@@ -85,26 +89,26 @@ package final class Run: Sendable {
     final class Cursor: LayerCursor {
         private let run: Run
         @exclusivity(unchecked) private var place: Int
-        @exclusivity(unchecked) private var inner: RunBlock.Cursor?
+        @exclusivity(unchecked) private var inner: RunBlock.Cursor
 
-        init(_ run: Run, from key: Bytes) throws(StateError) {
+        /// Nil for a run without entries.
+        init?(_ run: Run, from key: Bytes) throws(StateError) {
+            guard !run.index.addresses.isEmpty else { return nil }
             self.run = run
             place = run.index.place(of: key)
-            super.init()
-            guard place < run.index.addresses.count else { return }
             let block = try run.block(place, keeps: true)
             do throws(MalformedBytes) { inner = try RunBlock.Cursor(block) } catch { throw .malformed("a run's block") }
+            super.init()
             try settle()
             while let current = self.key, current.compare(key) < 0 { try advance() }
         }
 
         override func advance() throws(StateError) {
-            do throws(MalformedBytes) { try inner?.advance() } catch { throw .malformed("a run's block") }
-            try settle()
+            do throws(MalformedBytes) { try inner.advance() } catch { throw .malformed("a run's block") }
+            if inner.isValid { show(inner.key, inner.value) } else { try settle() }
         }
 
         private func settle() throws(StateError) {
-            guard let inner else { return end() }
             while !inner.isValid {
                 place += 1
                 guard place < run.index.addresses.count else { return end() }
@@ -148,7 +152,7 @@ private struct RunIndex {
     }
 }
 
-/// Keeps blocks in memory, the most recently used ones, up to a number.
+/// Keeps blocks in memory, the most recently used ones, up to a number: 16 MiB of those that are of the usual size.
 private final class BlockCache: Sendable {
     private struct Content {
         var blocks: [UInt64: RunBlock] = [:]
@@ -157,7 +161,7 @@ private final class BlockCache: Sendable {
     }
 
     private let content = Mutex(Content())
-    private static let half = 256
+    private static let half = 1024
 
     func block(at address: UInt64) -> RunBlock? {
         content.withLock { content in

@@ -2,9 +2,9 @@
 //
 //   entry := shared varint · rest varint · 0 if the key was removed, else value length + 1, varint · rest · value
 
-struct RunBlockWriter {
+struct RunBlockWriter: ~Copyable {
     private(set) var writer = ByteWriter(capacity: RunBlockWriter.target + 4096)
-    private let lastKey = KeyBuffer()
+    private var lastKey = KeyBuffer()
     private(set) var firstKey: [UInt8] = []
     private(set) var count = 0
 
@@ -35,16 +35,16 @@ struct RunBlockWriter {
 }
 
 /// Memory of its own that never moves while it is not grown.
-final class KeyBuffer {
-    @exclusivity(unchecked) private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
-    @exclusivity(unchecked) private(set) var count = 0
+struct KeyBuffer: ~Copyable {
+    private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
+    private(set) var count = 0
 
     deinit { memory.deallocate() }
 
     var bytes: Bytes { Bytes(start: memory.baseAddress, count: count) }
 
     /// Keeps the first bytes and puts others behind them.
-    func replace(behind kept: Int, with other: Bytes) {
+    mutating func replace(behind kept: Int, with other: Bytes) {
         let needed = kept + other.count
         if needed > memory.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: needed * 2, alignment: 8)
@@ -117,12 +117,12 @@ package final class RunBlock: @unchecked Sendable {
     }
 
     /// Moves through the entries of a block. What it points to lives as long as the block; its key until it moves.
-    final class Cursor {
-        @exclusivity(unchecked) private var block: RunBlock
-        @exclusivity(unchecked) private var reader: ByteReader
-        private let keyBuffer = KeyBuffer()
-        @exclusivity(unchecked) private(set) var value: Bytes?
-        @exclusivity(unchecked) private(set) var isValid = false
+    struct Cursor: ~Copyable {
+        private var block: RunBlock
+        private var reader: ByteReader
+        private var keyBuffer = KeyBuffer()
+        private(set) var value: Bytes?
+        private(set) var isValid = false
 
         init(_ block: RunBlock) throws(MalformedBytes) {
             self.block = block
@@ -133,13 +133,14 @@ package final class RunBlock: @unchecked Sendable {
         var key: Bytes { keyBuffer.bytes }
 
         /// Goes to the beginning of another block.
-        func open(_ block: RunBlock) throws(MalformedBytes) {
+        mutating func open(_ block: RunBlock) throws(MalformedBytes) {
             self.block = block
             reader = ByteReader(block.bytes)
             try advance()
         }
 
-        func advance() throws(MalformedBytes) {
+        @inline(__always)
+        mutating func advance() throws(MalformedBytes) {
             isValid = !reader.isAtEnd
             guard isValid else { return }
             let entry = try Entry(&reader)

@@ -1,12 +1,12 @@
 // Makes a run of entries that come in key order, and says at the end how to open it. Where the blocks go is its caller's.
 
-package struct RunWriter {
+package struct RunWriter: ~Copyable {
     private var block = RunBlockWriter()
     private var index = ByteWriter()
     private var root = RunRoot()
     private var hashes: [UInt64] = []
 
-    /// The largest block handed to the sink holds a single entry; others are near 16 KiB, index and filter blocks 64 KiB.
+    /// The largest block handed to the sink holds a single entry; others are near 8 KiB, index and filter blocks 64 KiB.
     private static let pieceSize = 1 << 16
 
     /// Where a block goes, and its address.
@@ -29,7 +29,7 @@ package struct RunWriter {
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ sink: Sink
     ) throws(StateError) {
         block.append(key, value)
-        hashes.append(hash64(key))
+        if KeyFilter.covers(key) { hashes.append(hash64(key)) }
         root.count += 1
         root.size += key.count + (value?.count ?? 0)
         if block.isFull { try closeBlock(sink) }

@@ -30,10 +30,14 @@ package struct StateCursor {
     /// Newest first.
     private let layers: [LayerCursor]
     private let showsRemoved: Bool
-    /// The layer the current entry comes from.
-    private var current: LayerCursor?
+    /// The layer the current entry comes from; `layers` keeps it.
+    private var current: Unmanaged<LayerCursor>?
     /// The smallest key of the other layers, which is behind the current one.
     private var rival: Bytes?
+    /// The current key; nil at the end. Valid, as the value is, until the cursor moves.
+    package private(set) var key: UnsafeRawBufferPointer?
+    /// The current value; nil only where removals are shown.
+    package private(set) var value: UnsafeRawBufferPointer?
 
     init(
         _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false
@@ -42,40 +46,40 @@ package struct StateCursor {
         self.showsRemoved = showsRemoved
         var layers: [LayerCursor] = [MemoryTable.Cursor(snapshot.layers.active, at: snapshot.commit, from: key)]
         if let full = snapshot.layers.full { layers.append(MemoryTable.Cursor(full, at: snapshot.commit, from: key)) }
-        for run in snapshot.layers.runs { layers.append(try Run.Cursor(run, from: key)) }
+        for run in snapshot.layers.runs {
+            if let cursor = try Run.Cursor(run, from: key) { layers.append(cursor) }
+        }
         self.layers = layers.filter { $0.key != nil }
         try settle()
     }
 
-    /// The current key; nil at the end. Valid, as the value is, until the cursor moves.
-    package var key: UnsafeRawBufferPointer? { current?.key }
-    /// The current value; nil only where removals are shown.
-    package var value: UnsafeRawBufferPointer? { current?.value }
-
     package mutating func advance() throws(StateError) {
         guard let current else { return }
         repeat {
-            try current.advance()
-            guard let key = current.key else { return try settle() }
+            let layer = current.takeUnretainedValue()
+            try layer.advance()
+            key = layer.key
+            value = layer.value
+            guard let key else { return try settle() }
             if let rival, key.compare(rival) >= 0 { return try settle() }
-        } while current.value == nil && !showsRemoved
+        } while value == nil && !showsRemoved
     }
 
     /// Finds the smallest key, in the newest layer that has it, and steps over removed ones.
     private mutating func settle() throws(StateError) {
         repeat {
-            current = nil
+            var found: LayerCursor?
             rival = nil
             for layer in layers {
                 guard let key = layer.key else { continue }
-                guard let smallest = current?.key else {
-                    current = layer
+                guard let smallest = found?.key else {
+                    found = layer
                     continue
                 }
                 let order = key.compare(smallest)
                 if order < 0 {
                     rival = smallest
-                    current = layer
+                    found = layer
                     continue
                 }
                 // An older value of the same key is hidden.
@@ -83,7 +87,10 @@ package struct StateCursor {
                 guard let next = layer.key else { continue }
                 if rival.map({ next.compare($0) < 0 }) ?? true { rival = next }
             }
-            guard let found = current, found.value == nil, !showsRemoved else { return }
+            current = found.map { .passUnretained($0) }
+            key = found?.key
+            value = found?.value
+            guard let found, value == nil, !showsRemoved else { return }
             try found.advance()
         } while true
     }

@@ -39,7 +39,7 @@ extension StateLayers {
             case .absent: break
             }
         }
-        for run in runs where run.mayContain(hash: hash) {
+        for run in runs where run.mayContain(key, hash: hash) {
             let (finding, block) = try run.find(key)
             switch finding {
             case .value(let bytes): return StateValue(bytes, block)

@@ -14,7 +14,9 @@ package struct PurgePlan {
             if let filter {
                 // A row whose delete is pending is matched by what the server last told.
                 guard let row = entry.visible ?? entry.base else { return }
-                let matches = row.withView { filter.matches(RowSight(id: id, row: $0)) }
+                let matches = row.withView { view in
+                    Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) }
+                }
                 guard matches else { return }
             }
             self.ids.append(id)

@@ -1,119 +1,153 @@
 // A filter made ready for many rows: a column compared with a plain literal is decided on the encoded value, in place;
 // everything else is left to the evaluator. Both say the same of every row.
 
+/// A filter, compiled.
+final class FilterProgram {
+    private let step: FilterStep
+
+    /// Without a filter every row matches.
+    init(_ filter: Expression?) {
+        step = filter.map { FilterProgram.compile($0) } ?? EveryStep(.literal(.bool(true)))
+    }
+
+    func matches(_ row: RowSight) -> Bool {
+        step.truth(of: row) == true
+    }
+
+    private static func compile(_ filter: Expression) -> FilterStep {
+        switch filter {
+        case .and(let left, let right): return BothSteps(compile(left), compile(right))
+        case .or(let left, let right): return EitherStep(compile(left), compile(right))
+        case .not(let inner): return NotStep(compile(inner))
+        case .column(let path) where path.count == 1 && path[0] != "id":
+            return FlagStep(path[0], .equal, true, filter)
+        case .compare(let comparison, .column(let path), .literal(let value, _))
+        where path.count == 1 && path[0] != "id":
+            switch value {
+            case .integer(let number): return IntegerStep(path[0], comparison, number, filter)
+            // A text of a date's form meets dates as an instant.
+            case .string(let text) where Timestamp(text) == nil:
+                return TextStep(path[0], comparison, Array(text.utf8), filter)
+            case .bool(let flag) where comparison == .equal: return FlagStep(path[0], comparison, flag, filter)
+            default: return FilterStep(filter)
+            }
+        default: return FilterStep(filter)
+        }
+    }
+}
+
 /// A column's place, looked up once for each shape that comes by.
-final class ColumnPlace {
-    let name: String
+struct ColumnPlace {
+    private let name: String
+    /// Kept, so that no other can have its address.
     private var shape: Shape?
+    private var address: UnsafeMutableRawPointer?
     private var place: Int?
 
     init(_ name: String) {
         self.name = name
     }
 
-    func place(in shape: Shape) -> Int? {
-        if self.shape !== shape {
-            self.shape = shape
-            place = shape.place(of: name)
-        }
+    @inline(__always)
+    mutating func place(in shape: Unmanaged<Shape>) -> Int? {
+        if shape.toOpaque() != address { look(in: shape.takeUnretainedValue()) }
         return place
+    }
+
+    private mutating func look(in shape: Shape) {
+        self.shape = shape
+        address = Unmanaged.passUnretained(shape).toOpaque()
+        place = shape.place(of: name)
     }
 }
 
-/// A filter, compiled.
-final class FilterProgram {
-    private indirect enum Step {
-        case and(Step, Step)
-        case or(Step, Step)
-        case not(Step)
-        case integer(Expression.Comparison, Int64, over: ColumnPlace, under: ColumnPlace, Expression)
-        case text(Expression.Comparison, [UInt8], over: ColumnPlace, under: ColumnPlace, Expression)
-        case flag(Expression.Comparison, Bool, over: ColumnPlace, under: ColumnPlace, Expression)
-        case other(Expression)
+/// A column's places: rows have one shape for what lies over the base and another for the base.
+struct ColumnPlaces {
+    var over: ColumnPlace
+    var under: ColumnPlace
+
+    init(_ name: String) {
+        over = ColumnPlace(name)
+        under = ColumnPlace(name)
+    }
+}
+
+/// A part of a filter; by itself, one that is left to the evaluator.
+private class FilterStep {
+    final let filter: Expression
+
+    init(_ filter: Expression) { self.filter = filter }
+
+    /// True, false, or neither.
+    func truth(of row: RowSight) -> Bool? { filter.truth(of: row) }
+}
+
+private final class EveryStep: FilterStep {
+    override func truth(of row: RowSight) -> Bool? { true }
+}
+
+private final class BothSteps: FilterStep {
+    private let left: FilterStep
+    private let right: FilterStep
+
+    init(_ left: FilterStep, _ right: FilterStep) {
+        self.left = left
+        self.right = right
+        super.init(.and(left.filter, right.filter))
     }
 
-    private let step: Step
+    override func truth(of row: RowSight) -> Bool? {
+        let first = left.truth(of: row)
+        if first == false { return false }
+        let second = right.truth(of: row)
+        return second == false ? false : first == nil || second == nil ? nil : true
+    }
+}
 
-    init(_ filter: Expression) {
-        step = FilterProgram.compile(filter)
+private final class EitherStep: FilterStep {
+    private let left: FilterStep
+    private let right: FilterStep
+
+    init(_ left: FilterStep, _ right: FilterStep) {
+        self.left = left
+        self.right = right
+        super.init(.or(left.filter, right.filter))
     }
 
-    func matches(_ row: RowSight) -> Bool {
-        FilterProgram.truth(step, row) == true
+    override func truth(of row: RowSight) -> Bool? {
+        let first = left.truth(of: row)
+        if first == true { return true }
+        let second = right.truth(of: row)
+        return second == true ? true : first == nil || second == nil ? nil : false
+    }
+}
+
+private final class NotStep: FilterStep {
+    private let inner: FilterStep
+
+    init(_ inner: FilterStep) {
+        self.inner = inner
+        super.init(.not(inner.filter))
     }
 
-    private static func compile(_ filter: Expression) -> Step {
-        switch filter {
-        case .and(let left, let right): return .and(compile(left), compile(right))
-        case .or(let left, let right): return .or(compile(left), compile(right))
-        case .not(let inner): return .not(compile(inner))
-        case .column(let path) where path.count == 1 && path[0] != "id":
-            return .flag(.equal, true, over: ColumnPlace(path[0]), under: ColumnPlace(path[0]), filter)
-        case .compare(let comparison, .column(let path), .literal(let value, _))
-        where path.count == 1 && path[0] != "id":
-            let (over, under) = (ColumnPlace(path[0]), ColumnPlace(path[0]))
-            switch value {
-            case .integer(let number): return .integer(comparison, number, over: over, under: under, filter)
-            // A text of a date's form meets dates as an instant.
-            case .string(let text) where Timestamp(text) == nil:
-                return .text(comparison, Array(text.utf8), over: over, under: under, filter)
-            case .bool(let flag) where comparison == .equal:
-                return .flag(comparison, flag, over: over, under: under, filter)
-            default: return .other(filter)
-            }
-        default: return .other(filter)
-        }
+    override func truth(of row: RowSight) -> Bool? { inner.truth(of: row).map { !$0 } }
+}
+
+/// A column compared with a literal.
+private class ComparisonStep: FilterStep {
+    @exclusivity(unchecked) final var column: ColumnPlaces
+    final let comparison: Expression.Comparison
+
+    init(_ column: String, _ comparison: Expression.Comparison, _ filter: Expression) {
+        self.column = ColumnPlaces(column)
+        self.comparison = comparison
+        super.init(filter)
     }
 
-    private static func truth(_ step: Step, _ row: RowSight) -> Bool? {
-        switch step {
-        case .and(let left, let right):
-            let first = truth(left, row)
-            if first == false { return false }
-            let second = truth(right, row)
-            return second == false ? false : first == nil || second == nil ? nil : true
-        case .or(let left, let right):
-            let first = truth(left, row)
-            if first == true { return true }
-            let second = truth(right, row)
-            return second == true ? true : first == nil || second == nil ? nil : false
-        case .not(let inner):
-            return truth(inner, row).map { !$0 }
-        case .integer(let comparison, let number, let over, let under, let filter):
-            guard let value = row.encoded(over, under), let tag = value.first else { break }
-            let stored: Int64
-            if tag & 0xc0 == ValueTag.smallInteger {
-                stored = Int64(tag & 0x3f)
-            } else if tag == ValueTag.integer {
-                var reader = ByteReader(Bytes(rebasing: value[1...]))
-                guard let number = try? reader.zigzag() else { break }
-                stored = number
-            } else {
-                return filter.truth(of: row)
-            }
-            return holds(comparison, stored < number ? -1 : stored == number ? 0 : 1)
-        case .text(let comparison, let text, let over, let under, let filter):
-            guard let value = row.encoded(over, under), let tag = value.first else { break }
-            guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row) }
-            let stored = Bytes(rebasing: value[1..<1 + Int(tag & 0x7f)])
-            return holds(comparison, text.withBytes { stored.compare($0) })
-        case .flag(_, let flag, let over, let under, let filter):
-            guard let tag = row.encoded(over, under)?.first else { break }
-            switch tag {
-            case ValueTag.yes: return flag
-            case ValueTag.no: return !flag
-            default: return filter.truth(of: row)
-            }
-        case .other(let filter):
-            return filter.truth(of: row)
-        }
-        // The row has no such column.
-        if case .integer(.notEqual, _, _, _, _) = step { return true }
-        if case .text(.notEqual, _, _, _, _) = step { return true }
-        return nil
-    }
+    /// A row without the column is different from any literal, and nothing else.
+    final var absent: Bool? { comparison == .notEqual ? true : nil }
 
-    private static func holds(_ comparison: Expression.Comparison, _ order: Int) -> Bool {
+    final func holds(_ order: Int) -> Bool {
         switch comparison {
         case .equal: order == 0
         case .notEqual: order != 0
@@ -121,6 +155,64 @@ final class FilterProgram {
         case .greaterOrEqual: order >= 0
         case .less: order < 0
         case .lessOrEqual: order <= 0
+        }
+    }
+}
+
+private final class IntegerStep: ComparisonStep {
+    private let number: Int64
+
+    init(_ column: String, _ comparison: Expression.Comparison, _ number: Int64, _ filter: Expression) {
+        self.number = number
+        super.init(column, comparison, filter)
+    }
+
+    override func truth(of row: RowSight) -> Bool? {
+        guard let value = row.encoded(&column), let tag = value.first else { return absent }
+        let stored: Int64
+        if tag & 0xc0 == ValueTag.smallInteger {
+            stored = Int64(tag & 0x3f)
+        } else if tag == ValueTag.integer {
+            var reader = ByteReader(Bytes(rebasing: value[1...]))
+            guard let number = try? reader.zigzag() else { return absent }
+            stored = number
+        } else {
+            return filter.truth(of: row)
+        }
+        return holds(stored < number ? -1 : stored == number ? 0 : 1)
+    }
+}
+
+private final class TextStep: ComparisonStep {
+    private let text: [UInt8]
+
+    init(_ column: String, _ comparison: Expression.Comparison, _ text: [UInt8], _ filter: Expression) {
+        self.text = text
+        super.init(column, comparison, filter)
+    }
+
+    override func truth(of row: RowSight) -> Bool? {
+        guard let value = row.encoded(&column), let tag = value.first else { return absent }
+        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row) }
+        let stored = Bytes(rebasing: value[1..<1 + Int(tag & 0x7f)])
+        return holds(text.withBytes { stored.compare($0) })
+    }
+}
+
+private final class FlagStep: ComparisonStep {
+    private let flag: Bool
+
+    init(_ column: String, _ comparison: Expression.Comparison, _ flag: Bool, _ filter: Expression) {
+        self.flag = flag
+        super.init(column, comparison, filter)
+    }
+
+    override func truth(of row: RowSight) -> Bool? {
+        switch row.encoded(&column)?.first {
+        case nil: nil
+        case ValueTag.yes?: flag
+        case ValueTag.no?: !flag
+        default: filter.truth(of: row)
         }
     }
 }

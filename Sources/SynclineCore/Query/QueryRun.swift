@@ -61,12 +61,12 @@ extension StateReader {
     private func forEachMatch(
         _ query: Query, _ body: (RowSight, Bool) throws(StateError) -> Bool
     ) throws(StateError) {
-        let filter = query.filter.map { FilterProgram($0) }
+        let filter = FilterProgram(query.filter)
         let candidates = try candidates(query)
         for form in RowKey.forms {
             var isNewForm = true
             let visit = { (sight: RowSight) throws(StateError) -> Bool in
-                if let filter, !filter.matches(sight) { return true }
+                guard filter.matches(sight) else { return true }
                 defer { isNewForm = false }
                 return try body(sight, isNewForm)
             }
@@ -82,7 +82,8 @@ extension StateReader {
         of table: String, form: UInt8, among keys: [[UInt8]], _ body: (RowSight) throws(StateError) -> Bool
     ) throws(StateError) {
         let length = table.utf8.count + 2
-        let known = shapes.all
+        let known = shapes.list
+        defer { withExtendedLifetime(known) {} }
         for key in keys where key[length] == form {
             guard let stored = try value(key) else { continue }
             let goesOn = try key.withBytes { key throws(StateError) in
@@ -125,24 +126,27 @@ extension StateReader {
         prefix.append(tablePrefix: table)
         let length = prefix.count
         prefix.append(form)
-        var known = shapes.all
+        // A snapshot names no shape that came after it.
+        let known = shapes.list
+        defer { withExtendedLifetime(known) {} }
         try snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
-            if known.count < shapes.count { known = shapes.all }
-            return try visit(key, value, prefix: length, known, body)
+            try visit(key, value, prefix: length, known, body)
         }
     }
 
     /// Calls `body` with a row, if an app sees it.
     private func visit(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, prefix: Int, _ known: [Shape],
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, prefix: Int, _ known: ShapeList,
         _ body: (RowSight) throws(StateError) -> Bool
     ) throws(StateError) -> Bool {
-        if RowSight.isFrozen(value, known) {
+        if RowSight.isFrozen(value) {
             let entry = try RowEntry(value, shapes)
             guard let row = entry.visible else { return true }
             var id = try RowKey(malformed: [UInt8](key)).id
             if let spelling = entry.spelling { id = spelling }
-            return try row.withView { view throws(StateError) in try body(RowSight(id: id, row: view)) }
+            return try row.withView { view throws(StateError) in
+                try Array(id.utf8).withBytes { id throws(StateError) in try body(RowSight(id: id, row: view)) }
+            }
         }
         guard let sight = try RowSight(table: prefix, key: key, value: value, known) else { return true }
         return try body(sight)

@@ -49,7 +49,8 @@ public struct Row: Sendable {
     package func withView<Result, Failure: Error>(
         _ body: (RowView) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try bytes.withBytes { bytes throws(Failure) in try body(RowView(shape: shape, bytes: bytes)) }
+        defer { withExtendedLifetime(shape) {} }
+        return try bytes.withBytes { bytes throws(Failure) in try body(RowView(shape: shape, bytes: bytes)) }
     }
 
     /// This row with the columns of another over it.
@@ -82,15 +83,21 @@ extension Row: FilterSubject {
     public func value(ofColumn name: String) -> Value { self[name] ?? .null }
 }
 
-/// Encoded values in memory that belongs to somebody else.
+/// Encoded values in memory that belongs to somebody else, who keeps their shape, too.
 package struct RowView {
-    package let shape: Shape
+    let reference: Unmanaged<Shape>
     package let bytes: UnsafeRawBufferPointer
 
     package init(shape: Shape, bytes: UnsafeRawBufferPointer) {
-        self.shape = shape
+        self.init(.passUnretained(shape), bytes)
+    }
+
+    init(_ reference: Unmanaged<Shape>, _ bytes: UnsafeRawBufferPointer) {
+        self.reference = reference
         self.bytes = bytes
     }
+
+    package var shape: Shape { reference.takeUnretainedValue() }
 
     /// The value at a place of the shape, decoded.
     package func value(at place: Int) -> Value {

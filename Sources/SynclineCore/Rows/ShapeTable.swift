@@ -54,6 +54,20 @@ package final class ShapeTable: Sendable {
         }
     }
 
-    /// All shapes, by number: what a scan takes along so that it need not ask for each row.
+    /// All shapes, by number.
     package var all: [Shape] { content.withLock { $0.shapes } }
+
+    /// What a scan takes along so that it need not ask for each row.
+    var list: ShapeList { ShapeList(all) }
+}
+
+/// Shapes by number, found without counting who holds them: the list holds them, and its user the list.
+package struct ShapeList {
+    private let shapes: [Shape]
+    let references: [Unmanaged<Shape>]
+
+    init(_ shapes: [Shape]) {
+        self.shapes = shapes
+        references = shapes.map { .passUnretained($0) }
+    }
 }

@@ -1,9 +1,10 @@
-// A row of the state as an app sees it, read in place: base and pending columns stay encoded until one is asked for.
+// A row of the state as an app sees it, read in place: base and pending columns stay encoded until one is asked for. It
+// keeps nothing alive: who makes one keeps the row and the shapes while it is used.
 
 package struct RowSight: FilterSubject {
     /// Where the id is: given, or in the row's key.
     private enum Name {
-        case text(String)
+        case text(UnsafeRawBufferPointer)
         case key(UnsafeRawBufferPointer, behind: Int)
     }
 
@@ -13,12 +14,12 @@ package struct RowSight: FilterSubject {
 
     /// Nil for a row that an app does not see.
     package init?(
-        table prefixLength: Int, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ shapes: [Shape]
+        table prefixLength: Int, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ shapes: ShapeList
     ) throws(StateError) {
         do throws(MalformedBytes) {
             var reader = ByteReader(value)
             let flags = try reader.byte()
-            name = flags & 4 != 0 ? .text(try reader.text()) : .key(key, behind: prefixLength)
+            name = flags & 4 != 0 ? .text(try reader.counted()) : .key(key, behind: prefixLength)
             let base = flags & 1 != 0 ? try reader.view(shapes) : nil
             guard flags & 2 != 0 else {
                 over = nil
@@ -36,20 +37,21 @@ package struct RowSight: FilterSubject {
 
     package var id: String {
         switch name {
-        case .text(let id): id
+        case .text(let id): String(decoding: id, as: UTF8.self)
         case .key(let key, let prefix): (try? RowKey.id(in: key, behind: prefix)) ?? ""
         }
     }
 
     /// A column's encoded value and what follows it; nil where the row has none.
-    func encoded(_ overPlace: ColumnPlace, _ underPlace: ColumnPlace) -> UnsafeRawBufferPointer? {
-        if let over, let place = overPlace.place(in: over.shape) { return over.encoded(at: place) }
-        if let under, let place = underPlace.place(in: under.shape) { return under.encoded(at: place) }
+    @inline(__always)
+    func encoded(_ column: inout ColumnPlaces) -> UnsafeRawBufferPointer? {
+        if let over, let place = column.over.place(in: over.reference) { return over.encoded(at: place) }
+        if let under, let place = column.under.place(in: under.reference) { return under.encoded(at: place) }
         return nil
     }
 
     /// Whether the row needs to be decoded whole: an operation that was sent may show another base.
-    package static func isFrozen(_ value: UnsafeRawBufferPointer, _ shapes: [Shape]) -> Bool {
+    package static func isFrozen(_ value: UnsafeRawBufferPointer) -> Bool {
         var reader = ByteReader(value)
         guard let flags = try? reader.byte(), flags & 3 == 2 else { return false }
         if flags & 4 != 0 { guard (try? reader.counted()) != nil else { return false } }
@@ -57,7 +59,8 @@ package struct RowSight: FilterSubject {
         return pending & 8 != 0
     }
 
-    package init(id: String, row: RowView) {
+    /// A row whose id is a text.
+    package init(id: UnsafeRawBufferPointer, row: RowView) {
         name = .text(id)
         over = nil
         under = row
@@ -89,10 +92,11 @@ package struct RowSight: FilterSubject {
 }
 
 extension ByteReader {
-    mutating func view(_ shapes: [Shape]) throws(MalformedBytes) -> RowView {
+    @inline(__always)
+    mutating func view(_ shapes: ShapeList) throws(MalformedBytes) -> RowView {
         let number = try varint()
-        guard number < UInt64(shapes.count) else { throw MalformedBytes() }
-        return RowView(shape: shapes[Int(number)], bytes: try counted())
+        guard number < UInt64(shapes.references.count) else { throw MalformedBytes() }
+        return RowView(shapes.references[Int(number)], try counted())
     }
 }
 

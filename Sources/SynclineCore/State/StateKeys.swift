@@ -128,12 +128,9 @@ extension ByteWriter {
 
     private mutating func append(idForm id: Bytes) {
         switch id.count == 36 ? TextForm(id) : nil {
-        case .lowerUUID?:
-            append(1)
-            append(hexadecimal: id)
-        case .upperUUID?:
-            append(2)
-            append(hexadecimal: id)
+        case .uuid(let uuid)?:
+            append(uuid.isUpper ? 2 : 1)
+            append(uuid)
         default:
             append(3)
             append(id)

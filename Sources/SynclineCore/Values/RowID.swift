@@ -52,11 +52,14 @@ public enum RowID {
         var id = id
         return id.withUTF8 { utf8 in
             guard utf8.count > 2, utf8.count <= limit else { return false }
+            // Without branches: the letters and digits of an id come in no order that could be foreseen.
+            var wrong: UInt8 = 0
             for byte in utf8 {
-                let isLetter = (byte | 0x20) &- 0x61 < 26
-                if !isLetter && byte &- 0x30 > 9 && byte != 0x2d && byte != 0x5f { return false }
+                let isNoLetter: UInt8 = (byte | 0x20) &- 0x61 < 26 ? 0 : 1
+                let isNoDigit: UInt8 = byte &- 0x30 <= 9 ? 0 : 1
+                wrong |= isNoLetter & isNoDigit & (byte == 0x2d || byte == 0x5f ? 0 : 1)
             }
-            return true
+            return wrong == 0
         }
     }
 }

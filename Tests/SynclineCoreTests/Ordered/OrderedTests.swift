@@ -156,7 +156,7 @@ private struct Play {
                     _ = try Array("key1\(seed % 30)".utf8).withBytes { key throws(MalformedBytes) in
                         try damaged.find(key)
                     }
-                    let cursor = try RunBlock.Cursor(damaged)
+                    var cursor = try RunBlock.Cursor(damaged)
                     while cursor.isValid {
                         count += 1
                         try cursor.advance()
