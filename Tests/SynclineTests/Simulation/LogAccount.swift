@@ -1,0 +1,110 @@
+// The account that a store's log gives of every change: it leaves the outbox only with an event that says why, and what the
+// log calls done was on the server.
+
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import SynclineWire
+
+@testable import Syncline
+
+struct LogAccount {
+    let client: Int
+    let acknowledged: [UInt64: Set<Int64>]
+    /// Values that a row of the server ever had in a column, and rows that ever were gone.
+    let history: Set<String>
+
+    /// Follows every change through the log: it is there, and leaves the outbox only with an event that says why.
+    func check(_ disk: FaultyStorage) throws {
+        let projector = try Projector()
+        var outbox: [Position: [UInt8]] = [:]
+        try EventWalk(disk).forEach { number, event in
+            let frozen = try self.done(event, projector)
+            try projector.apply(event, number: number)
+            projector.store.endCommit()
+            if let numbers = acknowledged[number] {
+                guard case .local(let transaction) = event.body, numbers.isSubset(of: transaction.numbers) else {
+                    throw SyncFailure("client \(client), @\(number): an acknowledged change is not in the log")
+                }
+            }
+            let after = try LogAccount.outbox(projector)
+            for (position, row) in outbox where after[position] == nil {
+                try check(position, row, mayLeaveWith: event, projector, frozen)
+            }
+            outbox = after
+            if let frozen { try checkArrived(frozen, number) }
+            guard projector.totals.pending == UInt64(after.count) else {
+                throw SyncFailure("client \(client), @\(number): the balance is off")
+            }
+            return true
+        }
+        guard outbox.isEmpty, projector.totals.pending == 0 else {
+            throw SyncFailure("client \(client): changes are left over")
+        }
+    }
+
+    static func outbox(_ projector: Projector) throws -> [Position: [UInt8]] {
+        var all: [Position: [UInt8]] = [:]
+        try StateReader(projector.store.snapshot, projector.shapes).forEachChange { position, change in
+            all[position] = change.rowKey
+            return true
+        }
+        return all
+    }
+
+    /// The operation that an answer says is done.
+    private func done(_ event: Event, _ projector: Projector) throws -> (FrozenOperation, String)? {
+        guard case .answered(let answer) = event.body, case .done = answer.outcome else { return nil }
+        let entry = try projector.entry(projector.rowKey(answer.table, answer.id)).entry
+        return entry?.pending?.frozen.map { ($0, "\(answer.table)/\(answer.id)") }
+    }
+
+    private func check(
+        _ position: Position, _ row: [UInt8], mayLeaveWith event: Event, _ projector: Projector,
+        _ frozen: (FrozenOperation, String)?
+    ) throws {
+        func isRow(_ table: String, _ id: String) -> Bool { projector.rowKey(table, id) == row }
+        let isAllowed =
+            switch event.body {
+            case .undone(let event): position.event == event
+            case .page(let page): page.rows.contains { isRow(page.table, $0.id) }
+            case .purged(let purge): purge.isForced
+            case .sent(let operations): operations.contains { isRow($0.table, $0.id) && $0.operationID == nil }
+            case .answered(let answer):
+                isRow(answer.table, answer.id) && position <= frozen?.0.through ?? .init(event: 0)
+            case .resolved(let resolution): isRow(resolution.table, resolution.id)
+            default: false
+            }
+        guard isAllowed else { throw SyncFailure("the change \(position.event).\(position.index) went with \(event)") }
+    }
+
+    /// What the log calls done was on the server at some time.
+    private func checkArrived(_ done: (operation: FrozenOperation, row: String), _ number: UInt64) throws {
+        let (operation, row) = done
+        if operation.kind == .delete {
+            guard history.contains("\(row) gone") || serverNeverHad(row) else {
+                throw SyncFailure("@\(number): the delete of \(row) is done, and the row was never gone")
+            }
+        }
+        for member in operation.columns.members where !member.value.isNull {
+            guard history.contains("\(row)/\(member.name)=\(member.value.json)") else {
+                throw SyncFailure("@\(number): \(row) is done, and its \(member.name) never reached the server")
+            }
+        }
+    }
+
+    private func serverNeverHad(_ row: String) -> Bool { !history.contains { $0.hasPrefix("\(row)/") } }
+}
+
+extension LocalTransaction {
+    /// The numbers its changes carry.
+    fileprivate var numbers: Set<Int64> {
+        var all: Set<Int64> = []
+        for change in changes {
+            for member in change.columns.members {
+                if case .integer(let number) = member.value { all.insert(number) }
+            }
+        }
+        return all
+    }
+}

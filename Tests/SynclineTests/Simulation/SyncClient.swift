@@ -1,0 +1,77 @@
+// One store of the simulation: its disk, what it acknowledged, and what was known of it when it ended.
+
+import SegmentLog
+import Synchronization
+import SynclineCore
+import SynclineTesting
+
+@testable import Syncline
+
+/// A clock and ids that depend on nothing, and go on when the store is opened anew.
+final class SimulatedSurroundings: Surroundings {
+    private let name: String
+    private let count = Mutex<Int64>(0)
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    func now() -> Int64 {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+
+    func newID() -> String { "\(name)-\(now())" }
+
+    func wait(milliseconds: Int64) async throws { try Task.checkCancellation() }
+
+    func chance() -> Double { Double(now() % 7) / 7 }
+}
+
+struct SyncClient {
+    let number: Int
+    let surroundings: SimulatedSurroundings
+    var disk = FaultyStorage()
+    var database: SyncDatabase?
+    /// The numbers that the changes of each acknowledged event carry, by which they are known.
+    var acknowledged: [UInt64: Set<Int64>] = [:]
+    /// The state behind events at which somebody looked.
+    var known: [UInt64: Digest] = [:]
+    /// The last event that must be there whatever happens.
+    var durable: UInt64 = 0
+    /// Whether the store ended in the middle of what it did.
+    var hasEnded = false
+    /// The operation that was on its way when it ended.
+    var onItsWay: (table: String, id: String, operationID: String)?
+    var trouble = SyncTrouble()
+    var chance = Chance(seed: 0)
+    var requests = 0
+
+    init(_ number: Int) {
+        self.number = number
+        surroundings = SimulatedSurroundings("C\(number)")
+    }
+
+    /// What the app sees of a table, as the server would give it.
+    func rows(of table: String, _ filter: Expression?) async throws -> [String: [String: Value]] {
+        var query = Query(table: table)
+        query.filter = filter
+        var rows: [String: [String: Value]] = [:]
+        for row in try await database?.table(table).query(query).rows ?? [] {
+            rows[row.id] = row.columns.dictionary.wireForm
+        }
+        return rows
+    }
+}
+
+extension [String: Value] {
+    /// Columns as they can be compared with the server's: without nulls, dates as texts.
+    var wireForm: [String: Value] {
+        filter { !$0.value.isNull }.mapValues { value in
+            if case .date(let date) = value { return .string(date.description) }
+            return value
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Stores, a server, a network and disks in one process, from one seed. A history that fails is made shorter as long as it
+// still fails. SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 those of a night.
+
+import Foundation
+import Testing
+
+@Suite struct SyncSimulationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    static let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init)
+    #if DEBUG
+        private static let usual: UInt64 = 60
+    #else
+        private static let usual: UInt64 = 200
+    #endif
+    static let count =
+        environment["SYNCLINE_LONG"] == "1" ? 20_000 : environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? usual
+
+    private static func failure(of plan: SyncPlan) async -> (reason: String, trace: [String])? {
+        let world = SyncWorld(plan)
+        do {
+            try await world.run()
+            return nil
+        } catch {
+            return ("\(error)", await world.trace)
+        }
+    }
+
+    /// Leaves out steps, first many at once, while the history still fails.
+    private static func shrunk(_ plan: SyncPlan) async -> SyncPlan {
+        var plan = plan
+        var size = plan.steps.count / 2
+        while size > 0 {
+            var start = 0
+            while start < plan.steps.count {
+                var shorter = plan
+                shorter.steps.removeSubrange(start..<min(start + size, plan.steps.count))
+                if await failure(of: shorter) != nil { plan = shorter } else { start += size }
+            }
+            size /= 2
+        }
+        return plan
+    }
+
+    private static func run(_ seed: UInt64) async {
+        let plan = SyncPlan(seed: seed)
+        guard await failure(of: plan) != nil else { return }
+        let shorter = await shrunk(plan)
+        guard let (reason, trace) = await failure(of: shorter) else {
+            Issue.record("seed \(seed) failed once")
+            return
+        }
+        Issue.record(
+            """
+            seed \(seed): \(reason)
+            \(shorter.server), \(shorter.options), \(shorter.precision), pages of \(shorter.pageLimit)
+            \(shorter.queries)
+            \(trace.joined(separator: "\n"))
+            """)
+    }
+
+    @Test(arguments: 0..<UInt64(4))
+    func `stores and their server agree once it is quiet`(part: UInt64) async {
+        if let seed = Self.seed {
+            if part == 0 { await Self.run(seed) }
+            return
+        }
+        for seed in 1...Self.count where seed % 4 == part { await Self.run(seed) }
+    }
+
+    @Test func `a seed gives the same history each time`() async throws {
+        for seed in UInt64(1)...20 where !SyncPlan(seed: seed).isConcurrent {
+            var traces: [[String]] = []
+            for _ in 0..<2 {
+                let world = SyncWorld(SyncPlan(seed: seed))
+                try? await world.run()
+                traces.append(await world.trace)
+            }
+            let isSame = traces[0] == traces[1]
+            let place = zip(traces[0], traces[1]).enumerated().first { $1.0 != $1.1 }
+            #expect(isSame, "seed \(seed), at \(place.map { "\($0)" } ?? "the end")")
+        }
+    }
+}

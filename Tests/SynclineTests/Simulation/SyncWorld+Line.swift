@@ -1,0 +1,247 @@
+// What happens between a store and the server: faults, other people's changes, changes of the app's own, the end of the
+// process. Every write is looked at: what it changes on the server is what its operation says, and no more.
+
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import SynclineWire
+
+@testable import Syncline
+
+/// The way of one store to the server.
+struct SyncLine: HTTPTransport {
+    let world: SyncWorld
+    let client: Int
+
+    func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+        guard let response = await world.answer(request, to: client) else { throw .offline("the line is cut") }
+        return response
+    }
+}
+
+extension SyncWorld {
+    /// What comes back for a request; nil for a lost connection.
+    func answer(_ request: HTTPRequest, to client: Int) async -> HTTPResponse? {
+        guard !clients[client].hasEnded else { return nil }
+        tick()
+        clients[client].requests += 1
+        let trouble = clients[client].trouble
+        if clients[client].chance.below(1000) < trouble.others { changeAsOther(client) }
+        if clients[client].chance.below(1000) < trouble.changes {
+            do {
+                try await change(client, 1, false, .durable)
+            } catch let error as SyncError where [.rowExists, .rowDeleted].contains(error.code) {
+            } catch {
+                if trouble.disk == nil { failure = failure ?? SyncFailure("a change while a push ran: \(error)") }
+            }
+            if clients[client].hasEnded { return nil }
+        }
+        let isLast = trouble.end?.request == clients[client].requests
+        if isLast, trouble.end?.isHandled == false {
+            endInTheMiddle(client, request)
+            return nil
+        }
+        let fault = clients[client].chance.below(1000) < trouble.faults ? self.fault(client) : nil
+        let response = handle(request, fault, client)
+        note("  \(request.method) \(request.path) \(request.query.map(\.value)) → \(response?.status ?? 0)")
+        if isLast {
+            endInTheMiddle(client, request)
+            return nil
+        }
+        return response
+    }
+
+    private func fault(_ client: Int) -> NetworkFault {
+        clients[client].chance.pick([
+            .dropRequest, .dropAnswer, .dropAnswer, .duplicate, .duplicate, .answer(status: 401),
+            .answer(status: 409), .answer(status: 412), .answer(status: 429, retryAfter: "0"), .answer(status: 500),
+            .answer(status: 503), .answer(status: 403), .answer(status: 302), .answer(status: 408),
+        ])
+    }
+
+    private func handle(_ request: HTTPRequest, _ fault: NetworkFault?, _ client: Int) -> HTTPResponse? {
+        switch fault {
+        case nil, .delay?: return handle(request, client)
+        case .dropRequest?: return nil
+        case .dropAnswer?:
+            _ = handle(request, client)
+            return nil
+        case .duplicate?:
+            _ = handle(request, client)
+            return handle(request, client)
+        case .answer(let status, let retryAfter)?:
+            var response = HTTPResponse(status: status)
+            if let retryAfter { response.headers.append(HTTPHeader("Retry-After", retryAfter)) }
+            return response
+        }
+    }
+
+    private func handle(_ request: HTTPRequest, _ client: Int) -> HTTPResponse {
+        guard request.method != "GET" else { return server.handle(request) }
+        let operationID = request.headers.value("X-Syncline-Operation-Id") ?? ""
+        let parts = request.path.split(separator: "/").map(String.init)
+        let table = parts.count > 1 ? parts[1] : ""
+        let before = serverRows(of: table)
+        let response = server.handle(request)
+        let after = serverRows(of: table)
+        if request.method == "DELETE", let id = parts.last, after[id] == nil { history.insert("\(table)/\(id) gone") }
+        for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
+            effects[operationID, default: 0] += 1
+            if effects[operationID, default: 0] > 1, !mayRepeat(request, client, table, id) {
+                failure = failure ?? SyncFailure("\(request.method) \(table)/\(id) \(operationID) was done twice")
+            }
+            check(request, client, table, id, before[id], after[id])
+            remember(table, id, after[id])
+        }
+        return response
+    }
+
+    /// Without a memory for operations, a server can't know an insert again whose row was removed for good meanwhile, nor
+    /// an update of a row of which the client knows no version.
+    private func mayRepeat(_ request: HTTPRequest, _ client: Int, _ table: String, _ id: String) -> Bool {
+        if plan.options.recognizesOperations { return false }
+        if request.method == "POST" { return history.contains("\(table)/\(id) removed") }
+        return request.headers.value("If-Match") == nil
+    }
+
+    /// A write changes only columns that its operation changes.
+    private func check(
+        _ request: HTTPRequest, _ client: Int, _ table: String, _ id: String, _ before: [String: Value]?,
+        _ after: [String: Value]?
+    ) {
+        guard let reader = clients[client].database?.reader, let entry = try? reader.entry(table, id),
+            let frozen = entry.pending?.frozen, frozen.status == .inFlight
+        else {
+            failure = failure ?? SyncFailure("\(request.method) \(table)/\(id) was sent and is not known to be")
+            return
+        }
+        guard frozen.operationID == request.headers.value("X-Syncline-Operation-Id") else {
+            failure = failure ?? SyncFailure("\(table)/\(id) went with another operation id than it has")
+            return
+        }
+        // An update of a row that was never read has nothing to put beside what it changes.
+        guard frozen.kind == .update, frozen.ancestor?.version != nil, let before, let after else { return }
+        let system: Set = ["version", "updatedAt", "createdAt", "deleted"]
+        for name in Set(before.keys).union(after.keys).subtracting(system) where before[name] != after[name] {
+            if frozen.columns[name] == nil {
+                failure = failure ?? SyncFailure("the update of \(table)/\(id) changed \(name), which it does not name")
+            }
+        }
+    }
+
+    // MARK: The server's rows
+
+    /// Time goes on: what is written from now on has another millisecond.
+    func tick() {
+        server.upsert([.object([.init("id", .string("tick"))])], in: "clock")
+    }
+
+    func serverRows(of table: String) -> [String: [String: Value]] {
+        var rows: [String: [String: Value]] = [:]
+        for row in server.rows(of: table) {
+            guard case .object(let members) = row, let id = row.member("id")?.text else { continue }
+            var columns = Dictionary(members.map { ($0.name, $0.value) }) { $1 }
+            columns["id"] = nil
+            rows[id] = columns.wireForm
+        }
+        return rows
+    }
+
+    private func remember(_ table: String, _ id: String, _ row: [String: Value]?) {
+        guard let row else {
+            history.insert("\(table)/\(id) removed")
+            history.insert("\(table)/\(id) gone")
+            return
+        }
+        if row["deleted"] == .bool(true) { history.insert("\(table)/\(id) gone") }
+        for (name, value) in row { history.insert("\(table)/\(id)/\(name)=\(value.json)") }
+    }
+
+    /// Somebody else writes some rows, often in one millisecond, or removes one.
+    func changeAsOther(_ client: Int) {
+        tick()
+        let table = clients[client].chance.pick(SyncPlan.tables)
+        let isBurst = clients[client].chance.once(in: 4)
+        let time = server.rows(of: "clock").first?.member("updatedAt")
+        let count = isBurst ? 2 + clients[client].chance.below(8) : 1
+        for _ in 0..<count {
+            let id = "r\(clients[client].chance.below(9))"
+            let isRemoval = clients[client].chance.once(in: 5)
+            if isRemoval, plan.options.deletesForGood {
+                server.remove([id], from: table)
+            } else {
+                var columns = columns(&clients[client].chance)
+                if isRemoval { columns["deleted"] = .bool(true) }
+                if isBurst, let time { columns["updatedAt"] = time }
+                server.upsert([.item(id, columns)], in: table)
+            }
+            remember(table, id, serverRows(of: table)[id])
+            note("  other: \(table)/\(id)\(isRemoval ? " removed" : "")")
+        }
+    }
+
+    func columns(_ chance: inout Chance) -> [String: Value] {
+        var columns: [String: Value] = [:]
+        for name in ["a", "b", "c"] where chance.once(in: 2) { columns[name] = .integer(newNumber()) }
+        if chance.once(in: 2) { columns["kind"] = .integer(Int64(chance.below(3))) }
+        if chance.once(in: 3) { columns["name"] = chance.pick([.string("x"), .string("a'b é"), .null]) }
+        return columns
+    }
+
+    // MARK: The app
+
+    /// Some changes that the app may make, or that are refused.
+    func change(_ client: Int, _ count: Int, _ isTransaction: Bool, _ durability: Durability) async throws {
+        guard let database = clients[client].database else { return }
+        var changes: [(kind: OperationKind, table: String, item: Value, id: String, numbers: Set<Int64>)] = []
+        for _ in 0..<count {
+            let (table, id) = (clients[client].chance.pick(SyncPlan.tables), "r\(clients[client].chance.below(9))")
+            let isThere = try await database.table(table).get(id: id) != nil
+            var kind: OperationKind = isThere ? (clients[client].chance.once(in: 4) ? .delete : .update) : .insert
+            if clients[client].chance.once(in: 12) { kind = clients[client].chance.pick(OperationKind.allCases) }
+            let columns = kind == .delete ? [:] : columns(&clients[client].chance)
+            let numbers = columns.values.compactMap { value -> Int64? in
+                if case .integer(let number) = value, number > 2 { return number }
+                return nil
+            }
+            changes.append((kind, table, .item(id, columns), id, Set(numbers)))
+        }
+        if isTransaction {
+            let all = changes
+            try await write(client, database, durability, all.reduce(into: []) { $0.formUnion($1.numbers) }) {
+                for change in all { try $0.perform(change.kind, change.table, change.item, change.id) }
+            }
+        } else {
+            for change in changes {
+                try await write(client, database, durability, change.numbers) {
+                    try $0.perform(change.kind, change.table, change.item, change.id)
+                }
+            }
+        }
+    }
+
+    private func write(
+        _ client: Int, _ database: SyncDatabase, _ durability: Durability, _ numbers: Set<Int64>,
+        _ body: @escaping @Sendable (Transaction) throws -> Void
+    ) async throws {
+        let before = database.totals.made
+        try await database.transaction(durability: durability) { transaction in
+            try body(transaction)
+        }
+        // With others at work the event's number is not known.
+        guard database.totals.made > before, !plan.isConcurrent else { return }
+        clients[client].acknowledged[database.lastEvent] = numbers
+        if case .durable = durability { clients[client].durable = database.lastEvent }
+        note("  changed @\(database.lastEvent)")
+    }
+}
+
+extension Transaction {
+    fileprivate func perform(_ kind: OperationKind, _ table: String, _ item: Value, _ id: String) throws {
+        switch kind {
+        case .insert: try insert(table, item)
+        case .update: try update(table, item)
+        case .delete: try delete(table, id: id)
+        }
+    }
+}
