@@ -298,6 +298,8 @@ package struct PushMachine: Sendable {
             items[index].report.code = options.policy.name
         } else {
             items[index].report.outcome = .pending
+            // What was sent is decided: it can't be answered any more.
+            items[index].request = nil
             items[index].fetchingAfter = nil
             items[index].mayHaveArrived = false
             items[index].through = items[index].position

@@ -1,0 +1,115 @@
+// Drives a push machine by hand: the store agrees to everything at once, and the test is the server.
+
+@testable import SynclineCore
+
+struct PushDesk {
+    var machine: PushMachine
+    /// Requests that wait for an answer, in the order they were sent.
+    private(set) var waiting: [(index: Int, request: ServerRequest)] = []
+    private(set) var sent: [String] = []
+    private(set) var recorded: [Answer.Outcome] = []
+    private(set) var resolutions: [Resolution] = []
+    private(set) var waits: [Int] = []
+    /// Whether the app has other credentials when it is asked for them.
+    var hasOthers = true
+    private(set) var refreshes = 0
+    /// What waits for a decision, as the store knows it.
+    private var frozen: [Int: FrozenOperation] = [:]
+
+    init(_ plan: [PlannedOperation], _ change: (inout PushOptions) -> Void = { _ in }) {
+        var options = PushOptions()
+        change(&options)
+        machine = PushMachine(plan, ids: .exact, options)
+        perform(machine.start())
+    }
+
+    static func operation(
+        _ id: String, _ event: UInt64, _ kind: OperationKind = .update, state: PlannedOperation.State = .pending,
+        isOneOfSeveral: Bool = false, maybeSent: Bool = false
+    ) -> PlannedOperation {
+        var operation = PlannedOperation(
+            kind: kind, state: state, maybeSent: maybeSent, position: Position(event: event), events: event...event,
+            rowKey: RowKey.bytes("t", id, .exact), spelling: nil, through: Position(event: event))
+        operation.isOneOfSeveral = isOneOfSeveral
+        if state == .conflict { operation.code = "conflict" }
+        if state == .parked { operation.code = "rejected" }
+        return operation
+    }
+
+    private mutating func perform(_ actions: [PushMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .freeze(let index):
+                let operation = machine.items[index].operation
+                let columns = operation.kind == .delete ? .empty : Row([.init("a", .integer(Int64(index)))])
+                let ancestor = Row([.init("version", .string("1")), .init("a", .integer(-1))])
+                let frozen = FrozenOperation(
+                    kind: operation.kind, status: .inFlight, maybeSent: true, position: operation.position,
+                    through: operation.through, operationID: "O\(sent.count)", columns: columns,
+                    ancestor: operation.kind == .insert ? nil : ancestor)
+                self.frozen[index] = frozen
+                let request = WriteRequest(frozen, table: operation.table, id: operation.id, .zumo2)
+                perform(machine.handle(.frozen(index, .ready(request))))
+            case .send(let index, let request):
+                waiting.append((index, request))
+                switch request {
+                case .write(let write): sent.append("\(write.kind) \(write.id)")
+                case .row(_, let id): sent.append("get \(id)")
+                case .list: sent.append("list")
+                }
+            case .record(let index, let answer):
+                recorded.append(answer.outcome)
+                var conflict: Conflict?
+                if case .conflict(let server, let code) = answer.outcome, var frozen = frozen[index] {
+                    frozen.status = .conflict
+                    frozen.server = server
+                    frozen.code = code
+                    conflict = Conflict(table: answer.table, id: answer.id, frozen)
+                }
+                perform(machine.handle(.recorded(index, conflict, hasBase: conflict?.server != nil)))
+            case .resolve(let index, let resolution):
+                resolutions.append(resolution)
+                perform(machine.handle(.resolved(index)))
+            case .wait(let index, let attempt, _):
+                waits.append(attempt)
+                perform(machine.handle(.waited(index)))
+            case .refreshCredentials:
+                refreshes += 1
+                perform(machine.handle(.refreshed(hasOthers)))
+            }
+        }
+    }
+
+    /// Answers the request that has waited longest, or another.
+    mutating func answer(_ reply: ServerReply, at place: Int = 0) {
+        let (index, _) = waiting.remove(at: place)
+        perform(machine.handle(.replied(index, reply)))
+    }
+
+    mutating func answer(_ status: Int, _ columns: [String: Value]? = nil, at place: Int = 0) {
+        guard let columns else { return answer(ServerReply(status: status, content: .unreadable("")), at: place) }
+        let row = Row(columns.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
+        answer(
+            ServerReply(status: status, content: .row(ServerRow(id: id(at: place), columns: row, isDeleted: false))),
+            at: place)
+    }
+
+    /// The server does what it is asked.
+    mutating func agree(at place: Int = 0) { answer(200, ["version": .string("2")], at: place) }
+
+    mutating func fail(_ failure: NetworkFailure, at place: Int = 0) {
+        let (index, _) = waiting.remove(at: place)
+        perform(machine.handle(.failed(index, failure)))
+    }
+
+    mutating func cancel(at place: Int = 0) {
+        let (index, _) = waiting.remove(at: place)
+        perform(machine.handle(.cancelled(index)))
+    }
+
+    private func id(at place: Int) -> String { machine.items[waiting[place].index].operation.id }
+
+    var outcomes: [String] { machine.items.map { $0.report.code ?? $0.report.outcome.rawValue } }
+
+    var thawed: Int { recorded.count { $0 == .notReceived } }
+}
