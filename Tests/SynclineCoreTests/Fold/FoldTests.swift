@@ -74,6 +74,30 @@ import Testing
         }
     }
 
+    @Test func `what a row keeps of its changes is what they come to, one after the other`() throws {
+        for seed in Self.seeds {
+            let history = try Self.history(seed)
+            let projector = history.projector
+            let reader = history.reader
+            for table in try reader.tables() {
+                try reader.forEachEntry(of: table) { id, entry throws(StateError) in
+                    guard let pending = entry.pending else { return }
+                    var made = PendingRow(
+                        first: pending.first, last: pending.last, count: pending.count, isPresent: entry.base != nil)
+                    for link in try projector.chain(of: pending) {
+                        made.lay(link.change, link.columns, at: link.position)
+                        #expect(link.change.isFrozen == (link.position <= pending.frozen?.through ?? .init(event: 0)))
+                        if link.position == pending.frozen?.through {
+                            made.frozen = pending.frozen
+                            made.operation = nil
+                        }
+                    }
+                    #expect(made == pending, "seed \(seed), \(table)/\(id)")
+                }
+            }
+        }
+    }
+
     @Test func `rows and the outbox name each other`() throws {
         for seed in Self.seeds {
             let history = try Self.history(seed)

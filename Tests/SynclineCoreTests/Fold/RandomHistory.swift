@@ -1,5 +1,5 @@
-// Histories from seeds, made the way an engine makes them: local changes through the writer, undo, pages, purges and
-// resets folded as they are recorded.
+// Histories from seeds, made the way an engine makes them: local changes through the writer, undo, pages, purges, resets,
+// and what a push brings about (RandomHistory+Push.swift), folded as they are recorded.
 
 import Testing
 
@@ -10,6 +10,8 @@ struct RandomHistory {
     let projector: Projector
     /// The records of the log.
     private(set) var records: [[UInt8]] = []
+    /// What a push that began some time ago took on.
+    var planned: [PlannedOperation] = []
 
     init(seed: UInt64) throws {
         chance = Chance(seed: seed)
@@ -17,11 +19,11 @@ struct RandomHistory {
         if seed % 2 == 0 { try record(.configured(name: SettingName.ids, value: .string("ignore-case"))) }
     }
 
-    private var next: UInt64 { UInt64(records.count) + 1 }
-    private var reader: StateReader { StateReader(projector.store.snapshot, projector.shapes) }
+    var next: UInt64 { UInt64(records.count) + 1 }
+    var reader: StateReader { StateReader(projector.store.snapshot, projector.shapes) }
 
     mutating func step() throws {
-        switch chance.below(12) {
+        switch chance.below(18) {
         case 0: try undo()
         case 1, 2, 3: try record(.page(page()))
         case 4 where chance.once(in: 3): try record(.purged(purge()))
@@ -29,12 +31,16 @@ struct RandomHistory {
         case 6 where chance.once(in: 3):
             try record(.configured(name: "s\(chance.below(3))", value: chance.once(in: 2) ? nil : chance.value()))
         case 7: try index()
+        case 8, 9: try send()
+        case 10, 11: try answer()
+        case 12: try resolve()
+        case 13: planned = try PushPlan(reader).operations
         default: try local()
         }
         projector.store.endCommit()
     }
 
-    private mutating func record(_ body: Event.Body) throws {
+    mutating func record(_ body: Event.Body) throws {
         let event = Event(time: Int64(records.count), body)
         try projector.apply(event, number: next)
         records.append(event.bytes)
@@ -80,7 +86,7 @@ struct RandomHistory {
         ])
     }
 
-    private mutating func columns() -> Row {
+    mutating func columns() -> Row {
         Row((0..<chance.below(4)).map { _ in .init(chance.pick(["a", "b", "c"]), chance.value(depth: 2)) })
     }
 

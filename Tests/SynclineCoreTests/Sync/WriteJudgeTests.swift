@@ -1,0 +1,153 @@
+// Every row of the table of responses, for each kind of operation.
+
+import Testing
+
+@testable import SynclineCore
+
+/// What a test expects of a verdict.
+private enum Fate: Hashable {
+    case done, gone, fetch, conflict, rowGone, parked, unauthorized, retry, retryMaybe, unknown
+
+    init(_ verdict: Verdict) {
+        switch verdict {
+        case .done(let row): self = row.row == nil ? .gone : .done
+        case .fetch: self = .fetch
+        case .conflict(let server, let code):
+            self = code == "row-gone" ? .rowGone : .conflict
+            #expect((server == nil) == (code == "row-gone"))
+        case .parked: self = .parked
+        case .unauthorized: self = .unauthorized
+        case .retry(let mayHaveArrived): self = mayHaveArrived ? .retryMaybe : .retry
+        case .unknown: self = .unknown
+        }
+    }
+}
+
+@Suite struct WriteJudgeTests {
+    private static let kinds = OperationKind.allCases
+
+    private func judge(_ kind: OperationKind, _ body: [String: Value] = ["a": .integer(1)]) -> WriteJudge {
+        let columns = kind == .delete ? [:] : body
+        return WriteJudge(
+            WriteRequest(
+                kind: kind, table: "t", id: "r", body: Row(columns.map { .init($0.key, $0.value) }), version: "1",
+                operationID: "O"), ids: .exact)
+    }
+
+    private func reply(
+        _ status: Int, id: String = "r", _ columns: [String: Value]? = nil, deleted: Bool = false
+    ) -> ServerReply {
+        guard let columns else { return ServerReply(status: status, content: .unreadable("nothing")) }
+        let row = Row(columns.map { .init($0.key, $0.value) })
+        return ServerReply(status: status, content: .row(ServerRow(id: id, columns: row, isDeleted: deleted)))
+    }
+
+    /// What an answer means for an insert, an update and a delete.
+    private func expect(_ reply: ServerReply, _ fates: [Fate], line: SourceLocation = #_sourceLocation) {
+        let found = Self.kinds.map { Fate(judge($0).judge(reply)) }
+        #expect(found == fates, "\(reply)", sourceLocation: line)
+    }
+
+    /// What the row that is fetched after an answer means.
+    private func expect(
+        fetched reply: ServerReply, after status: Int, _ fates: [Fate], line: SourceLocation = #_sourceLocation
+    ) {
+        let found = Self.kinds.map { Fate(judge($0).judge(fetched: reply, after: status)) }
+        #expect(found == fates, "\(reply)", sourceLocation: line)
+    }
+
+    private static let other: [String: Value] = ["a": .integer(2), "version": .string("2")]
+    private static let ours: [String: Value] = ["a": .integer(1), "b": .integer(9), "version": .string("2")]
+
+    @Test func `2xx with our row is done, with anything else the row is fetched`() {
+        for status in [200, 201, 204, 299] {
+            expect(reply(status, Self.other), [.done, .done, .gone])
+            expect(reply(status), [.fetch, .fetch, .gone])
+            expect(reply(status, id: "other", Self.other), [.fetch, .fetch, .gone])
+            expect(reply(status, id: "R", Self.other), [.fetch, .fetch, .gone])
+            expect(reply(status, Self.other, deleted: true), [.rowGone, .rowGone, .gone])
+            var list = reply(status)
+            list.content = .list(ServerList(rows: [], count: nil))
+            expect(list, [.fetch, .fetch, .gone])
+        }
+    }
+
+    @Test func `404 and 410 mean a row that is gone, and a refusal where one was to be made`() {
+        for status in [404, 410] {
+            expect(reply(status), [.parked, .rowGone, .gone])
+            expect(reply(status, Self.ours), [.parked, .rowGone, .gone])
+        }
+    }
+
+    @Test func `409 and 412 tell a conflict, or that it was done before`() {
+        for status in [409, 412] {
+            expect(reply(status, Self.other), [.conflict, .conflict, .conflict])
+            expect(reply(status, Self.ours), [.done, .done, .conflict])
+            expect(reply(status, Self.other, deleted: true), [.rowGone, .rowGone, .gone])
+            // What the client sent itself, sent back, says nothing of the server's row.
+            expect(reply(status, ["a": .integer(1)]), [.fetch, .fetch, .fetch])
+            expect(reply(status, id: "other", Self.ours), [.fetch, .fetch, .fetch])
+            expect(reply(status), [.fetch, .fetch, .fetch])
+        }
+    }
+
+    @Test func `a row that was fetched is compared after a refusal, and taken after a success`() {
+        for status in [409, 412] {
+            expect(fetched: reply(200, Self.other), after: status, [.conflict, .conflict, .conflict])
+            expect(fetched: reply(200, Self.ours), after: status, [.done, .done, .conflict])
+            expect(fetched: reply(200, Self.ours, deleted: true), after: status, [.rowGone, .rowGone, .gone])
+        }
+        for status in [200, 204] {
+            expect(fetched: reply(200, Self.other), after: status, [.done, .done, .done])
+            expect(fetched: reply(200, Self.other, deleted: true), after: status, [.rowGone, .rowGone, .rowGone])
+        }
+        for status in [200, 409, 412] {
+            for gone in [404, 410] { expect(fetched: reply(gone), after: status, [.rowGone, .rowGone, .gone]) }
+            expect(fetched: reply(401), after: status, [.unauthorized, .unauthorized, .unauthorized])
+            for other in [204, 302, 304, 400, 403, 408, 429, 500, 503] {
+                expect(fetched: reply(other), after: status, [.unknown, .unknown, .unknown])
+            }
+            expect(fetched: reply(200), after: status, [.unknown, .unknown, .unknown])
+            expect(fetched: reply(200, id: "other", Self.ours), after: status, [.unknown, .unknown, .unknown])
+        }
+    }
+
+    @Test func `every other refusal parks`() {
+        for status in [300, 301, 302, 304, 307, 308, 400, 402, 403, 405, 406, 411, 413, 415, 422, 428, 431, 451, 499] {
+            expect(reply(status), [.parked, .parked, .parked])
+            expect(reply(status, Self.ours), [.parked, .parked, .parked])
+        }
+    }
+
+    @Test func `401 wants credentials, and what is busy or broken is tried again`() {
+        expect(reply(401), [.unauthorized, .unauthorized, .unauthorized])
+        expect(reply(429), [.retry, .retry, .retry])
+        for status in [408, 500, 502, 503, 504, 599] { expect(reply(status), [.retryMaybe, .retryMaybe, .retryMaybe]) }
+    }
+
+    @Test func `equal means numbers as numbers, date-times as instants, null as absent`() {
+        func isOurs(_ sent: Value, _ found: Value?) -> Bool {
+            var columns: [String: Value] = ["version": .string("2"), "unasked": .integer(3)]
+            columns["a"] = found
+            return Fate(judge(.update, ["a": sent]).judge(reply(412, columns))) == .done
+        }
+        #expect(isOurs(.integer(1), .double(1)))
+        #expect(isOurs(.null, nil))
+        #expect(isOurs(.null, .null))
+        #expect(isOurs(.string("2026-01-01T00:00:00Z"), .string("2026-01-01T01:00:00.000+01:00")))
+        #expect(isOurs(.array([.integer(1), .string("x")]), .array([.double(1), .string("x")])))
+        #expect(isOurs(.object([.init("x", .integer(1))]), .object([.init("x", .integer(1))])))
+        #expect(!isOurs(.integer(1), .string("1")))
+        #expect(!isOurs(.integer(1), nil))
+        #expect(!isOurs(.bool(true), .integer(1)))
+        #expect(!isOurs(.string("e\u{301}"), .string("\u{e9}")))
+        #expect(!isOurs(.string("a"), .string("A")))
+        #expect(!isOurs(.integer(9_007_199_254_740_993), .integer(9_007_199_254_740_992)))
+    }
+
+    @Test func `ids are ours whatever their case only in a store that says so`() {
+        let request = WriteRequest(kind: .insert, table: "t", id: "R", body: .empty, version: nil, operationID: "O")
+        #expect(Fate(WriteJudge(request, ids: .ignoreCase).judge(reply(201, Self.other))) == .done)
+        #expect(Fate(WriteJudge(request, ids: .exact).judge(reply(201, Self.other))) == .fetch)
+    }
+}
