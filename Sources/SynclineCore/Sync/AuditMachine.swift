@@ -70,7 +70,7 @@ package struct Audit {
             else { return }
             func matches(_ filter: Expression?) -> Bool {
                 guard let filter else { return true }
-                return base.withView { filter.matches(RowSight(id: id, row: $0)) }
+                return base.withView { view in Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) } }
             }
             if matches(query.filter), !others.contains(where: matches) { gone.append(id) }
         }

@@ -39,8 +39,7 @@ struct PushDesk {
     private mutating func perform(_ actions: [PushMachine.Action]) {
         for action in actions {
             switch action {
-            case .freeze(let index):
-                let operation = machine.items[index].operation
+            case .store(.freeze(let index, let operation, _, _)):
                 let columns = operation.kind == .delete ? .empty : Row([.init("a", .integer(Int64(index)))])
                 let ancestor = Row([.init("version", .string("1")), .init("a", .integer(-1))])
                 let frozen = FrozenOperation(
@@ -57,7 +56,7 @@ struct PushDesk {
                 case .row(_, let id): sent.append("get \(id)")
                 case .list: sent.append("list")
                 }
-            case .record(let index, let answer):
+            case .store(.record(let index, let answer, _)):
                 recorded.append(answer.outcome)
                 var conflict: Conflict?
                 if case .conflict(let server, let code) = answer.outcome, var frozen = frozen[index] {
@@ -67,7 +66,7 @@ struct PushDesk {
                     conflict = Conflict(table: answer.table, id: answer.id, frozen)
                 }
                 perform(machine.handle(.recorded(index, conflict, hasBase: conflict?.server != nil)))
-            case .resolve(let index, let resolution):
+            case .store(.resolve(let index, let resolution)):
                 resolutions.append(resolution)
                 perform(machine.handle(.resolved(index)))
             case .wait(let index, let attempt, _):

@@ -88,7 +88,9 @@ extension SyncWorld {
             var expected: [String: [String: Value]] = [:]
             for (id, columns) in serverRows(of: table) where columns["deleted"] != .bool(true) {
                 let row = Row(columns.map { .init($0.key, $0.value) })
-                let isMatch = filter.map { filter in row.withView { filter.matches(RowSight(id: id, row: $0)) } }
+                let isMatch = filter.map { filter in
+                    row.withView { view in Array(id.utf8).withUnsafeBytes { filter.matches(RowSight(id: $0, row: view)) } }
+                }
                 if isMatch ?? true { expected[id] = columns }
             }
             for id in Set(found.keys).union(expected.keys).sorted() where !same(found[id], expected[id]) {
