@@ -15,6 +15,7 @@ package struct AuditMachine: Sendable {
     private let query: PullQuery
     private var gate: ListGate
     private var last: String?
+    private var pages = RepeatGuard()
 
     package init(_ query: PullQuery, retries: Int) {
         self.query = query
@@ -38,7 +39,7 @@ package struct AuditMachine: Sendable {
             let isAll = list.count.map { $0 <= list.rows.count } ?? false
             guard let end = list.rows.last?.id, !isAll else { return .finish }
             // A server that does not go by id would be read for ever.
-            guard end != last else { return fail(PullMachine.noOrder) }
+            guard end != last, !pages.isRepeat(end) else { return fail(PullMachine.noOrder) }
             last = end
             return ask()
         case .wait(let attempt, let after): return .wait(attempt: attempt, after)

@@ -18,7 +18,7 @@ package struct PullMachine: Sendable {
         case window(Int64?)
         /// What lies in a millisecond, by id, behind the last one.
         case drain(Int64, behind: String?)
-        /// Behind so many rows, the last of which was this one.
+        /// Behind so many rows, the last of which was this one; nil where it is not to come again.
         case offset(Int, last: String?)
     }
 
@@ -38,6 +38,8 @@ package struct PullMachine: Sendable {
     /// The rows seen, where their number is limited.
     private var seen: Set<String> = []
     private var restarts = 0
+    /// The pages that were read by id or by offset.
+    private var pages = RepeatGuard()
     private var isFinished = false
 
     /// How often a list that moves is read again from its beginning.
@@ -82,13 +84,13 @@ package struct PullMachine: Sendable {
                 query.filter, .updatedAt(.greaterOrEqual, moment), .updatedAt(.less, moment + 1),
                 id.map { .idBehind($0) })
             request.order = [Query.Key("id")]
-        case .offset(let count, _):
+        case .offset(let count, let last):
             request.filter = query.filter
             request.order = query.order + (query.order.contains { $0.column == "id" } ? [] : [Query.Key("id")])
             // The last row of the page before comes again, which shows whether the list has moved.
-            request.skip = query.skip + max(0, count - 1)
+            request.skip = query.skip + count - (last == nil ? 0 : 1)
             if let left { request.top = min(query.pageSize, left) }
-            if count > 0 { request.top = (request.top ?? 0) + 1 }
+            if last != nil { request.top = (request.top ?? 0) + 1 }
             return request
         }
         if let left { request.top = min(query.pageSize, left) }
@@ -149,6 +151,7 @@ package struct PullMachine: Sendable {
             see(end)
             let isOneMoment = list.rows.first?.moment == end && (start == nil || start == end)
             place = isOneMoment ? .drain(end, behind: nil) : .window(end)
+            pages = RepeatGuard()
             return .store(list.rows, cursor(drain: nil))
         case .drain(let moment, let id):
             guard let last = list.rows.last, !isAll else {
@@ -157,7 +160,9 @@ package struct PullMachine: Sendable {
                 return list.rows.isEmpty ? ask() : .store(list.rows, cursor(drain: nil))
             }
             // A server that does not go by id would be read for ever.
-            guard list.rows.allSatisfy({ $0.moment == moment }), last.id != id else { return end(PullMachine.noOrder) }
+            guard list.rows.allSatisfy({ $0.moment == moment }), last.id != id, !pages.isRepeat(last.id) else {
+                return end(PullMachine.noOrder)
+            }
             see(moment)
             place = .drain(moment, behind: last.id)
             return .store(list.rows, cursor(drain: last.id))
@@ -175,8 +180,14 @@ package struct PullMachine: Sendable {
         let isAll = list.count.map { $0 <= query.skip + count + rows.count } ?? false
         if total == nil { total = list.count.map { min(query.top ?? .max, max(0, $0 - query.skip)) } }
         if query.top != nil { for row in rows { seen.insert(row.id) } }
-        if rows.isEmpty || isAll || left == 0 { return done(Array(rows)) }
-        place = .offset(count + rows.count, last: rows.last?.id)
+        if isAll || left == 0 || list.rows.isEmpty { return done(Array(rows)) }
+        guard let end = rows.last?.id else {
+            // The server gives one row at a time, and this was the one that comes again: then on without it.
+            place = .offset(count, last: nil)
+            return ask()
+        }
+        if pages.isRepeat(end) { return restart(list.rows) }
+        place = .offset(count + rows.count, last: end)
         return .store(Array(rows), nil)
     }
 
@@ -190,6 +201,7 @@ package struct PullMachine: Sendable {
                     hint: "Pull without an order: then rows may move."))
         }
         place = .offset(0, last: nil)
+        pages = RepeatGuard()
         seen = []
         return ask()
     }

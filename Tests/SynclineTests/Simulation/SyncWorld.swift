@@ -145,7 +145,8 @@ actor SyncWorld {
         let report = try await database.push(settings)
         note("  push \(report.outcome) \(report.operations.map { "\($0.table)/\($0.id) \($0.outcome)" })")
         if !clients[client].hasEnded, clients[client].trouble.disk == nil {
-            if let code = report.reason?.code, ![.pushIncomplete, .offline, .unauthorized, .serverError].contains(code) {
+            if let code = report.reason?.code, ![.pushIncomplete, .offline, .unauthorized, .serverError].contains(code)
+            {
                 throw SyncFailure("a push stopped with \(report.reason.map { "\($0)" } ?? "")")
             }
             if plan.isConcurrent { return }
