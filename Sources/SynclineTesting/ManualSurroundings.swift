@@ -1,7 +1,7 @@
 // Time and ids that a test owns: nothing happens until the test says that time has passed.
 
-public import Syncline
 import Synchronization
+public import Syncline
 
 /// A clock that stands still until it is moved, and ids in order.
 public final class ManualSurroundings: Surroundings {

@@ -121,7 +121,8 @@ package struct PushPlan {
                 PlannedOperation(
                     kind: frozen.kind, state: state, maybeSent: frozen.maybeSent, position: frozen.position,
                     events: min(pending.first.event, frozen.through.event)...frozen.through.event, rowKey: key,
-                    spelling: entry.spelling, through: frozen.through, isFrozen: true, isOneOfSeveral: pending.operation != nil,
+                    spelling: entry.spelling, through: frozen.through, isFrozen: true,
+                    isOneOfSeveral: pending.operation != nil,
                     status: frozen.httpStatus, code: frozen.code))
         }
         if let operation = pending.operation {

@@ -71,7 +71,8 @@ package struct Audit {
             else { return }
             func matches(_ filter: Expression?) -> Bool {
                 guard let filter else { return true }
-                return base.withView { view in Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) } }
+                return base.withView { view in Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) }
+                }
             }
             if matches(query.filter), !others.contains(where: matches) { gone.append(id) }
         }

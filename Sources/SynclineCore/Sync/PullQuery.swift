@@ -46,7 +46,8 @@ package struct PullQuery: Hashable, Sendable {
 extension SyncError {
     package init(_ error: UnsupportedPredicate) {
         self.init(
-            .unsupportedPredicate, error.description, hint: "Filter the local table by it, and pull with a wider filter.")
+            .unsupportedPredicate, error.description,
+            hint: "Filter the local table by it, and pull with a wider filter.")
     }
 }
 

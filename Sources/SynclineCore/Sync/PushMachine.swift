@@ -181,7 +181,8 @@ package struct PushMachine: Sendable {
 
     package static func error(of failure: NetworkFailure) -> SyncError {
         switch failure {
-        case .offline(let reason): SyncError(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
+        case .offline(let reason):
+            SyncError(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
         case .refused(let reason): SyncError(.serverError, reason)
         case .cancelled: SyncError(.cancelled, "it was cancelled")
         }

@@ -47,7 +47,11 @@ struct MovingServer {
         requests += 1
         let matches = rows.filter { id, row in
             let view = row.columns(exact: true)
-            return request.filter.map { filter in view.withView { filter.matches(RowSight(id: id, row: $0)) } } ?? true
+            return request.filter.map { filter in
+                view.withView { view in
+                    Array(id.utf8).withUnsafeBytes { filter.matches(RowSight(id: $0, row: view)) }
+                }
+            } ?? true
         }
         let sorted = matches.sorted { left, right in
             for key in request.order {

@@ -89,7 +89,9 @@ extension SyncWorld {
             for (id, columns) in serverRows(of: table) where columns["deleted"] != .bool(true) {
                 let row = Row(columns.map { .init($0.key, $0.value) })
                 let isMatch = filter.map { filter in
-                    row.withView { view in Array(id.utf8).withUnsafeBytes { filter.matches(RowSight(id: $0, row: view)) } }
+                    row.withView { view in
+                        Array(id.utf8).withUnsafeBytes { filter.matches(RowSight(id: $0, row: view)) }
+                    }
                 }
                 if isMatch ?? true { expected[id] = columns }
             }

@@ -1,8 +1,8 @@
 // What `bench sync` does: pages that are made before the clock starts, a store that pulls them, and the requests of a push.
 
 import SegmentLog
-import Syncline
 import Synchronization
+import Syncline
 import SynclineCore
 import SynclineWire
 

@@ -91,7 +91,8 @@ enum Setting {
 extension Setting {
     private static func isHeader(_ member: Value.Member) -> Bool {
         guard case .string(let text) = member.value else { return false }
-        let isName = !member.name.isEmpty
+        let isName =
+            !member.name.isEmpty
             && member.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
         return isName && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }

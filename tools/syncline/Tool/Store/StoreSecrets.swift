@@ -48,7 +48,8 @@ struct StoreSecrets: CredentialProvider {
         let draft = path + ".new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else { throw failure("written") }
-        let isWritten = fchmod(descriptor, 0o600) == 0 && write(descriptor, bytes, bytes.count) == bytes.count
+        let isWritten =
+            fchmod(descriptor, 0o600) == 0 && write(descriptor, bytes, bytes.count) == bytes.count
             && fsync(descriptor) == 0
         close(descriptor)
         guard isWritten, rename(draft, path) == 0 else { throw failure("written") }

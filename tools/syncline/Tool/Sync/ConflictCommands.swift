@@ -14,7 +14,9 @@ enum ConflictCommands {
         var list = try ListWriter(
             context.output, [Column("row"), Column("kind"), Column("state"), Column("status"), Column("why")])
         for conflict in try reader.conflicts() {
-            func row(_ row: Row?) -> JSONValue { row.map { JSONValue(StoredRow(id: conflict.id, columns: $0)) } ?? .null }
+            func row(_ row: Row?) -> JSONValue {
+                row.map { JSONValue(StoredRow(id: conflict.id, columns: $0)) } ?? .null
+            }
             try list.row(
                 [
                     Cell(escaped("\(conflict.table)/\(conflict.id)")), Cell("\(conflict.kind)"),

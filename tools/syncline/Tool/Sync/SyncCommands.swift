@@ -22,7 +22,8 @@ enum SyncCommands {
             .retries, Option("dry-run", "shows what would be sent, and sends nothing"),
         ],
         examples: [Example("syncline push --policy merge", "joins what both sides changed")],
-        result: #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,
+        result:
+            #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,
         exits: [
             Exit(.done, "every operation is done"), Exit(.no, "something is left"), Exit(.failed, "the push stopped"),
         ]
@@ -67,7 +68,8 @@ enum SyncCommands {
             Option("no-push", "leaves pending operations of the table alone"), .retries,
         ],
         examples: [Example("syncline pull todoitem --query-id all", "what changed since the last time")],
-        result: #"{"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n}"#,
+        result:
+            #"{"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n}"#,
         exits: [Exit(.failed, "the pull stopped; what came stays")]
     ) { arguments, context in
         let settings = try pullSettings(arguments)
@@ -103,7 +105,9 @@ enum SyncCommands {
 
     static let sync = Command(
         "sync", "pushes, then pulls each table",
-        details: ["Pulls are incremental, with the query id `sync`. Without tables, all that the store knows are pulled."],
+        details: [
+            "Pulls are incremental, with the query id `sync`. Without tables, all that the store knows are pulled."
+        ],
         operands: [Operand("TABLE", "the tables to pull", repeats: true)],
         options: [
             Option("watch", "keeps going until it is interrupted"),
