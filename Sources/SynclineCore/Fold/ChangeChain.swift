@@ -88,7 +88,7 @@ extension Projector {
 
 extension ChainLink {
     /// Decides what the change is, behind others of its row, by the table of the compactor.
-    fileprivate mutating func decide(behind pending: PendingRow, base: Row?, takesPlace: Bool) {
+    mutating func decide(behind pending: PendingRow, base: Row?, takesPlace: Bool) {
         switch change.kind {
         case .insert:
             // An insert behind a delete that was given up takes the place of the server's row.

@@ -114,7 +114,11 @@ extension Projector {
         var link = ChainLink(change, key, at: position)
         if !rest.isEmpty {
             var all = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)
-            for part in [link] + rest { all.lay(part.change, part.columns, at: position) }
+            for var part in [link] + rest {
+                // What was decided behind the operation is decided anew behind the row that takes its place.
+                part.decide(behind: all, base: entry.base, takesPlace: all.operation != nil)
+                all.lay(part.change, part.columns, at: position)
+            }
             try drop(rest)
             totals.superseded += UInt64(rest.count)
             guard let operation = all.operation else {
