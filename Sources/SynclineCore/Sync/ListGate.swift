@@ -21,7 +21,10 @@ struct ListGate: Sendable {
         case 200:
             attempts = 0
             guard case .list(let list) = reply.content else {
-                return .stop(SyncError(.serverError, "the answer to a list is not one: \(reply.content.reason)"))
+                return .stop(
+                    SyncError(
+                        .serverError, "the answer to a list is not one: \(reply.content.reason)",
+                        hint: "Is it the right backend, and the protocol it speaks? Nothing is lost."))
             }
             return .list(list)
         case 401:

@@ -183,7 +183,8 @@ package struct PushMachine: Sendable {
         switch failure {
         case .offline(let reason):
             SyncError(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
-        case .refused(let reason): SyncError(.serverError, reason)
+        case .refused(let reason):
+            SyncError(.serverError, reason, hint: "Nothing is lost. Is it the right backend?")
         case .cancelled: SyncError(.cancelled, "it was cancelled")
         }
     }
@@ -237,7 +238,7 @@ package struct PushMachine: Sendable {
             }
             return [.wait(index, attempt: items[index].attempts, reply.retryAfter)]
         case .unknown(let reason):
-            return end(index, SyncError(.serverError, reason))
+            return end(index, SyncError(.serverError, reason, hint: "Nothing is lost: push again later."))
         }
     }
 
