@@ -52,6 +52,12 @@ import Testing
         }
     }
 
+    @Test func `stories of both sides end as they are told`() async throws {
+        for scenario in try Scenario.parse(Array(SyncStories.all.utf8)) {
+            #expect(await ScenarioRunner.run(scenario) == .passed, "\(scenario.name)")
+        }
+    }
+
     @Test func `a story that is not true fails, and says where`() async throws {
         let lie = #"[{"name": "a lie", "steps": [{"insert": {"table": "t", "item": {"id": "a"}}}, {"pending": []}]}]"#
         let scenario = try #require(try Scenario.parse(Array(lie.utf8)).first)
