@@ -230,4 +230,21 @@ private struct WrongClock: Surroundings {
         #expect(try await pair.database.cursors().isEmpty)
         #expect(try await pair.pull { $0.filter = filter }.changed == 3)
     }
+
+    @Test func `N19: a list that lags takes nothing back for good`() async throws {
+        var options = SimulatedServer.Options()
+        options.lag = 1
+        let pair = try await SyncPair(.zumo2, options, rows: Value.rows(3))
+        try await pair.pull()
+        try await pair.table.update(.item("r2", ["n": .integer(9)]))
+        #expect(try await pair.push().outcome == .complete)
+        #expect(try await pair.table.get(id: "r2")?.columns["n"] == .integer(9))
+        try await pair.pull()
+        pair.server.upsert([.item("x", [:]), .item("y", [:])], in: "elsewhere")
+        pair.server.upsert([.item("x", [:]), .item("y", [:])], in: "t")
+        pair.server.upsert([.item("y", [:])], in: "t")
+        try await pair.pull()
+        #expect(try await pair.table.get(id: "r2")?.columns["n"] == .integer(9))
+        #expect(try await pair.database.conflicts().isEmpty)
+    }
 }
