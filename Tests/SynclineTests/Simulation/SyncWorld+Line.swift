@@ -32,7 +32,9 @@ extension SyncWorld {
                 try await change(client, 1, false, .durable)
             } catch let error as SyncError where [.rowExists, .rowDeleted].contains(error.code) {
             } catch {
-                if trouble.disk == nil { failure = failure ?? SyncFailure("a change while a push ran: \(error)") }
+                if trouble.disk == nil, !clients[client].hasEnded {
+                    failure = failure ?? SyncFailure("a change while a push ran: \(error)")
+                }
             }
             if clients[client].hasEnded { return nil }
         }
@@ -77,14 +79,14 @@ extension SyncWorld {
     }
 
     private func handle(_ request: HTTPRequest, _ client: Int) -> HTTPResponse {
-        guard request.method != "GET" else { return server.handle(request) }
         let operationID = request.headers.value("X-Syncline-Operation-Id") ?? ""
         let parts = request.path.split(separator: "/").map(String.init)
         let table = parts.count > 1 ? parts[1] : ""
         let before = serverRows(of: table)
         let response = server.handle(request)
         let after = serverRows(of: table)
-        if request.method == "DELETE", let id = parts.last, after[id] == nil { history.insert("\(table)/\(id) gone") }
+        // A row that is asked for, or to be deleted, and is not there, is gone as far as the store can know.
+        if parts.count > 2, after[parts[2]] == nil { history.insert("\(table)/\(parts[2]) gone") }
         for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
             effects[operationID, default: 0] += 1
             if effects[operationID, default: 0] > 1, !mayRepeat(request, client, table, id) {

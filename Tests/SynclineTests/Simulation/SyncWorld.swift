@@ -142,6 +142,7 @@ actor SyncWorld {
 
     func push(_ client: Int, _ settings: PushSettings) async throws {
         guard let database = clients[client].database else { return }
+        let before = database.lastEvent
         let report = try await database.push(settings)
         note("  push \(report.outcome) \(report.operations.map { "\($0.table)/\($0.id) \($0.outcome)" })")
         if !clients[client].hasEnded, clients[client].trouble.disk == nil {
@@ -149,7 +150,8 @@ actor SyncWorld {
             {
                 throw SyncFailure("a push stopped with \(report.reason.map { "\($0)" } ?? "")")
             }
-            if plan.isConcurrent { return }
+            // A push that had nothing to say made nothing durable.
+            if plan.isConcurrent || database.lastEvent == before { return }
             clients[client].durable = database.lastEvent
         }
     }
