@@ -88,16 +88,18 @@ private final class SilentServer {
     }
 
     @Test func `what can't be is refused before anything is sent`() async throws {
+        let first = await replies([#"{"n":1,"args":["init"]}"#, #"{"n":2,"args":["push"]}"#])
+        #expect(first["2"]?.contains(#""error":{"code":"invalid-configuration""#) == true)
+        _ = await Call.tool("config", "backend", "http://127.0.0.1:1", "-s", store)
         let replies = await replies([
-            #"{"n":1,"args":["init"]}"#, #"{"n":2,"args":["push"]}"#, #"{"n":3,"args":["push","--policy","x"]}"#,
-            #"{"n":4,"args":["config","backend","http://127.0.0.1:1"]}"#,
+            #"{"n":3,"args":["push","--policy","x"]}"#,
             #"{"n":5,"args":["pull","t","--query-id","q","--top","5"]}"#,
             #"{"n":6,"args":["pull","t","--filter","a eq"]}"#, #"{"n":7,"args":["resolve","t/a","--merge"]}"#,
             #"{"n":8,"args":["resolve","t/a"]}"#, #"{"n":9,"args":["push","--dry-run"]}"#,
             #"{"n":10,"args":["conflicts"]}"#,
         ])
         let codes = [
-            "2": "invalid-configuration", "3": "usage", "5": "invalid-query", "6": "invalid-query",
+            "3": "usage", "5": "invalid-query", "6": "invalid-query",
             "7": "operation-not-found", "8": "usage",
         ]
         for (number, code) in codes {
