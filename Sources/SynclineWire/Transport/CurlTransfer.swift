@@ -49,6 +49,7 @@
             set(CURLOPT_TCP_KEEPALIVE, 1)
             set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.milliseconds)
             set(CURLOPT_TIMEOUT_MS, limits.total.milliseconds)
+            set(CURLOPT_MAXAGE_CONN, max(1, limits.idle.milliseconds / 1000))
             set(CURLOPT_LOW_SPEED_LIMIT, 1)
             set(CURLOPT_LOW_SPEED_TIME, max(1, limits.stall.milliseconds / 1000))
             // Whatever compression this libcurl can undo.

@@ -10,6 +10,8 @@ package struct TransportLimits: Hashable, Sendable {
     package var total: Duration = .seconds(100)
     /// How long less than a byte a second may come.
     package var stall: Duration = .seconds(60)
+    /// How long a connection that nobody uses is kept for the next request.
+    package var idle: Duration = .seconds(118)
     /// The largest body of an answer, unpacked, in bytes.
     package var responseSize = 256 << 20
     /// The most bytes of headers in an answer.

@@ -112,7 +112,10 @@
                     }
                 }
                 defer { server.stop() }
-                let transport = try transport(server.url)
+                // On a busy machine minutes may go by between two requests.
+                var limits = TransportLimits()
+                limits.idle = .seconds(86_400)
+                let transport = try transport(server.url, limits)
                 for _ in 0..<5 { #expect(try await send(transport).get().text == "ok") }
                 #expect(server.connectionCount == (closes ? 5 : 1))
             }
