@@ -88,7 +88,8 @@ let package = Package(
             exclude: ["Tool"],
             swiftSettings: settings
         ),
-        .testTarget(name: "SynclineCoreTests", dependencies: ["SynclineCore"], swiftSettings: settings),
+        .testTarget(
+            name: "SynclineCoreTests", dependencies: ["SynclineCore", "SynclineTesting"], swiftSettings: settings),
         .testTarget(
             name: "SynclineTests",
             dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineTesting", "SynclineWire"],

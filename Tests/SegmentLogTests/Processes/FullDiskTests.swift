@@ -5,6 +5,7 @@
     import Foundation
     import Glibc
     import SegmentLog
+    import SynclineTesting
     import Testing
 
     /// A file system of a mebibyte.
@@ -70,7 +71,7 @@
         }
 
         private static func record(_ number: UInt64) -> RecordBatch {
-            var generator = SimulationGenerator(seed: number)
+            var generator = Chance(seed: number)
             return RecordBatch((0..<1500 + Int(number % 900)).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
         }
 

@@ -4,13 +4,14 @@
 
 import Foundation
 import SegmentLog
+import SynclineTesting
 import Testing
 
 @Suite struct ProcessTests {
     @Test func `nothing acknowledged is lost when the writer is killed, again and again`() throws {
         let directory = try PrivateDirectory()
         let kills = ProcessInfo.processInfo.environment["SYNCLINE_KILLS"].flatMap { UInt64($0) } ?? 50
-        var generator = SimulationGenerator(seed: kills)
+        var generator = Chance(seed: kills)
         var check = ChildRecords()
         for cycle in 0..<kills {
             // A new log after a hundred kills: opening one again and again takes longer the more segments it has.

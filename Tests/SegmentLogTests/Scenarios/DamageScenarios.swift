@@ -1,6 +1,7 @@
 // Bytes of acknowledged records change, or files go. Whatever it is, a writer refuses the log and leaves it as it is.
 
 import SegmentLog
+import SynclineTesting
 
 extension Scenario {
     static let damage: [Scenario] = [
@@ -268,7 +269,7 @@ extension Scenario {
     }
 
     static func noise(_ length: Int, seed: UInt64) -> RecordBatch {
-        var generator = SimulationGenerator(seed: seed)
+        var generator = Chance(seed: seed)
         return RecordBatch((0..<length).map { _ in UInt8(truncatingIfNeeded: generator.next() | 1) })
     }
 }

@@ -279,7 +279,7 @@ final class Simulation {
     private func end(_ ending: SimulationOperation.Ending) {
         switch ending {
         case .powerLoss(let seed):
-            var generator = SimulationGenerator(seed: seed)
+            var generator = Chance(seed: seed)
             disk = disk.crash(using: &generator)
             model.losePower()
         case .powerLossKeepingNothing:

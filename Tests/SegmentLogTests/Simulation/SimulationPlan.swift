@@ -76,7 +76,7 @@ struct SimulatedBatch: CustomStringConvertible {
     var description: String { "batch(\(String(id, radix: 16)))" }
 
     var records: [[UInt8]] {
-        var generator = SimulationGenerator(seed: id)
+        var generator = Chance(seed: id)
         switch generator.below(200) {
         case 0..<140: return (0..<1 + generator.below(4)).map { _ in text(generator.below(120), &generator) }
         case 140..<164: return (0..<1 + generator.below(3)).map { _ in text(300 + generator.below(2700), &generator) }
@@ -93,12 +93,12 @@ struct SimulatedBatch: CustomStringConvertible {
         }
     }
 
-    private func text(_ length: Int, _ generator: inout SimulationGenerator) -> [UInt8] {
+    private func text(_ length: Int, _ generator: inout Chance) -> [UInt8] {
         let word = Array("\(String(generator.next(), radix: 36)) of \(String(id, radix: 36)); ".utf8)
         return (0..<length).map { word[$0 % word.count] }
     }
 
-    private func noise(_ length: Int, _ generator: inout SimulationGenerator) -> [UInt8] {
+    private func noise(_ length: Int, _ generator: inout Chance) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(length + 8)
         while bytes.count < length {
@@ -112,7 +112,7 @@ struct SimulatedBatch: CustomStringConvertible {
 
 extension SimulationPlan {
     init(seed: UInt64) {
-        var generator = SimulationGenerator(seed: seed)
+        var generator = Chance(seed: seed)
         self.seed = seed
         configuration = LogConfiguration()
         configuration.segmentSize = generator.pick([
@@ -131,7 +131,7 @@ extension SimulationPlan {
 
 extension SimulationOperation {
     /// One operation; `trouble` says how rarely something goes wrong with it.
-    fileprivate init(_ generator: inout SimulationGenerator, trouble: Int) {
+    fileprivate init(_ generator: inout Chance, trouble: Int) {
         action = Action(&generator)
         switch action {
         case .follow, .readers, .clock, .fill, .free, .drop, .release: return
@@ -163,7 +163,7 @@ extension SimulationOperation {
 }
 
 extension SimulationOperation.Action {
-    fileprivate init(_ generator: inout SimulationGenerator) {
+    fileprivate init(_ generator: inout Chance) {
         switch generator.below(100) {
         case 0..<46:
             let durability: Durability = generator.pick([.durable, .durable, .ordered, .buffered, .buffered])
@@ -195,7 +195,7 @@ extension SimulationOperation.Action {
 }
 
 extension FaultPlan {
-    fileprivate init(_ generator: inout SimulationGenerator) {
+    fileprivate init(_ generator: inout Chance) {
         let syncFailure = generator.pick(SyncFailure.allCases)
         switch generator.below(10) {
         case 0..<5:

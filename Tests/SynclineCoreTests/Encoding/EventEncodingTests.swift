@@ -1,5 +1,6 @@
 // Events in bytes: each kind comes back as it was; cut or damaged ones are refused with an error.
 
+import SynclineTesting
 import Testing
 
 @testable import SynclineCore

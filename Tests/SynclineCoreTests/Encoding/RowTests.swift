@@ -1,5 +1,6 @@
 // Rows in bytes: columns come back in their order, damage is never a trap.
 
+import SynclineTesting
 import Testing
 
 @testable import SynclineCore

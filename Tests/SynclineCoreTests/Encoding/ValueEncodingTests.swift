@@ -1,5 +1,6 @@
 // Values in bytes: every value comes back as it was, has one encoding, and no bytes can stop the process.
 
+import SynclineTesting
 import Testing
 
 @testable import SynclineCore

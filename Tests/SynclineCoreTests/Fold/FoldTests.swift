@@ -1,5 +1,6 @@
 // The fold gives the same bytes wherever it begins and however the state is kept meanwhile, and its balance holds.
 
+import SynclineTesting
 import Testing
 
 @testable import SynclineCore

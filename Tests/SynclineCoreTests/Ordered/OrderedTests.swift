@@ -1,6 +1,7 @@
 // The ordered store against a dictionary: random puts, removals, commits, rotations, merges, taking back; every snapshot
 // stays as it was.
 
+import SynclineTesting
 import Testing
 
 @testable import SynclineCore

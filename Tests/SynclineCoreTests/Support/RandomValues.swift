@@ -1,6 +1,7 @@
 // Values of every kind and form, from a seed: what a column can hold, and what is near to it.
 
 import SynclineCore
+import SynclineTesting
 
 extension Chance {
     mutating func value(depth: Int = 0) -> Value {

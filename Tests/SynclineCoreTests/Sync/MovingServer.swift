@@ -1,5 +1,7 @@
 // A table in memory, whose rows move while it is read: as simple as can be, so that one sees that it is right.
 
+import SynclineTesting
+
 @testable import SynclineCore
 
 struct MovingServer {

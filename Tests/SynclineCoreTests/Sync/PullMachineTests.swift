@@ -1,6 +1,7 @@
 // The pull against a table whose rows move while it is read: nothing is lost once it is quiet, requests are bounded, and the
 // cursor never stands beyond what was seen.
 
+import SynclineTesting
 import Testing
 
 @testable import SynclineCore
