@@ -10,16 +10,23 @@ final class MachineShell {
     private let parts: ShellParts
     private let output: Output
     private let lines: ShellLines
-    /// What runs beside the requests that are answered at once, by the JSON of their numbers.
-    private var running: [String: Task<Void, Never>] = [:]
+    /// What runs beside the requests that are answered at once, and those that wait for it to end, in their order.
+    private var running: (key: String, task: Task<Void, Never>)?
+    private var waiting: [(key: String, request: ShellRequest)] = []
+    /// How many were cancelled before their turn and have not yet said so.
+    private var ending = 0
 
     /// What comes next: a line of the input, its end, or the reply of something that ran.
     private enum Happening: Sendable {
         case line([UInt8])
         case end
         case broken(ToolError)
-        case finished(key: String, ShellReply)
+        case finished(ShellReply)
+        /// The reply of something that was cancelled before its turn.
+        case ended(ShellReply)
     }
+
+    private typealias Tell = @Sendable (Happening) -> Void
 
     init(_ host: Host, _ output: Output) {
         parts = ShellParts(host)
@@ -28,6 +35,7 @@ final class MachineShell {
     }
 
     func run() async throws {
+        defer { running?.task.cancel() }
         let (happenings, source) = AsyncStream.makeStream(of: Happening.self)
         func readNext() {
             lines.next { line in
@@ -45,16 +53,18 @@ final class MachineShell {
             case .line(let line):
                 if let reply = await answer(line, { source.yield($0) }) { try write(reply) }
                 readNext()
-            case .finished(let key, let reply):
-                running[key] = nil
+            case .finished(let reply):
+                running = nil
+                startNext { source.yield($0) }
                 try write(reply)
-            case .broken(let error):
-                for task in running.values { task.cancel() }
-                throw error
+            case .ended(let reply):
+                ending -= 1
+                try write(reply)
+            case .broken(let error): throw error
             case .end: isAtEnd = true
             }
             // The end of the input waits for what runs.
-            if isAtEnd && running.isEmpty { return }
+            if isAtEnd && running == nil && ending == 0 { return }
         }
     }
 
@@ -65,7 +75,7 @@ final class MachineShell {
     }
 
     /// The reply to a line; nil for one that is answered later, or is empty.
-    private func answer(_ line: [UInt8], _ tell: @escaping @Sendable (Happening) -> Void) async -> ShellReply? {
+    private func answer(_ line: [UInt8], _ tell: @escaping Tell) async -> ShellReply? {
         if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { return nil }
         let request: ShellRequest
         do throws(ToolError) {
@@ -74,9 +84,8 @@ final class MachineShell {
             return ShellReply(number: .null, exit: .usage, output: error.json.text)
         }
         if let cancelled = request.cancelled {
-            let task = running[JSONValue(cancelled).text]
-            task?.cancel()
-            return ShellReply(number: request.number, exit: task == nil ? .no : .done, output: "null")
+            let isKnown = cancel(JSONValue(cancelled).text, tell)
+            return ShellReply(number: request.number, exit: isKnown ? .done : .no, output: "null")
         }
         let word = request.words.first ?? ""
         if ["shell", "studio"].contains(word) {
@@ -85,14 +94,33 @@ final class MachineShell {
         }
         guard ["push", "pull", "sync"].contains(word) else { return await parts.reply(to: request) }
         let key = JSONValue(request.number).text
-        guard running[key] == nil else {
+        guard running?.key != key, !waiting.contains(where: { $0.key == key }) else {
             let error = ToolError.usage("a request with the number \(key) is running")
             return ShellReply(number: request.number, exit: .usage, output: error.json.text)
         }
-        running[key] = Task { [parts] in
-            tell(.finished(key: key, await parts.reply(to: request)))
-        }
+        waiting.append((key, request))
+        startNext(tell)
         return nil
+    }
+
+    private func startNext(_ tell: @escaping Tell) {
+        guard running == nil, !waiting.isEmpty else { return }
+        let (key, request) = waiting.removeFirst()
+        running = (key, Task { [parts] in tell(.finished(await parts.reply(to: request))) })
+    }
+
+    /// Ends what runs, or what waits for its turn; whether there is such a request.
+    private func cancel(_ key: String, _ tell: @escaping Tell) -> Bool {
+        if let running, running.key == key {
+            running.task.cancel()
+            return true
+        }
+        guard let place = waiting.firstIndex(where: { $0.key == key }) else { return false }
+        let request = waiting.remove(at: place).request
+        ending += 1
+        // Its reply is that of a command that is cancelled before its first step.
+        Task { [parts] in tell(.ended(await parts.reply(to: request))) }.cancel()
+        return true
     }
 }
 
