@@ -63,7 +63,9 @@ struct PullDriver {
             projector.pageEffect = PageEffect()
             let news = try inAppWords { () throws(StateError) in
                 var news: [PulledRow] = []
-                for row in rows where try projector.isNews(row, in: query.table) { news.append(row) }
+                for row in rows where try projector.isNews(row, in: query.table, isAudit: isAudit) {
+                    news.append(row)
+                }
                 return news
             }
             var moved = cursor

@@ -24,9 +24,11 @@ extension Projector {
         try write(entry, key, old: old)
     }
 
-    /// Whether a row from the server would change anything.
-    package func isNews(_ pulled: PulledRow, in table: String) throws(StateError) -> Bool {
+    /// Whether a row from the server would change anything. An audit leaves rows that the app has changed, also those it
+    /// changed since the audit began.
+    package func isNews(_ pulled: PulledRow, in table: String, isAudit: Bool) throws(StateError) -> Bool {
         guard let entry = try entry(rowKey(table, pulled.id)).entry else { return pulled.row != nil }
+        if isAudit && entry.pending != nil { return false }
         guard let row = pulled.row else { return entry.base != nil }
         return !(entry.base?.isSameState(as: row) ?? false)
     }
