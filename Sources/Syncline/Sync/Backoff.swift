@@ -12,8 +12,8 @@ enum Backoff {
         attempt: Int, _ after: ServerReply.RetryAfter?, now: Int64, chance: Double
     ) -> Int64 {
         switch after {
-        case .milliseconds(let wait)?: return max(0, min(wait, longest))
-        case .moment(let moment)?: return max(0, min(moment.milliseconds &- now, longest))
+        case .milliseconds(let wait)?: return max(0, min(wait, ServerReply.longestWait))
+        case .moment(let moment)?: return max(0, min(moment.milliseconds &- now, ServerReply.longestWait))
         case nil: break
         }
         let full = min(longest, first << Int64(min(max(attempt, 1) - 1, 16)))

@@ -84,6 +84,16 @@ package struct ServerReply: Hashable, Sendable {
     /// The server's clock.
     package var date: Timestamp.Instant?
     package var retryAfter: RetryAfter?
+    /// How long the server asks to wait, in milliseconds; nil where it does not say, or says a moment without its clock.
+    package var asksToWait: Int64? {
+        switch retryAfter {
+        case .milliseconds(let wait)?: wait
+        case .moment(let moment)?: date.map { max(0, moment.milliseconds &- $0.milliseconds) }
+        case nil: nil
+        }
+    }
+    /// Whoever asks for more is not waited for: what is going on stops, and nothing is lost.
+    package static let longestWait: Int64 = 300_000
     /// The server's words about an error, cut to a length that people read.
     package var message: String?
 

@@ -33,7 +33,9 @@ struct ListGate: Sendable {
             return .refreshCredentials
         case 408, 429, 500...:
             attempts += 1
-            guard attempts <= retries else { return .stop(PushMachine.error(of: reply)) }
+            guard attempts <= retries, reply.asksToWait ?? 0 <= ServerReply.longestWait else {
+                return .stop(PushMachine.error(of: reply))
+            }
             return .wait(attempt: attempts, reply.retryAfter)
         default:
             return .stop(PushMachine.error(of: reply))

@@ -14,62 +14,7 @@ package struct PushOptions: Sendable {
     package init() {}
 }
 
-/// What became of an operation in a push.
-public struct OperationReport: Hashable, Sendable {
-    public enum Outcome: String, Hashable, Sendable {
-        case done, conflict, parked, pending
-    }
-
-    public var table: String
-    public var id: String
-    public var kind: OperationKind
-    public var outcome = Outcome.pending
-    /// The status of the last answer.
-    public var status: Int?
-    /// Why it is not done, or which policy decided.
-    public var code: String?
-}
-
 package struct PushMachine: Sendable {
-    package enum Input: Sendable {
-        /// The operation as it is stored, once it is sure to be sent as it is.
-        case frozen(Int, Freezing)
-        case replied(Int, ServerReply)
-        case failed(Int, NetworkFailure)
-        /// An answer is stored; the conflict it made, if it made one.
-        case recorded(Int, Conflict?, hasBase: Bool)
-        /// A resolution is stored.
-        case resolved(Int)
-        case waited(Int)
-        /// It was cancelled before it was sent.
-        case cancelled(Int)
-        case refreshed(Bool)
-        /// The store could not do what it was asked.
-        case broken(SyncError)
-    }
-
-    package enum Freezing: Sendable {
-        case ready(WriteRequest)
-        /// The changes came to nothing.
-        case nothing
-        /// It turned out to wait for a decision.
-        case blocked(Conflict)
-    }
-
-    package enum Action: Sendable {
-        case store(Storing)
-        case send(Int, ServerRequest)
-        case wait(Int, attempt: Int, ServerReply.RetryAfter?)
-        case refreshCredentials
-    }
-
-    /// Something for the store. What comes at once may be stored at once.
-    package enum Storing: Sendable {
-        case freeze(Int, PlannedOperation, position: Position, through: Position)
-        case record(Int, Answer, PlannedOperation)
-        case resolve(Int, Resolution)
-    }
-
     /// An operation of the plan on its way through the push.
     package struct Item: Sendable {
         package let operation: PlannedOperation
@@ -175,6 +120,11 @@ package struct PushMachine: Sendable {
             return refreshed(isRenewed)
         case .broken(let error):
             stop = stop ?? error
+            // What could not be stored is not done, whatever the server answered: it is sent again.
+            for index in active.union(settling) {
+                items[index].report.outcome = .pending
+                items[index].report.code = error.code.rawValue
+            }
             return []
         }
     }
@@ -233,7 +183,9 @@ package struct PushMachine: Sendable {
         case .retry(let mayHaveArrived):
             if mayHaveArrived { items[index].mayHaveArrived = true }
             items[index].attempts += 1
-            guard items[index].attempts <= options.retries, stop == nil else {
+            guard items[index].attempts <= options.retries, stop == nil,
+                reply.asksToWait ?? 0 <= ServerReply.longestWait
+            else {
                 return end(index, PushMachine.error(of: reply))
             }
             return [.wait(index, attempt: items[index].attempts, reply.retryAfter)]
@@ -398,21 +350,4 @@ package struct PushMachine: Sendable {
         if !items[before].isFinished { return .waits }
         return items[before].report.outcome == .done ? .free : .never(items[before].report.code)
     }
-}
-
-extension PushMachine {
-    /// What the push came to.
-    package var outcome: PushOutcome {
-        if let stop { return .stopped(stop) }
-        return items.allSatisfy { $0.report.outcome == .done } ? .complete : .incomplete
-    }
-}
-
-/// How a push ended.
-public enum PushOutcome: Hashable, Sendable {
-    /// Every operation is done.
-    case complete
-    /// It went through, and something is left.
-    case incomplete
-    case stopped(SyncError)
 }

@@ -13,6 +13,8 @@ struct PushDesk {
     /// Whether the app has other credentials when it is asked for them.
     var hasOthers = true
     private(set) var refreshes = 0
+    /// What becomes of everything the store is asked, once it is set.
+    var trouble: SyncError?
     /// What waits for a decision, as the store knows it.
     private var frozen: [Int: FrozenOperation] = [:]
 
@@ -38,6 +40,10 @@ struct PushDesk {
 
     private mutating func perform(_ actions: [PushMachine.Action]) {
         for action in actions {
+            if case .store = action, let trouble {
+                perform(machine.handle(.broken(trouble)))
+                continue
+            }
             switch action {
             case .store(.freeze(let index, let operation, _, _)):
                 let columns = operation.kind == .delete ? .empty : Row([.init("a", .integer(Int64(index)))])

@@ -84,6 +84,26 @@ import Testing
         #expect(desk.outcomes == ["offline"] + (1..<5).map { $0 < concurrency ? "done" : "offline" })
     }
 
+    @Test(arguments: [1, 4])
+    func `an answer that could not be stored leaves its operation pending`(concurrency: Int) {
+        var desk = PushDesk(Self.plan("a", "b", "c")) { $0.concurrency = concurrency }
+        desk.trouble = SyncError(.diskFull, "full", hint: "")
+        desk.agree()
+        #expect(desk.machine.items.allSatisfy { $0.report.outcome == .pending })
+        #expect(desk.outcomes.first == "disk-full")
+        #expect(desk.machine.outcome == .stopped(SyncError(.diskFull, "full", hint: "")))
+    }
+
+    @Test func `a server that asks to wait longer than anybody would stops the push`() {
+        for asked in [ServerReply.RetryAfter.milliseconds(300_000), .milliseconds(300_001)] {
+            var desk = PushDesk(Self.plan("a"))
+            var reply = ServerReply(status: 503, content: .unreadable(""))
+            reply.retryAfter = asked
+            desk.answer(reply)
+            #expect(desk.waits.count == (asked == .milliseconds(300_000) ? 1 : 0))
+        }
+    }
+
     @Test func `after 429 to the end an operation thaws, unless it may have arrived before`() {
         var desk = PushDesk(Self.plan("a", "b"))
         for _ in 0..<4 { desk.answer(429) }

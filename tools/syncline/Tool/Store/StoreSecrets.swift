@@ -35,7 +35,8 @@ struct StoreSecrets: CredentialProvider {
         }
         guard case .object(let members)? = try? Value(json: bytes) else {
             throw ToolError(
-                "invalid-configuration", "\(escaped(path)) is not a JSON object", hint: "Set its values again.")
+                "invalid-configuration", "\(escaped(path)) is not a JSON object",
+                hint: "Remove the file, then set the token and the headers again.")
         }
         return members
     }
