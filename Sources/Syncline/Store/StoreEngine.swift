@@ -58,6 +58,17 @@ package final class StoreEngine {
         return number
     }
 
+    /// Folds a page and writes what is new in it.
+    func record(page: PulledPage) throws(SyncError) -> PageEffect {
+        sayOpened()
+        let number = nextNumber
+        let (news, effect) = try inAppWords { () throws(StateError) in try projector.applyNews(page, number: number) }
+        guard let news else { return effect }
+        staged.append(Event(time: surroundings.now(), .page(news)).bytes)
+        if !news.rows.isEmpty { touch(page.table) }
+        return effect
+    }
+
     func touch(_ table: String) {
         if touched.last != table, !touched.contains(table) { touched.append(table) }
     }

@@ -59,15 +59,6 @@ struct PullDriver {
         _ rows: [PulledRow], _ query: PullQuery, _ cursor: CursorState?, isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
         let effect = try await database.perform(.durable) { engine throws(SyncError) in
-            let projector = engine.projector
-            projector.pageEffect = PageEffect()
-            let news = try inAppWords { () throws(StateError) in
-                var news: [PulledRow] = []
-                for row in rows where try projector.isNews(row, in: query.table, isAudit: isAudit) {
-                    news.append(row)
-                }
-                return news
-            }
             var moved = cursor
             if let queryID = query.queryID, let cursor {
                 var known = try inAppWords { () throws(StateError) in
@@ -76,14 +67,10 @@ struct PullDriver {
                 known?.updated = 0
                 if known == cursor { moved = nil }
             }
-            if news.isEmpty && moved == nil { return projector.pageEffect }
             moved?.updated = engine.surroundings.now()
-            try engine.record(
-                .page(
-                    PulledPage(
-                        table: query.table, queryID: query.queryID, rows: news, cursor: moved, isAudit: isAudit)))
-            if !news.isEmpty { engine.touch(query.table) }
-            return projector.pageEffect
+            return try engine.record(
+                page: PulledPage(
+                    table: query.table, queryID: query.queryID, rows: rows, cursor: moved, isAudit: isAudit))
         }
         report.changed += effect.changed
         report.deleted += effect.deleted

@@ -14,7 +14,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
 
 /// Builds the bytes of one event.
 package struct EventWriter {
-    package private(set) var writer = ByteWriter(capacity: 256)
+    package private(set) var writer: ByteWriter
     private var names: [String: (number: Int, spelling: String)] = [:]
     private var nameCount = 0
     /// The name and the shape written last, which the next row most often has too.
@@ -25,7 +25,8 @@ package struct EventWriter {
     /// Shapes whose identity is a key above must live as long as it is.
     private var keptShapes: [Shape] = []
 
-    package init(_ kind: EventKind, time: Int64) {
+    package init(_ kind: EventKind, time: Int64, capacity: Int = 256) {
+        writer = ByteWriter(capacity: capacity)
         writer.append(kind.rawValue)
         writer.append(zigzag: time)
     }
@@ -134,7 +135,7 @@ extension ByteReader {
 
 extension Event {
     package var bytes: [UInt8] {
-        var writer = EventWriter(kind, time: time)
+        var writer = EventWriter(kind, time: time, capacity: sizeHint)
         switch body {
         case .opened(let opening):
             writer.append(id: opening.device)
@@ -180,6 +181,12 @@ extension Event {
             writer.append(resolution: resolution)
         }
         return writer.bytes
+    }
+
+    /// About how many bytes it takes, where that is many.
+    private var sizeHint: Int {
+        guard case .page(let page) = body else { return 256 }
+        return page.rows.reduce(256) { $0 + $1.id.utf8.count + ($1.row?.bytes.count ?? 0) + 8 }
     }
 
     package var kind: EventKind {

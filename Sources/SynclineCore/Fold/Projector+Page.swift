@@ -3,34 +3,47 @@
 
 extension Projector {
     func apply(_ page: PulledPage, number: UInt64) throws(StateError) {
-        for row in page.rows { try apply(row, in: page.table) }
+        var effect = PageEffect()
+        for row in page.rows { _ = try apply(row, in: page.table, isAudit: page.isAudit, &effect) }
         if let queryID = page.queryID, let cursor = page.cursor { try putCursor(page.table, queryID, cursor) }
     }
 
-    private func apply(_ pulled: PulledRow, in table: String) throws(StateError) {
+    /// Folds an event that is a page and leaves in it what changed anything; nil, and nothing folded, where nothing did and
+    /// the cursor stays. Rows that are known cost one look.
+    package func applyNews(_ page: PulledPage, number: UInt64) throws(StateError) -> (news: PulledPage?, PageEffect) {
+        var effect = PageEffect()
+        var news = page
+        news.rows.removeAll(keepingCapacity: true)
+        for row in page.rows where try apply(row, in: page.table, isAudit: page.isAudit, &effect) {
+            news.rows.append(row)
+        }
+        if news.rows.isEmpty && news.cursor == nil { return (nil, effect) }
+        if let queryID = page.queryID, let cursor = page.cursor { try putCursor(page.table, queryID, cursor) }
+        through = number
+        return (news, effect)
+    }
+
+    /// Whether it changed anything. An audit leaves rows that the app has changed, also those it changed since the audit
+    /// began.
+    private func apply(
+        _ pulled: PulledRow, in table: String, isAudit: Bool, _ effect: inout PageEffect
+    ) throws(StateError) -> Bool {
         let key = rowKey(table, pulled.id)
         let (found, old) = try entry(key)
         var entry = found ?? RowEntry()
+        if isAudit && entry.pending != nil { return false }
         if let row = pulled.row {
             // The server's spelling wins once it has answered.
             if ids == .ignoreCase { entry.spelling = pulled.id }
-            if entry.base?.isSameState(as: row) == true { return }
+            if entry.base?.isSameState(as: row) == true { return false }
             try rebase(&entry, key, onto: row)
         } else {
-            if found == nil { return }
+            if found?.base == nil { return false }
             try removeBase(&entry, key)
         }
-        pageEffect.count(found, entry)
+        effect.count(found, entry)
         try write(entry, key, old: old)
-    }
-
-    /// Whether a row from the server would change anything. An audit leaves rows that the app has changed, also those it
-    /// changed since the audit began.
-    package func isNews(_ pulled: PulledRow, in table: String, isAudit: Bool) throws(StateError) -> Bool {
-        guard let entry = try entry(rowKey(table, pulled.id)).entry else { return pulled.row != nil }
-        if isAudit && entry.pending != nil { return false }
-        guard let row = pulled.row else { return entry.base != nil }
-        return !(entry.base?.isSameState(as: row) ?? false)
+        return true
     }
 
     private func rebase(_ entry: inout RowEntry, _ key: [UInt8], onto row: Row) throws(StateError) {

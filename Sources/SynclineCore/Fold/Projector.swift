@@ -15,9 +15,6 @@ package final class Projector: ShapeNumbering {
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
     package static let version: UInt32 = 3
 
-    /// What the pages folded since it was last emptied brought; no part of the state.
-    package var pageEffect = PageEffect()
-
     @exclusivity(unchecked) var key = ByteWriter(capacity: 128)
     @exclusivity(unchecked) var value = ByteWriter(capacity: 1024)
     /// The shape written last, which the next row most often has too.

@@ -53,18 +53,35 @@ public struct Row: Sendable {
         return try bytes.withBytes { bytes throws(Failure) in try body(RowView(shape: shape, bytes: bytes)) }
     }
 
-    /// This row with the columns of another over it.
+    /// This row with the columns of another over it: its own keep their places, those it lacks come behind them.
     package func merged(with other: Row) -> Row {
         if other.isEmpty { return self }
         if isEmpty { return other }
-        var builder = RowBuilder(self)
-        for member in other.members { builder.set(member.name, member.value) }
-        return builder.row
+        var changed = [Int?](repeating: nil, count: shape.names.count)
+        var added: [Int] = []
+        for (index, name) in other.shape.names.enumerated() {
+            if let place = shape.place(of: name) { changed[place] = index } else { added.append(index) }
+        }
+        let bytes = withView { mine in
+            other.withView { theirs in
+                let (before, after) = (mine.extents, theirs.extents)
+                var writer = ByteWriter(capacity: mine.bytes.count + theirs.bytes.count)
+                for (place, extent) in before.enumerated() {
+                    writer.append(changed[place].map { theirs.slice(after[$0]) } ?? mine.slice(extent))
+                }
+                for index in added { writer.append(theirs.slice(after[index])) }
+                return writer.bytes
+            }
+        }
+        if added.isEmpty { return Row(shape: shape, bytes: bytes) }
+        return Row(shape: Shape(shape.names + added.map { other.shape.names[$0] }), bytes: bytes)
     }
 
     /// The columns that a test keeps.
     package func filter(_ isKept: (Value.Member) -> Bool) -> Row {
-        Row(members.filter(isKept))
+        let members = members
+        let kept = members.filter(isKept)
+        return kept.count == members.count ? self : Row(kept)
     }
 }
 
@@ -118,6 +135,20 @@ package struct RowView {
     }
 
     package var row: Row { Row(shape: shape, bytes: [UInt8](bytes)) }
+
+    /// Where each value stands in the bytes. What can't be read has no bytes.
+    fileprivate var extents: [Range<Int>] {
+        var reader = ByteReader(bytes)
+        return shape.names.map { _ in
+            let start = reader.offset
+            guard (try? reader.skipValue()) != nil else { return start..<start }
+            return start..<reader.offset
+        }
+    }
+
+    fileprivate func slice(_ extent: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[extent])
+    }
 }
 
 /// Builds a row column by column.

@@ -109,11 +109,19 @@ package struct ServerRow: Hashable, Sendable {
     /// All its columns, system columns too, in the order they came; dates only in system columns.
     package var columns: Row
     package var isDeleted: Bool
+    /// The millisecond it was last changed in, where it says.
+    package var moment: Int64?
 
     package init(id: String, columns: Row, isDeleted: Bool) {
+        self.init(id: id, columns: columns, isDeleted: isDeleted, moment: columns["updatedAt"]?.moment)
+    }
+
+    /// For who has read the moment already.
+    package init(id: String, columns: Row, isDeleted: Bool, moment: Int64?) {
         self.id = id
         self.columns = columns
         self.isDeleted = isDeleted
+        self.moment = moment
     }
 }
 

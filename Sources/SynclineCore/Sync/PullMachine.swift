@@ -238,10 +238,10 @@ package struct PullMachine: Sendable {
         hint: "Nothing is lost: pages that were stored stay.")
 }
 
-extension ServerRow {
-    /// The millisecond it was last changed in.
+extension Value {
+    /// The millisecond of a date.
     package var moment: Int64? {
-        if case .date(let date)? = columns["updatedAt"] { return date.instant.milliseconds }
+        if case .date(let date) = self { return date.instant.milliseconds }
         return nil
     }
 }

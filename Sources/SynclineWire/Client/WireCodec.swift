@@ -40,8 +40,10 @@ package struct WireCodec: Sendable {
     /// A request with what every request has.
     package func dressed(_ request: HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil) -> HTTPRequest {
         var result = request
-        result.headers.insert(HTTPHeader(WireHeader.version, serverProtocol.versionText), at: 0)
-        result.headers.insert(HTTPHeader("Accept", "application/json"), at: 1)
+        result.headers = [
+            HTTPHeader(WireHeader.version, serverProtocol.versionText), HTTPHeader("Accept", "application/json"),
+        ]
+        result.headers += request.headers
         if let token { result.headers.append(credentials(token)) }
         for header in headers where header.isWellFormed {
             let isTaken =
@@ -52,10 +54,15 @@ package struct WireCodec: Sendable {
     }
 
     private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
-        let names = [table] + (id.map { [$0] } ?? [])
-        var request = HTTPRequest(method, tables + "/" + names.joined(separator: "/"))
-        if names.contains(where: { $0.contains("/") }) {
-            request.segments = tables.split(separator: "/").map(String.init) + names
+        var path = tables + "/" + table
+        if let id {
+            path += "/"
+            path += id
+        }
+        var request = HTTPRequest(method, path)
+        let slash = UInt8(ascii: "/")
+        if table.utf8.contains(slash) || id?.utf8.contains(slash) == true {
+            request.segments = tables.split(separator: "/").map(String.init) + [table] + (id.map { [$0] } ?? [])
         }
         return request
     }
@@ -91,8 +98,7 @@ package struct WireCodec: Sendable {
 
     private func body(_ write: WriteRequest, withID: Bool) -> [UInt8] {
         var writer = JSONWriter()
-        let id = withID ? [Value.Member("id", .string(write.id))] : []
-        writer.write(members: id + write.body.members)
+        writer.write(row: write.body, id: withID ? write.id : nil)
         return writer.bytes
     }
 

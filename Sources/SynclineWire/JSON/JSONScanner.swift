@@ -69,8 +69,9 @@ public struct JSONScanner {
         JSONError(offset: offset ?? self.offset, reason: reason)
     }
 
+    @inline(__always)
     mutating func skipSpaces() {
-        while offset < bytes.count {
+        while offset < bytes.count, bytes[offset] <= 0x20 {
             switch bytes[offset] {
             case 0x20, 0x09, 0x0a, 0x0d: offset += 1
             default: return
@@ -114,10 +115,12 @@ public struct JSONScanner {
         return true
     }
 
+    @inline(__always)
     mutating func expect(_ sign: Unicode.Scalar) throws(JSONError) {
         guard try skip(sign) else { throw error(.unexpected(bytes[offset])) }
     }
 
+    @inline(__always)
     private mutating func skip(_ sign: Unicode.Scalar) throws(JSONError) -> Bool {
         skipSpaces()
         guard offset < bytes.count else { throw error(.endsEarly) }
@@ -168,25 +171,63 @@ public struct JSONScanner {
         return offset > start
     }
 
-    /// A string's content. Nearly all strings have no escape and are taken as they stand.
+    /// A string's content.
     public mutating func string() throws(JSONError) -> String {
+        // What stands as it is has been found to be UTF-8.
+        if let text = try plainString() { return String(decoding: text, as: UTF8.self) }
+        try expect("\"")
+        return try stringWithEscapes(from: offset)
+    }
+
+    /// A string's bytes where they stand, which are valid UTF-8; nil, and nothing read, for a string with escapes. Nearly
+    /// all strings have none.
+    mutating func plainString() throws(JSONError) -> UnsafeRawBufferPointer? {
+        skipSpaces()
+        let begin = offset
         try expect("\"")
         let start = offset
-        while offset < bytes.count {
+        var isASCII = true
+        while true {
+            offset = endOfPlain(from: offset)
+            guard offset < bytes.count else { throw error(.endsEarly) }
             switch bytes[offset] {
             case UInt8(ascii: "\""):
-                let text = try utf8(start..<offset)
+                let text = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
+                if !isASCII, String(validating: text, as: UTF8.self) == nil { throw error(.invalidUTF8, at: start) }
                 offset += 1
                 return text
             case UInt8(ascii: "\\"):
-                return try stringWithEscapes(from: start)
-            case 0..<0x20:
-                throw error(.controlCharacter)
+                offset = begin
+                return nil
+            case 0..<0x20: throw error(.controlCharacter)
             default:
+                isASCII = false
                 offset += 1
             }
         }
-        throw error(.endsEarly)
+    }
+
+    /// The next byte that is a quote, a backslash, a control character or no ASCII; eight at a time.
+    @inline(__always)
+    private func endOfPlain(from start: Int) -> Int {
+        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        var index = start
+        while bytes.count - index >= 8 {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            // A subtraction borrows across bytes only above one that is found: the lowest is exact.
+            let quotes = word ^ (ones * 0x22)
+            let backslashes = word ^ (ones * 0x5c)
+            let below = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones * 0x20) & ~word
+            let found = (below | word) & highs
+            if found != 0 { return index + found.trailingZeroBitCount >> 3 }
+            index += 8
+        }
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == 0x22 || byte == 0x5c || byte < 0x20 || byte >= 0x80 { break }
+            index += 1
+        }
+        return index
     }
 
     private func utf8(_ range: Range<Int>) throws(JSONError) -> String {
@@ -197,8 +238,8 @@ public struct JSONScanner {
     }
 
     private mutating func stringWithEscapes(from start: Int) throws(JSONError) -> String {
-        var text = try utf8(start..<offset)
-        var plain = offset
+        var text = ""
+        var plain = start
         while offset < bytes.count {
             switch bytes[offset] {
             case UInt8(ascii: "\""):

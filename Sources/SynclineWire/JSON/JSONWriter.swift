@@ -32,7 +32,20 @@ package struct JSONWriter {
 
     package mutating func write(members: some Sequence<Value.Member>) {
         bytes.append(UInt8(ascii: "{"))
-        var isFirst = true
+        append(members: members, isFirst: true)
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// A row as an object, with its id in front where there is one.
+    package mutating func write(row: Row, id: String?) {
+        bytes.append(UInt8(ascii: "{"))
+        if let id { append(members: CollectionOfOne(Value.Member("id", .string(id))), isFirst: true) }
+        append(members: row.members, isFirst: id == nil)
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    private mutating func append(members: some Sequence<Value.Member>, isFirst: Bool) {
+        var isFirst = isFirst
         for member in members {
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
             isFirst = false
@@ -40,7 +53,6 @@ package struct JSONWriter {
             bytes.append(UInt8(ascii: ":"))
             write(member.value)
         }
-        bytes.append(UInt8(ascii: "}"))
     }
 
     mutating func raw(_ text: String) {
@@ -48,22 +60,33 @@ package struct JSONWriter {
     }
 
     private mutating func write(string text: String) {
+        var text = text
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): raw("\\\"")
-            case UInt8(ascii: "\\"): raw("\\\\")
-            case 0x0a: raw("\\n")
-            case 0x0d: raw("\\r")
-            case 0x09: raw("\\t")
-            case 0..<0x20:
-                raw("\\u00")
-                bytes.append(JSONWriter.digit(byte >> 4))
-                bytes.append(JSONWriter.digit(byte & 15))
-            default: bytes.append(byte)
+        text.withUTF8 { utf8 in
+            var plain = 0
+            for (index, byte) in utf8.enumerated() {
+                guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+                bytes.append(contentsOf: utf8[plain..<index])
+                plain = index + 1
+                escape(byte)
             }
+            bytes.append(contentsOf: utf8[plain...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): raw("\\\"")
+        case UInt8(ascii: "\\"): raw("\\\\")
+        case 0x0a: raw("\\n")
+        case 0x0d: raw("\\r")
+        case 0x09: raw("\\t")
+        default:
+            raw("\\u00")
+            bytes.append(JSONWriter.digit(byte >> 4))
+            bytes.append(JSONWriter.digit(byte & 15))
+        }
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {

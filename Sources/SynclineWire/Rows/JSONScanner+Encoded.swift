@@ -16,17 +16,18 @@ extension JSONScanner {
     /// How deep the value of a row's column stands in a list of rows.
     static let columnDepth = 2
 
-    /// The same for a column that holds a date: its text is a date if it can be read as one.
-    mutating func encodeDate(into writer: inout ByteWriter) throws(JSONError) {
+    /// The same for a column that holds a date: its text is a date if it can be read as one, which is returned.
+    mutating func encodeDate(into writer: inout ByteWriter) throws(JSONError) -> Timestamp? {
         let start = offset
         if try peek() == .string, let text = try plainString(),
             let date = Timestamp(utf8: text.bindMemory(to: UInt8.self))
         {
             writer.append(value: .date(date))
-        } else {
-            offset = start
-            try encodeValue(into: &writer)
+            return date
         }
+        offset = start
+        try encodeValue(into: &writer)
+        return nil
     }
 
     private mutating func encodeString(into writer: inout ByteWriter) throws(JSONError) {
@@ -62,35 +63,6 @@ extension JSONScanner {
         // Counted below zero, where there is one number more.
         if isNegative { return number }
         return number == .min ? nil : -number
-    }
-
-    /// A string's bytes where they stand, if they are ASCII or valid UTF-8 without an escape; nil, and nothing read, for
-    /// a string with escapes.
-    mutating func plainString() throws(JSONError) -> UnsafeRawBufferPointer? {
-        let begin = offset
-        try expect("\"")
-        let start = offset
-        var index = start
-        var seen: UInt8 = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "\"") {
-                let text = UnsafeRawBufferPointer(rebasing: bytes[start..<index])
-                if seen >= 0x80, String(validating: text, as: UTF8.self) == nil {
-                    throw error(.invalidUTF8, at: start)
-                }
-                offset = index + 1
-                return text
-            }
-            if byte == UInt8(ascii: "\\") {
-                offset = begin
-                return nil
-            }
-            if byte < 0x20 { throw error(.controlCharacter, at: index) }
-            seen |= byte
-            index += 1
-        }
-        throw error(.endsEarly, at: index)
     }
 
     /// Steps over a string that stands here exactly as given, with its quotes; nothing is read if it is another.

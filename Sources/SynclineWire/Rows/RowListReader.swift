@@ -64,7 +64,7 @@ enum RowListReader {
         guard case .string(let id)? = row.id, !id.isEmpty else {
             throw scanner.error(.wrongShape("\(name) has no text for an id"), at: start)
         }
-        return ServerRow(id: id, columns: row.columns, isDeleted: row.isDeleted)
+        return ServerRow(id: id, columns: row.columns, isDeleted: row.isDeleted, moment: row.moment)
     }
 
     private static func count(_ scanner: inout JSONScanner) throws(JSONError) -> Int? {

@@ -9,12 +9,14 @@ struct ReadRow {
     var id: Value?
     var columns: Row
     var isDeleted = false
+    /// The millisecond it was last changed in, where it says.
+    var moment: Int64?
 }
 
 struct RowReader {
     /// What a member's name makes of its value.
     private enum Role {
-        case id, date, deleted, plain
+        case id, date, updatedAt, deleted, plain
     }
 
     /// The members of a row, in the order they came.
@@ -62,7 +64,8 @@ struct RowReader {
     ) throws(JSONError) {
         switch role {
         case .plain: try scanner.encodeValue(into: &writer)
-        case .date: try scanner.encodeDate(into: &writer)
+        case .date: _ = try scanner.encodeDate(into: &writer)
+        case .updatedAt: row.moment = try scanner.encodeDate(into: &writer)?.instant.milliseconds
         case .id: row.id = try scanner.value(depth: JSONScanner.columnDepth)
         case .deleted:
             let flag = try scanner.value(depth: JSONScanner.columnDepth)
@@ -80,6 +83,10 @@ struct RowReader {
             switch RowReader.role(of: member.name) {
             case .id: row.id = member.value
             case .date: columns.set(member.name, RowReader.date(member.value))
+            case .updatedAt:
+                let date = RowReader.date(member.value)
+                columns.set(member.name, date)
+                row.moment = date.moment
             case .deleted:
                 row.isDeleted = member.value == .bool(true)
                 columns.set(member.name, member.value)
@@ -112,7 +119,8 @@ struct RowReader {
     private static func role(of name: String) -> Role {
         switch name {
         case "id": .id
-        case "createdAt", "updatedAt": .date
+        case "createdAt": .date
+        case "updatedAt": .updatedAt
         case "deleted": .deleted
         default: .plain
         }
