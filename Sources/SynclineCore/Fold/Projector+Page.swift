@@ -35,11 +35,13 @@ extension Projector {
         if let row = pulled.row {
             // The server's spelling wins once it has answered.
             if ids == .ignoreCase { entry.spelling = pulled.id }
-            if entry.base?.isSameState(as: row) == true { return false }
+            if entry.base?.isSameState(as: row) == true || entry.hasOvertaken(row) { return false }
+            entry.forgetOvertaken()
             try rebase(&entry, key, onto: row)
         } else {
-            if found?.base == nil { return false }
-            try removeBase(&entry, key)
+            guard entry.base != nil || !entry.overtaken.isEmpty else { return false }
+            entry.forgetOvertaken()
+            if entry.base != nil { try removeBase(&entry, key) }
         }
         effect.count(found, entry)
         try write(entry, key, old: old)

@@ -43,6 +43,7 @@ extension Projector {
             let taken = links.prefix { $0.position <= frozen.through }
             try settle(taken)
             entry.base = row.row
+            entry.overtake(frozen.ancestor)
             if ids == .ignoreCase { entry.spelling = row.id }
             rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil, behind: frozen)
             if let row = row.row { try lowerCursors(of: answer.table, to: row) }

@@ -13,7 +13,7 @@ package final class Projector: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var through: UInt64
 
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
-    package static let version: UInt32 = 3
+    package static let version: UInt32 = 4
 
     @exclusivity(unchecked) var key = ByteWriter(capacity: 128)
     @exclusivity(unchecked) var value = ByteWriter(capacity: 1024)

@@ -1,7 +1,7 @@
 // What the state keeps of a row: the base (what the server last told), and, while changes are pending, the columns they
 // lay over it, the operation they collapse to, and the one that was sent or waits for a decision.
 //
-//   flags: 01 base · 02 pending · 04 id in a spelling of its own
+//   flags: 01 base · 02 pending · 04 id in a spelling of its own · 08 states that own writes overtook
 
 /// What a change does to a row, and what an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
@@ -13,6 +13,8 @@ package struct RowEntry: Hashable, Sendable {
     package var spelling: String?
     package var base: Row?
     package var pending: PendingRow?
+    /// States of the server's row that own writes took the place of, until the server shows another.
+    package fileprivate(set) var overtaken: [Overtaken] = []
 
     package init(spelling: String? = nil, base: Row? = nil, pending: PendingRow? = nil) {
         self.spelling = spelling
@@ -21,7 +23,7 @@ package struct RowEntry: Hashable, Sendable {
     }
 
     /// Whether nothing is left to be kept.
-    package var isEmpty: Bool { base == nil && pending == nil }
+    package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty }
 
     /// Whether an app sees the row.
     package var isPresent: Bool { pending?.isPresent ?? (base != nil) }
@@ -39,6 +41,47 @@ package struct RowEntry: Hashable, Sendable {
         guard let pending else { return base }
         guard let under = base ?? pending.lostBase, !pending.hidesBase else { return pending.overlay }
         return under.merged(with: pending.overlay)
+    }
+}
+
+/// A state of the server's row that an own write took the place of. A copy of the server that lags still shows it for a
+/// while, which takes nothing back.
+package struct Overtaken: Hashable, Sendable {
+    var version: Value?
+    var moment: Int64?
+
+    /// Nil for a row that does not say which state it is in.
+    init?(_ row: Row) {
+        if let version = row["version"], !version.isNull { self.version = version }
+        moment = row["updatedAt"]?.moment
+        if version == nil && moment == nil { return nil }
+    }
+
+    fileprivate init(version: Value?, moment: Int64?) {
+        self.version = version
+        self.moment = moment
+    }
+}
+
+extension RowEntry {
+    /// A copy that lags by more than so many own writes to one row shows an older one for a moment.
+    private static let overtakenLimit = 4
+
+    /// The server has done an own write that was made on a state, and the base is what came of it.
+    mutating func overtake(_ ancestor: Row?) {
+        if let mark = ancestor.flatMap(Overtaken.init) {
+            overtaken = overtaken.filter { $0 != mark }.suffix(RowEntry.overtakenLimit - 1) + [mark]
+        }
+        let now = base.flatMap(Overtaken.init)
+        overtaken.removeAll { $0 == now }
+    }
+
+    /// The server shows another state: what comes then is news.
+    mutating func forgetOvertaken() { overtaken = [] }
+
+    func hasOvertaken(_ row: Row) -> Bool {
+        if overtaken.isEmpty { return false }
+        return Overtaken(row).map { overtaken.contains($0) } ?? false
     }
 }
 
@@ -149,10 +192,17 @@ extension ByteWriter {
 
     package mutating func append(entry: RowEntry, _ shapes: some ShapeNumbering) {
         append(
-            (entry.base == nil ? 0 : 1) | (entry.pending == nil ? 0 : 2) | (entry.spelling == nil ? 0 : 4))
+            (entry.base == nil ? 0 : 1) | (entry.pending == nil ? 0 : 2) | (entry.spelling == nil ? 0 : 4)
+                | (entry.overtaken.isEmpty ? 0 : 8))
         if let spelling = entry.spelling { append(text: spelling) }
         if let base = entry.base { append(row: base, shapes) }
         if let pending = entry.pending { append(pending: pending, shapes) }
+        if entry.overtaken.isEmpty { return }
+        append(varint: entry.overtaken.count)
+        for state in entry.overtaken {
+            append(value: state.version ?? .null)
+            append(value: state.moment.map { .integer($0) } ?? .null)
+        }
     }
 
     /// The entry of a row that was just inserted and nothing else.
@@ -222,7 +272,19 @@ extension ByteReader {
         if flags & 4 != 0 { entry.spelling = try text() }
         if flags & 1 != 0 { entry.base = try row(shapes) }
         if flags & 2 != 0 { entry.pending = try pending(shapes) }
+        if flags & 8 != 0 { entry.overtaken = try overtaken() }
         return entry
+    }
+
+    private mutating func overtaken() throws(MalformedBytes) -> [Overtaken] {
+        var states: [Overtaken] = []
+        for _ in 0..<(try count()) {
+            let version = try value()
+            var moment: Int64?
+            if case .integer(let number) = try value() { moment = number }
+            states.append(Overtaken(version: version.isNull ? nil : version, moment: moment))
+        }
+        return states
     }
 
     private mutating func pending(_ shapes: ShapeTable) throws(MalformedBytes) -> PendingRow {

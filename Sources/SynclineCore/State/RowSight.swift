@@ -22,6 +22,7 @@ package struct RowSight: FilterSubject {
             name = flags & 4 != 0 ? .text(try reader.counted()) : .key(key, behind: prefixLength)
             let base = flags & 1 != 0 ? try reader.view(shapes) : nil
             guard flags & 2 != 0 else {
+                guard base != nil else { return nil }
                 over = nil
                 under = base
                 return

@@ -217,8 +217,8 @@ public struct JSONScanner {
             // A subtraction borrows across bytes only above one that is found: the lowest is exact.
             let quotes = word ^ (ones * 0x22)
             let backslashes = word ^ (ones * 0x5c)
-            let below = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones * 0x20) & ~word
-            let found = (below | word) & highs
+            let signs = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+            let found = (signs | (word &- ones * 0x20) & ~word | word) & highs
             if found != 0 { return index + found.trailingZeroBitCount >> 3 }
             index += 8
         }
