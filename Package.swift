@@ -2,23 +2,24 @@
 
 import PackageDescription
 
+/// On Linux the thread sanitizer does not see the standard library's mutex; this build has one that it sees.
+let threadSanitizer: [SwiftSetting] =
+    Context.environment["SYNCLINE_THREAD_SANITIZER"] == nil ? [] : [.define("THREAD_SANITIZER")]
+
 /// One array for every target; each flag with its reason.
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),  // data races are compile errors
-    .treatAllWarnings(as: .error),  // a warning nobody must fix is a warning nobody reads
-    .enableUpcomingFeature("ExistentialAny"),  // the cost of `any` is visible where it is paid
-    .enableUpcomingFeature("InternalImportsByDefault"),  // an import does not leak into the public API by accident
-    .enableUpcomingFeature("MemberImportVisibility"),  // a member comes from a module the file names
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async functions stay on their caller's executor
-]
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),  // data races are compile errors
+        .treatAllWarnings(as: .error),  // a warning nobody must fix is a warning nobody reads
+        .enableUpcomingFeature("ExistentialAny"),  // the cost of `any` is visible where it is paid
+        .enableUpcomingFeature("InternalImportsByDefault"),  // an import does not leak into the public API by accident
+        .enableUpcomingFeature("MemberImportVisibility"),  // a member comes from a module the file names
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async functions stay on their caller's executor
+    ] + threadSanitizer
 
 /// Deliberate breakages exist only in builds that ask for them, so that a test can show that the suite catches each.
 let seededBugs: [SwiftSetting] =
     Context.environment["SYNCLINE_SEEDED_BUGS"] == nil ? [] : [.define("SEEDED_BUGS")]
-
-/// On Linux the thread sanitizer does not see the standard library's mutex; this build has one that it sees.
-let threadSanitizer: [SwiftSetting] =
-    Context.environment["SYNCLINE_THREAD_SANITIZER"] == nil ? [] : [.define("THREAD_SANITIZER")]
 
 /// The transport of Apple platforms on Linux as well, to be tested and measured there.
 let urlSession: [SwiftSetting] =
@@ -52,7 +53,7 @@ let package = Package(
                 .target(name: "CLZ4", condition: .when(platforms: [.linux])),
                 "CChecksum",
             ],
-            swiftSettings: settings + seededBugs + threadSanitizer
+            swiftSettings: settings + seededBugs
         ),
         .target(name: "SynclineCore", swiftSettings: settings),
         .target(
@@ -70,7 +71,7 @@ let package = Package(
         .target(
             name: "SynclineTesting",
             dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
-            swiftSettings: settings + threadSanitizer
+            swiftSettings: settings
         ),
         // The tool without its main.swift, so that tests can import it.
         .target(
@@ -108,7 +109,7 @@ let package = Package(
             // The executable is started, stopped and killed by the tests.
             dependencies: ["SegmentLog", "SynclineTesting", "log-process"],
             exclude: ["Golden"],
-            swiftSettings: settings + seededBugs + threadSanitizer
+            swiftSettings: settings + seededBugs
         ),
         .executableTarget(
             name: "log-process", dependencies: ["SegmentLog"], path: "Tests/LogProcess", swiftSettings: settings),
@@ -116,7 +117,7 @@ let package = Package(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
             dependencies: ["SynclineTool", "SynclineInspect", "SegmentLog", "syncline"],
-            swiftSettings: settings + threadSanitizer
+            swiftSettings: settings
         ),
     ]
 )

@@ -1,0 +1,61 @@
+// Many tasks on one store at once: transactions are seen whole or not at all, while checkpoints are made and merged behind
+// them. The thread sanitizer runs it, too.
+
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct StoreConcurrencyTests {
+    private static let writers = 4
+    private static let rounds = 30
+
+    /// Each transaction inserts a pair, so there is an even number of rows at any moment.
+    private static func write(_ database: SyncDatabase, _ writer: Int) async throws {
+        let text = Value.string(String(repeating: "text ", count: 300))
+        for round in 0..<rounds {
+            try await database.transaction(durability: round % 3 == 0 ? .durable : .buffered) { transaction in
+                for half in 0..<2 {
+                    try transaction.insert("t", .item("\(writer)-\(round)-\(half)", ["n": .integer(1), "text": text]))
+                }
+            }
+            try await database.table("t").update(.item("\(writer)-\(round)-0", ["n": .integer(2)]))
+        }
+    }
+
+    private static func read(_ database: SyncDatabase) async throws {
+        var before = 0
+        while before < 2 * writers * rounds {
+            let state = database.present
+            let count = try state.query(Query(table: "t")).rows.count
+            #expect(count % 2 == 0 && count >= before)
+            before = count
+            _ = try await database.table("t").get(id: "0-0-1")
+            _ = try await database.pending().count
+            await Task.yield()
+        }
+    }
+
+    @Test func `transactions are seen whole by readers that never wait`() async throws {
+        var configuration = SyncConfiguration.test(memory: 100_000)
+        configuration.durability = .buffered
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, configuration)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<Self.writers { group.addTask { try await Self.write(database, writer) } }
+            for _ in 0..<2 { group.addTask { try await Self.read(database) } }
+            group.addTask {
+                for try await rows in database.table("t").observe(Query(table: "t"))
+                where rows.rows.count == 2 * Self.writers * Self.rounds {
+                    break
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await database.checkpoint()
+        try await database.close()
+        _ = try StateImage.check(disk, "closed")
+    }
+}
