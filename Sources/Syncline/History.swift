@@ -59,8 +59,10 @@ extension SyncDatabase {
     /// The events that gave the fields of a row their values; nil if there is no such row.
     public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
         do {
-            var blame = try Blame(table: table, id: id)
-            try EventWalk(storage).forEach { number, event in
+            let start = try StateLoader(storage).earliest()
+            let first = start.through + 1
+            var blame = try Blame(table: table, id: id, from: start)
+            try EventWalk(storage).forEach(from: first) { number, event in
                 try blame.fold(event, number: number)
                 return true
             }

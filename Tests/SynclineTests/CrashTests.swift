@@ -39,12 +39,17 @@ private struct CrashPlay {
         let database = try await reopened()
         if chance.once(in: 2) { arm() }
         var rows = known[database.lastEvent] ?? [:]
+        if chance.once(in: 3), (try? await database.set(retention: .events(chance.below(60)))) != nil {
+            known[database.lastEvent] = rows
+            durable = database.lastEvent
+        }
         for _ in 0..<chance.below(60) {
             let (next, changes) = plan(rows)
             let durability = chance.pick([Durability.durable, .ordered, .buffered])
             do {
                 try await store(changes, durability, database)
                 if chance.once(in: 25) { try? await database.checkpoint() }
+                if chance.once(in: 25) { _ = try? await database.compact() }
             } catch {
                 if database.lastEvent == known.keys.max() { attempt = next }
                 return

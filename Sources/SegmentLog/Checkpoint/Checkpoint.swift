@@ -9,7 +9,7 @@ public final class Checkpoint: Sendable {
     public let note: [UInt8]
 
     private let file: any ReadableFile
-    private let name: String
+    package let name: String
     private let seed: UInt32
     private let frameCount: UInt64
     private let headerSum: UInt32

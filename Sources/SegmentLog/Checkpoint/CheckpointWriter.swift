@@ -150,8 +150,13 @@ extension LogWriter {
     /// Lets go of checkpoints that the newest took the place of. Where the log's beginning was collected they stay: they
     /// are what is left of it if the newest is damaged.
     package func drop(superseded checkpoints: [SequenceNumber]) throws(LogError) {
-        try use { appender throws(LogError) in
-            guard appender.head.current.floor <= SequenceNumber.none.next else { return }
+        guard try use({ $0.head.current.floor <= SequenceNumber.none.next }) else { return }
+        try remove(checkpoints: checkpoints)
+    }
+
+    /// Removes checkpoints, those that exist.
+    package func remove(checkpoints: [SequenceNumber]) throws(LogError) {
+        try use { _ throws(LogError) in
             do throws(StorageError) {
                 let all = try storage.names(in: "").compactMap(FileName.parseCheckpoint)
                 for old in checkpoints where all.contains(old) { try storage.remove(FileName.checkpoint(through: old)) }

@@ -14,6 +14,10 @@ public struct LogReader: Sendable {
     public let storage: any LogStorage
     public let identity: LogIdentity
     public let visibility: Visibility
+    /// The first record the log still had when it was opened.
+    public let floor: SequenceNumber
+    /// The first record of the segment that was the newest then.
+    package let newestSegment: SequenceNumber
 
     /// Opens the log in a directory of the file system.
     public static func open(at path: String, showing visibility: Visibility = .durable) throws(LogError) -> LogReader {
@@ -26,7 +30,9 @@ public struct LogReader: Sendable {
     ) throws(LogError) -> LogReader {
         let catalog = try LogCatalog(storage)
         if let newer = catalog.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
-        return LogReader(storage: storage, identity: catalog.identity, visibility: visibility)
+        return LogReader(
+            storage: storage, identity: catalog.identity, visibility: visibility,
+            floor: catalog.segments.first?.first ?? .first, newestSegment: catalog.segments.last?.first ?? .first)
     }
 
     /// A cursor that begins with a record, or waits for it if it was not written yet.

@@ -50,6 +50,16 @@ enum CheckpointFile {
         }
     }
 
+    /// The checkpoints that hold the whole state by themselves, oldest first.
+    static func whole(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [UInt64] {
+        try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }.reversed().compactMap { through in
+            guard let file = try? Checkpoint.open(storage, through: through, identity: identity),
+                let note = try? Note(reading: file.note), note.runs.map(\.file) == [through.rawValue]
+            else { return nil }
+            return through.rawValue
+        }
+    }
+
     /// A projector as of a checkpoint.
     static func open(
         _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
@@ -149,14 +159,17 @@ struct CheckpointBlocks: BlockSource {
 /// much larger, so that few runs are kept and each event is written a bounded number of times.
 struct CheckpointJob: Sendable {
     let log: LogWriter
+    /// Whether it is to hold the whole state by itself.
+    let isWhole: Bool
     let layers: StateLayers
     let through: UInt64
     let totals: Totals
     let digest: Digest
+    let retention: Retention
 
     /// The runs that take the place of the table set aside and of those merged with it.
     func run() throws(SyncError) -> [Run] {
-        let merged = layers.runsToMerge()
+        let merged = isWhole ? layers.runs.count : layers.runsToMerge()
         let kept = Array(layers.runs.dropFirst(merged))
         var writer: CheckpointWriter
         do throws(LogError) {
@@ -180,18 +193,26 @@ struct CheckpointJob: Sendable {
         note.totals = totals
         note.digest = digest
         note.runs = [(through, root)] + kept.map { ($0.file, $0.root) }
+        let pinned = try pinnedCheckpoints()
         do throws(LogError) {
-            try writer.finish(
-                note: note.bytes, keeping: Set(layers.runs.map { SequenceNumber(rawValue: $0.file) }))
+            let needed = layers.runs.map(\.file) + pinned
+            try writer.finish(note: note.bytes, keeping: Set(needed.map { SequenceNumber(rawValue: $0) }))
         } catch {
             throw SyncError(error)
         }
         // What stays although it should not costs room; the next checkpoint tries again.
-        try? log.drop(superseded: layers.runs.prefix(merged).map { SequenceNumber(rawValue: $0.file) })
+        let superseded = layers.runs.prefix(merged).map(\.file).filter { $0 != through && !pinned.contains($0) }
+        try? log.drop(superseded: superseded.map { SequenceNumber(rawValue: $0) })
         return try inAppWords { () throws(StateError) in
             let source = try CheckpointBlocks(
                 log.storage, SequenceNumber(rawValue: through), log.identity, removesDamaged: true)
             return [try Run(root, source, file: through)] + kept
         }
+    }
+
+    /// The checkpoints that the history will be cut at.
+    private func pinnedCheckpoints() throws(SyncError) -> Set<UInt64> {
+        if retention == .everything { return [] }
+        return HistoryPlan.pinned(try CheckpointFile.whole(log.storage, log.identity))
     }
 }

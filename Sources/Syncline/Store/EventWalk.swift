@@ -13,13 +13,21 @@ package struct EventWalk: Sendable {
     /// The last event.
     package var last: UInt64 {
         get throws(SyncError) {
-            var last: UInt64 = 0
-            try forEachRecord(from: 1) { number, _ throws(SyncError) in
+            let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+            var last = reader.newestSegment.rawValue - 1
+            try forEachRecord(from: last + 1) { number, _ throws(SyncError) in
                 last = number
                 return true
             }
             return last
         }
+    }
+
+    /// The first of the last so many events that are left.
+    package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
+        let last = try last
+        let floor = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
+        return max(floor.rawValue, last + 1 - min(last, UInt64(count)))
     }
 
     /// Every event from a number on, in order, until the body says no.
@@ -47,7 +55,8 @@ package struct EventWalk: Sendable {
         let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
         var cursor: LogCursor
         do throws(LogError) {
-            cursor = try reader.cursor(from: SequenceNumber(rawValue: max(1, first)))
+            // From the beginning means from what is left of it.
+            cursor = try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
         } catch {
             throw SyncError(error)
         }

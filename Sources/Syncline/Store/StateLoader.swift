@@ -14,7 +14,7 @@ package struct StateLoader: Sendable {
         self.removesDamaged = removesDamaged
     }
 
-    /// The state as of an event, or the newest.
+    /// The state as of an event, or the newest; from a checkpoint, or from as early as the log allows.
     package func load(
         through last: UInt64? = nil, usingCheckpoints: Bool = true,
         showing visibility: LogReader.Visibility = .written
@@ -41,6 +41,26 @@ package struct StateLoader: Sendable {
         return projector
     }
 
+    /// The first state that the log's events can be folded onto: nothing, or the oldest checkpoint that lies before what
+    /// is left of it.
+    package func earliest() throws(SyncError) -> Projector {
+        let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        if reader.floor == .first { return try inAppWords { () throws(StateError) in try Projector() } }
+        for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }).reversed()
+        where through.next >= reader.floor {
+            let projector = try? CheckpointFile.open(storage, through, reader.identity, removesDamaged: false)
+            if let projector { return projector }
+        }
+        throw StateLoader.lost(reader.floor)
+    }
+
+    private static func lost(_ floor: SequenceNumber) -> SyncError {
+        SyncError(
+            .init(rawValue: LogError.Code.collected.rawValue),
+            "the history before \(floor) was let go of, and no checkpoint of it can be read",
+            hint: "Ask for a later moment.")
+    }
+
     private func advance(_ cursor: inout LogCursor) throws(SyncError) -> Bool {
         do throws(LogError) { return try cursor.nextFrame() } catch { throw SyncError(error) }
     }
@@ -49,14 +69,14 @@ package struct StateLoader: Sendable {
     private func start(
         _ reader: LogReader, through last: UInt64?, _ usingCheckpoints: Bool
     ) throws(SyncError) -> Projector {
-        if usingCheckpoints {
-            let all = try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }
-            for through in all where through.rawValue <= last ?? .max {
-                let projector = try? CheckpointFile.open(
-                    storage, through, reader.identity, removesDamaged: removesDamaged)
-                if let projector { return projector }
-            }
+        if !usingCheckpoints { return try earliest() }
+        let all = try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }
+        for through in all where through.rawValue <= last ?? .max && through.next >= reader.floor {
+            let projector = try? CheckpointFile.open(
+                storage, through, reader.identity, removesDamaged: removesDamaged)
+            if let projector { return projector }
         }
+        if reader.floor > .first { throw StateLoader.lost(reader.floor) }
         return try inAppWords { () throws(StateError) in try Projector() }
     }
 }

@@ -139,12 +139,7 @@ package final class StoreEngine {
         digestBytes = StoreEngine.noteBytes(projector.store.digest)
     }
 
-    private static func noteBytes(_ digest: Digest) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append(fixed: digest.high)
-        writer.append(fixed: digest.low)
-        return writer.bytes
-    }
+    private static func noteBytes(_ digest: Digest) -> [UInt8] { SealNote(digest: digest).bytes }
 
     /// Where the state stood before a request.
     private struct Mark {

@@ -8,6 +8,7 @@ import SynclineCore
 
 final class StoreWriter: Sendable {
     private let engine: Mutex<StoreEngine>
+    let log: LogWriter
     private let inbox = Mutex(Inbox())
     private let published: Mutex<Published>
     private let queue = DispatchQueue(label: "Syncline.StoreWriter")
@@ -32,6 +33,7 @@ final class StoreWriter: Sendable {
     init(_ engine: sending StoreEngine, memoryLimit: Int) {
         self.memoryLimit = memoryLimit
         let projector = engine.projector
+        log = engine.log
         published = Mutex(
             Published(
                 reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,
@@ -156,15 +158,16 @@ final class StoreWriter: Sendable {
         engine.projector.store.layers.runs.first?.file ?? 0
     }
 
-    private func begin(_ engine: StoreEngine) {
+    private func begin(_ engine: StoreEngine, isWhole: Bool = false) {
         let projector = engine.projector
+        let retention = (try? engine.reader.retention) ?? .everything
         projector.store.rotate()
         publishLayers(engine)
         making.withLock {
             $0 = Making(
                 job: CheckpointJob(
-                    log: engine.log, layers: projector.store.layers, through: projector.through,
-                    totals: projector.totals, digest: projector.store.digest))
+                    log: engine.log, isWhole: isWhole, layers: projector.store.layers, through: projector.through,
+                    totals: projector.totals, digest: projector.store.digest, retention: retention))
         }
     }
 
@@ -197,15 +200,17 @@ final class StoreWriter: Sendable {
         published.withLock { $0.reader = StateReader(snapshot, engine.projector.shapes) }
     }
 
-    /// Writes a checkpoint of everything there is now.
-    func checkpoint() throws(SyncError) {
+    /// Writes a checkpoint of everything there is now; a whole one, where asked, in a single file.
+    func checkpoint(isWhole: Bool = false) throws(SyncError) {
         let wanted = current.through
         while true {
             checkpoints.sync { make() }
             let (isDone, failure) = engine.withLock { engine -> (Bool, SyncError?) in
                 install(engine)
-                if StoreWriter.checkpointed(engine) >= wanted { return (true, nil) }
-                if !engine.projector.store.layers.isFullSet { begin(engine) }
+                let layers = engine.projector.store.layers
+                let isFit = !isWhole || layers.runs.count <= 1
+                if StoreWriter.checkpointed(engine) >= wanted, isFit { return (true, nil) }
+                if !layers.isFullSet { begin(engine, isWhole: isWhole) }
                 return (false, making.withLock { $0?.failure })
             }
             if isDone { return }

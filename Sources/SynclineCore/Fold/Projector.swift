@@ -215,6 +215,7 @@ package final class Projector: ShapeNumbering {
 /// Names of settings that the fold knows.
 package enum SettingName {
     package static let ids = "ids"
+    package static let retention = "retention"
 }
 
 extension RowEntry {

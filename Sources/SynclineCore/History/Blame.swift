@@ -20,16 +20,23 @@ package struct Blame {
     private var bytes: [UInt8]?
     private var origins: [String: FieldOrigin] = [:]
 
-    package init(table: String, id: String) throws(StateError) {
+    /// - Parameter start: The state before the first event, which becomes the blame's own. What it has of the row was so
+    ///   before the history begins.
+    package init(table: String, id: String, from start: Projector) throws(StateError) {
         self.table = table
         self.id = id
-        projector = try Projector()
+        projector = start
+        try look(at: start.through, time: 0, cause: "checkpoint")
     }
 
     /// Folds one more event.
     package mutating func fold(_ event: Event, number: UInt64) throws(StateError) {
         try projector.apply(event, number: number)
         projector.store.endCommit()
+        try look(at: number, time: event.time, cause: event.cause)
+    }
+
+    private mutating func look(at number: UInt64, time: Int64, cause: String) throws(StateError) {
         let (entry, stored) = try projector.entry(projector.rowKey(table, id))
         let now = stored?.copy
         if now == bytes { return }
@@ -37,7 +44,7 @@ package struct Blame {
         let visible = entry?.visible
         for name in visible?.columns ?? [] where visible?[name] != row?[name] || row == nil {
             origins[name] = FieldOrigin(
-                field: name, value: visible?[name] ?? .null, event: number, time: event.time, cause: event.cause)
+                field: name, value: visible?[name] ?? .null, event: number, time: time, cause: cause)
         }
         if visible == nil { origins = [:] }
         row = visible
@@ -50,6 +57,12 @@ package struct Blame {
 }
 
 extension Event {
+    /// The words for what an event can be.
+    package static let causes = [
+        "opened", "configured", "local", "undo", "pull", "purge", "indexed", "cursor-reset", "sent", "answer",
+        "resolution",
+    ]
+
     /// What kind of event it is, in a word.
     package var cause: String {
         switch body {

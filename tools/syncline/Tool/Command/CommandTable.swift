@@ -19,7 +19,7 @@ package struct CommandTable: Sendable {
         ExchangeCommands.export, ExchangeCommands.import, ReadCommands.stats,
         ScenarioCommand.command, ShellCommand.command,
         InspectCommand.summary, InspectCommand.segments, InspectCommand.frames, InspectCommand.checkpoints,
-        VerifyCommand.command, RepairCommand.command,
+        VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
         RawAppendCommand.command, RawCatCommand.command,
         BenchLogCommand.command, BenchSyncCommand.command,
         HelpCommand.command, ManCommand.command, CompletionsCommand.command, VersionCommand.command,

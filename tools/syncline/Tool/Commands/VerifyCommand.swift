@@ -1,6 +1,7 @@
 // `verify`: is every byte that was acknowledged still there? Answers with its exit code, and with a list of what is not.
 
 import SegmentLog
+import Syncline
 import SynclineInspect
 
 enum VerifyCommand {
@@ -10,7 +11,8 @@ enum VerifyCommand {
             """
             Reads the whole log and checks each frame's checksums, its place in the order, the ends of segments, \
             indexes and checkpoints. It never writes, and works beside a program that has the store open: what such \
-            a program is just writing is no damage.
+            a program is just writing is no damage. If all of it is whole, the events are folded again and the state is \
+            compared with what each segment and each checkpoint noted.
             """,
             "`repairable` damage costs no acknowledged record: `syncline repair` mends it.",
         ],
@@ -38,12 +40,24 @@ enum VerifyCommand {
         let total = try inspection.catalog().segments.reduce(0) { $0 + $1.size }
         let progress = context.narration.progress("verifying", total: total)
         defer { progress.finish() }
-        let report = try inspection.verify(deep: arguments.flag("deep")) { progress.advance(by: $0.length.rawValue) }
+        var report = try inspection.verify(deep: arguments.flag("deep")) { progress.advance(by: $0.length.rawValue) }
         progress.finish()
+        if report.isHealthy { report.damage = try mismatches(report, try context.storage(arguments)) }
         if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
         try context.output.value(report.json)
         try show(report, context)
         return report.isHealthy ? .done : .no
+    }
+
+    /// Where the state that comes out of the events is not what was noted.
+    private static func mismatches(_ report: LogReport, _ storage: any LogStorage) throws -> [LogDamage] {
+        let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
+        return try StateCheck(storage, notes: notes).run().map { mismatch in
+            LogDamage(
+                file: mismatch.file, records: SequenceRange(first: .init(rawValue: mismatch.event), count: 1),
+                reason: "the state at @\(mismatch.event) is not the one that \(mismatch.source) notes",
+                remedy: .rebuild)
+        }
     }
 
     private static func show(_ report: LogReport, _ context: Context) throws {

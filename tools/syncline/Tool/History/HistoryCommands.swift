@@ -13,7 +13,7 @@ enum HistoryCommands {
             Option("table", value: "TABLE", "of one table"),
             Option(
                 "kind", value: "KIND",
-                choices: ["opened", "configured", "local", "undo", "pull", "purge", "cursor-reset"], "of one kind"),
+                choices: Event.causes, "of one kind"),
             Option("limit", short: "n", value: "N", "the newest so many"),
         ],
         examples: [Example("syncline log -n 20", "the last twenty")],
@@ -23,7 +23,11 @@ enum HistoryCommands {
         let range = try range(arguments, storage)
         var found: [EventSummary] = []
         let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? 1_000_000)
-        try EventWalk(storage).forEach(from: range.lowerBound) { number, event in
+        var first = range.lowerBound
+        if arguments.operands.isEmpty, arguments.value("kind") == nil, arguments.value("table") == nil {
+            first = try EventWalk(storage).first(ofLast: limit)
+        }
+        try EventWalk(storage).forEach(from: first) { number, event in
             if number > range.upperBound { return false }
             let summary = EventSummary(number: number, event: event)
             if let kind = arguments.value("kind"), kind != event.cause { return true }
@@ -72,10 +76,10 @@ enum HistoryCommands {
         let storage = try context.storage(arguments)
         let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? 10)
         var found: [EventSummary] = []
-        var last: UInt64 = 0
-        try EventWalk(storage).forEach { number, event in
+        let walk = EventWalk(storage)
+        var last = try walk.last
+        try walk.forEach(from: try walk.first(ofLast: limit)) { number, event in
             found.append(EventSummary(number: number, event: event))
-            if found.count > 2 * limit { found.removeFirst(found.count - limit) }
             last = number
             return true
         }
@@ -208,11 +212,16 @@ enum HistoryCommands {
     private static func blame(
         _ address: RowAddress, _ storage: any LogStorage
     ) throws -> (fields: [FieldOrigin]?, field: String?) {
-        var whole = try Blame(table: address.table, id: address.id)
+        let loader = StateLoader(storage)
+        let start = try loader.earliest()
+        let first = start.through + 1
+        var whole = try Blame(table: address.table, id: address.id, from: start)
         var part: Blame?
         let dot = address.id.lastIndex(of: ".")
-        if let dot { part = try Blame(table: address.table, id: String(address.id[..<dot])) }
-        try EventWalk(storage).forEach { number, event in
+        if let dot {
+            part = try Blame(table: address.table, id: String(address.id[..<dot]), from: try loader.earliest())
+        }
+        try EventWalk(storage).forEach(from: first) { number, event in
             try whole.fold(event, number: number)
             try part?.fold(event, number: number)
             return true

@@ -41,9 +41,12 @@ enum InitCommand {
 
 /// The settings people change, and what they may be.
 enum Setting {
-    static let names = ["backend", "protocol", "ids", "token", "headers"]
+    static let names = ["backend", "protocol", "ids", "retention", "token", "headers"]
     /// Those that are kept beside the log, never in it, and shown masked.
     static let secrets: Set<String> = ["token", "headers"]
+
+    /// What holds where nothing was set.
+    static let defaults = ["ids": "exact", "retention": Retention.everything.description]
 
     static func checked(backend: String) throws(ToolError) -> String {
         guard backend.hasPrefix("http://") || backend.hasPrefix("https://") else {
@@ -66,6 +69,13 @@ enum Setting {
             throw ToolError(
                 "invalid-configuration", "how ids are compared is fixed when a store is created",
                 hint: "Create another with --ids and import the rows.")
+        case "retention":
+            guard let retention = Retention(value) else {
+                throw ToolError(
+                    "invalid-configuration", "the retention is `all`, or a number of days or events",
+                    hint: "Write it as `30 days` or `100000 events`.")
+            }
+            return retention.description
         case "token":
             guard !value.isEmpty, value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f }) else {
                 throw ToolError("invalid-configuration", "a token is one word of ASCII characters")
@@ -123,8 +133,10 @@ enum ConfigCommand {
         examples: [
             Example("syncline config", "everything that is set"),
             Example("syncline config backend https://example.com", "where to push and pull"),
+            Example("syncline config retention '30 days'", "what `compact` keeps of the history"),
         ],
-        result: #"{"backend":"…","protocol":"zumo2","ids":"exact","token":"••••","headers":{…}}"#, run: run)
+        result: #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","token":"••••","headers":{…}}"#,
+        run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
@@ -146,7 +158,8 @@ enum ConfigCommand {
             if Setting.secrets.contains(name) {
                 return Setting.masked(kept.first { $0.name == name }?.value ?? .null)
             }
-            return try reader.setting(name) ?? (name == "ids" ? .string("exact") : .null)
+            if let known = try reader.setting(name) { return known }
+            return Setting.defaults[name].map { .string($0) } ?? .null
         }
         var members: [JSONValue.Member] = []
         for name in Setting.names where wanted == nil || wanted == name {

@@ -151,11 +151,13 @@ enum ReadCommands {
 
     static let stats = Command(
         "stats", "shows counts of rows, events and changes", examples: [Example("syncline stats", "everything")],
-        result: #"{"events":n,"tables":[{"table","rows":n}],"changes":{"made":n,"done":n,…}}"#
+        result: #"{"events":n,"firstEvent":n,"tables":[{"table","rows":n}],"changes":{"made":n,"done":n,…}}"#
     ) { arguments, context in
         let view = try await context.view(arguments)
         var tables: [JSONValue] = []
+        let first = try EventWalk(try context.storage(arguments)).first(ofLast: .max)
         try context.output.line("events \(view.through)")
+        if first > 1 { try context.output.line("first event \(first)") }
         for table in try view.reader.tables() {
             let rows = try view.reader.count(Query(table: table))
             tables.append(["table": .string(table), "rows": .number(rows)])
@@ -168,7 +170,7 @@ enum ReadCommands {
         ]
         for (name, count) in changes { try context.output.line("changes \(name) \(count)") }
         try context.output.value([
-            "events": .number(view.through), "tables": .array(tables),
+            "events": .number(view.through), "firstEvent": .number(first), "tables": .array(tables),
             "changes": .object(changes.map { .init(key: $0.key, value: .number($0.value)) }),
         ])
         return .done

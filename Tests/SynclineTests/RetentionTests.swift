@@ -1,0 +1,162 @@
+// History that is let go of: what stays is enough for every state that is promised, and nothing that is pending goes.
+
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct RetentionTests {
+    /// A store of many small segments; every tenth event deletes.
+    private func store(_ retention: Retention, events: Int) async throws -> (FaultyStorage, SyncDatabase) {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        try await database.set(retention: retention)
+        try await write(database, events)
+        return (disk, database)
+    }
+
+    private func write(_ database: SyncDatabase, _ count: Int) async throws {
+        var chance = Chance(seed: database.lastEvent)
+        for number in 0..<count {
+            let text = Value.bytes((0..<2000).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
+            let row = PulledRow(
+                id: "r\(number % 30)",
+                row: number % 10 == 9 ? nil : Row([.init("text", text), .init("n", .integer(Int64(number)))]))
+            try await database.pull(
+                PulledPage(table: "t", queryID: nil, rows: [row], cursor: nil, isAudit: false))
+        }
+    }
+
+    @Test func `a store that keeps everything loses nothing to a compaction`() async throws {
+        let (disk, database) = try await store(.everything, events: 120)
+        let report = try await database.compact()
+        #expect(report.firstEvent == 1 && report.segmentsRemoved == 0)
+        let rows = try await database.allRows()
+        try await database.close()
+        _ = try StateImage.check(disk, "compacted")
+        #expect(try await SyncDatabase.open(disk, .test()).allRows() == rows)
+    }
+
+    @Test func `the last so many events are kept, and every state among them can be seen`() async throws {
+        let (disk, database) = try await store(.events(60), events: 100)
+        var states: [UInt64: [String: [String: Value]]] = [:]
+        // Nothing goes yet: there is no checkpoint before the horizon.
+        #expect(try await database.compact().segmentsRemoved == 0)
+        for _ in 0..<4 {
+            try await write(database, 40)
+            states[database.lastEvent] = try await database.allRows()
+            try await database.compact()
+        }
+        let report = try await database.compact()
+        #expect(report.segmentsRemoved > 0 || report.firstEvent > 1)
+        #expect(report.firstEvent > 1 && report.firstEvent <= database.lastEvent - 60 + 1)
+        for (event, rows) in states where event + 60 >= database.lastEvent {
+            let state = try await database.history(at: event)
+            var found: [String: [String: Value]] = [:]
+            for row in try state.query(Query(table: "t")).rows { found["t/\(row.id)"] = row.columns.dictionary }
+            #expect(found == rows, "@\(event)")
+        }
+        let error = await #expect(throws: SyncError.self) { try await database.history(at: 1) }
+        #expect(error?.code.rawValue == "collected" && error?.hint != nil)
+        #expect(try await database.blame("t", id: "r1")?.isEmpty == false)
+        try await database.close()
+        _ = try StateImage.check(disk, "compacted")
+        #expect(try disk.names(in: "").count { $0.hasSuffix(".checkpoint") } <= 4)
+    }
+
+    @Test func `what is pending keeps its events, and is pushed as it would have been`() async throws {
+        let (disk, database) = try await store(.events(0), events: 60)
+        try await database.table("t").insert(.item("mine", ["n": .integer(1)]))
+        let first = database.lastEvent
+        try await write(database, 100)
+        try await database.table("t").update(.item("mine", ["n": .integer(2)]))
+        let pending = try await database.pending()
+        let report = try await database.compact()
+        #expect(report.segmentsRemoved > 0 && report.firstEvent <= first)
+        try await database.close()
+        let again = try await SyncDatabase.open(disk, .test())
+        #expect(try await again.pending() == pending)
+        try await again.undo()
+        #expect(try await again.table("t").get(id: "mine")?.columns["n"] == .integer(1))
+        try await again.undo()
+        #expect(try await again.compact().firstEvent > first)
+    }
+
+    @Test func `the newest checkpoint may be lost where an older one is kept`() async throws {
+        let (disk, database) = try await store(.events(50), events: 100)
+        for _ in 0..<3 {
+            try await database.compact()
+            try await write(database, 60)
+        }
+        let report = try await database.compact()
+        #expect(report.firstEvent > 1)
+        let rows = try await database.allRows()
+        try await database.close()
+        let newest = try #require(try disk.names(in: "").filter { $0.hasSuffix(".checkpoint") }.max())
+        try disk.remove(newest)
+        #expect(try await SyncDatabase.open(disk, .test()).allRows() == rows)
+    }
+
+    @Test func `days are counted by the clock of the store`() async throws {
+        let (_, database) = try await store(.days(1), events: 40)
+        // The clock of the test counts milliseconds: all of it is of today.
+        try await database.compact()
+        #expect(try await database.compact().firstEvent == 1)
+        try await database.set(retention: .days(0))
+        try await write(database, 20)
+        #expect(try await database.retention() == .days(0))
+    }
+
+    @Test func `retentions are written and read in one form`() {
+        for retention in [Retention.everything, .days(30), .events(0), .events(100_000)] {
+            #expect(Retention(retention.description) == retention)
+        }
+        for text in ["", "none", "30", "-1 days", "1 year", "1 days more", "99999999999999999999 days"] {
+            #expect(Retention(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `a plan cuts at the newest whole checkpoint before the horizon`() {
+        let plan = HistoryPlan(checkpoints: [10, 20, 30], horizon: 25, oldestPending: nil)
+        #expect(plan.anchor == 20 && plan.firstEvent == 21 && plan.dropped == [10])
+        #expect(HistoryPlan(checkpoints: [10, 20, 30], horizon: 25, oldestPending: 5).firstEvent == 5)
+        #expect(HistoryPlan(checkpoints: [10], horizon: 9, oldestPending: nil).anchor == nil)
+        #expect(HistoryPlan.pinned([10, 20, 30]) == [10, 20])
+    }
+
+    // MARK: The check of the fold
+
+    private func notes(_ storage: any LogStorage) throws -> [(note: LogNote, file: String)] {
+        try LogVerification(storage).run().segments.compactMap { segment in
+            segment.note.map { ($0, segment.name) }
+        }
+    }
+
+    @Test func `seals and checkpoints note the state that folding gives`() async throws {
+        for retention in [Retention.everything, .events(20)] {
+            let (disk, database) = try await store(retention, events: 150)
+            try await database.compact()
+            try await write(database, 80)
+            try await database.compact()
+            try await database.close()
+            let found = try notes(disk)
+            #expect(found.count >= 2)
+            #expect(try StateCheck(disk, notes: found).run().isEmpty)
+        }
+    }
+
+    @Test func `a note that is not the state's is found`() async throws {
+        let (disk, database) = try await store(.everything, events: 150)
+        try await database.close()
+        var found = try notes(disk)
+        let place = found.count / 2
+        found[place].note.bytes = SealNote(digest: Digest(high: 1, low: 2)).bytes
+        let mismatches = try StateCheck(disk, notes: found).run()
+        #expect(mismatches.map(\.event) == [found[place].note.through.rawValue])
+        // What another version of the fold noted says nothing of this one.
+        found[place].note.bytes[0] += 1
+        #expect(try StateCheck(disk, notes: found).run().isEmpty)
+    }
+}
