@@ -113,6 +113,8 @@ let package = Package(
         ),
         .executableTarget(
             name: "log-process", dependencies: ["SegmentLog"], path: "Tests/LogProcess", swiftSettings: settings),
+        // Reads the tree itself.
+        .testTarget(name: "TidyTests", swiftSettings: settings),
         .testTarget(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.

@@ -107,6 +107,23 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: log.url("HEAD").path))
     }
 
+    @Test func `a damaged index gives way to a hole, and no record is lost`() async throws {
+        let log = try TestLog()
+        let frames = try await Call.tool("inspect", "frames", "s1", "--json", on: log).array()
+        let index = try #require(frames.first { $0["kind"] as? String == "index" }?["address"] as? String)
+        let offset = try #require(Int(index.dropFirst("s1:".count)))
+        try log.change(TestLog.firstSegment) { $0[offset + 44] ^= 1 }
+        let verify = await Call.tool("verify", on: log)
+        #expect(verify.exit == .no && verify.output.hasPrefix("! \(index) damaged"))
+        let dry = await Call.tool("repair", "--dry-run", "--json", on: log)
+        #expect(dry.output.contains(#""action":"fill-hole","address":"\#(index)""#))
+        let call = await Call.tool("repair", on: log)
+        #expect(call.exit == .done && !call.output.isEmpty)
+        #expect(await Call.tool("verify", on: log).exit == .done)
+        #expect(await Call.tool("raw", "cat", on: log).output == "hello\nworld\nthird\nfourth\nfifth\nsixth\n")
+        #expect(await Call.tool("repair", on: log).output == "healthy  nothing to repair\n")
+    }
+
     @Test func `leftovers go`() async throws {
         let log = try TestLog()
         try Data("half".utf8).write(to: log.url("0000000000000006.checkpoint.tmp"))

@@ -1,0 +1,147 @@
+// Walks the tree and holds what no compiler holds: who may import whom, which calls have a better one here, that files
+// say what they are for and stay small, that links lead somewhere and that one thing has one word.
+
+import Foundation
+import Testing
+
+/// A file of the tree, by its path from the root.
+private struct TreeFile {
+    let path: String
+    let text: String
+
+    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+}
+
+private enum Tree {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The files below some folders that end with a name's end, sorted.
+    static func files(in folders: [String], ending: String) throws -> [TreeFile] {
+        var files: [TreeFile] = []
+        for folder in folders {
+            let walker = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+            while let name = walker?.nextObject() as? String {
+                guard name.hasSuffix(ending), !name.contains(".build/") else { continue }
+                let path = "\(folder)/\(name)"
+                files.append(
+                    TreeFile(path: path, text: try String(contentsOf: root.appending(path: path), encoding: .utf8)))
+            }
+        }
+        return files.sorted { $0.path < $1.path }
+    }
+}
+
+@Suite struct TidyTests {
+    /// What each module may import, besides the standard library's own modules.
+    private static let mayImport: [String: Set<String>] = [
+        "SegmentLog": ["CChecksum", "CLZ4", "Compression"],
+        "SynclineCore": [],
+        "SynclineWire": ["SynclineCore", "CCurl", "FoundationNetworking"],
+        "Syncline": ["SegmentLog", "SynclineCore", "SynclineWire"],
+        "SynclineInspect": ["SegmentLog"],
+        "SynclineTesting": ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
+    ]
+    /// Modules that come with the toolchain, where they are allowed at all.
+    private static let system: Set<String> = ["Dispatch", "Synchronization", "Darwin", "Glibc", "Musl", "Foundation"]
+    /// The pure part knows no system but for the comparison of bytes, and the stand-in for the sanitizer's sake.
+    private static let pure: Set<String> = ["SynclineCore"]
+    private static let impure = ["ByteOrder.swift", "Mutex+ThreadSanitizer.swift"]
+
+    @Test func `modules import what the architecture lets them`() throws {
+        for (module, allowed) in Self.mayImport {
+            for file in try Tree.files(in: ["Sources/\(module)"], ending: ".swift") {
+                for line in file.lines {
+                    let words = line.split(separator: " ")
+                    guard let place = words.firstIndex(of: "import"), place < 2, words.count == place + 2 else {
+                        continue
+                    }
+                    let name = String(words[place + 1])
+                    let isPure = Self.pure.contains(module) && !Self.impure.contains { file.path.hasSuffix($0) }
+                    let isSystem = isPure ? name == "Synchronization" : Self.system.contains(name)
+                    #expect(isSystem || allowed.contains(name), "\(file.path) imports \(name)")
+                }
+            }
+        }
+    }
+
+    /// A call, what to use in its place, and the files that are its door.
+    private static let banned: [(call: String, instead: String, doors: [String])] = [
+        ("Date()", "Surroundings.now()", []),
+        ("UUID()", "Surroundings.newID()", ["Syncline/Surroundings.swift"]),
+        (".random(", "Surroundings.chance()", ["Syncline/Surroundings.swift"]),
+        ("Task.sleep", "Surroundings.sleep", ["Syncline/Surroundings.swift"]),
+        ("clock_gettime", "LogClock", ["SegmentLog/Storage/Clock.swift"]),
+        ("SystemRandomNumberGenerator", "LogClock", ["SegmentLog/Storage/Clock.swift"]),
+        ("try!", "an error that says what went wrong", []),
+        ("as!", "a guard", []),
+        ("fatalError(", "preconditionFailure with a sentence", []),
+        ("NSLock", "Mutex", []),
+    ]
+
+    @Test func `calls that have a door go through it`() throws {
+        for file in try Tree.files(in: ["Sources"], ending: ".swift") {
+            for rule in Self.banned where !rule.doors.contains(where: { file.path.hasSuffix($0) }) {
+                for (number, line) in file.lines.enumerated() where line.contains(rule.call) {
+                    let isComment = line.drop { $0 == " " }.hasPrefix("//")
+                    #expect(isComment, "\(file.path):\(number + 1) calls \(rule.call): use \(rule.instead)")
+                }
+            }
+        }
+    }
+
+    @Test func `every file says what it is for, and none has grown without end`() throws {
+        for file in try Tree.files(in: ["Sources", "tools", "Tests"], ending: ".swift") {
+            #expect(file.text.hasPrefix("// "), "\(file.path) does not say what it is for")
+            let limit = file.path.hasPrefix("Tests") ? 600 : 450
+            #expect(file.lines.count <= limit, "\(file.path) has \(file.lines.count) lines")
+        }
+    }
+
+    @Test func `links in documents lead somewhere`() throws {
+        let top = try FileManager.default.contentsOfDirectory(atPath: Tree.root.path).filter { $0.hasSuffix(".md") }
+        let pages =
+            try Tree.files(in: ["docs", "Benchmarks"], ending: ".md")
+            + top.map { name in
+                TreeFile(path: name, text: try String(contentsOf: Tree.root.appending(path: name), encoding: .utf8))
+            }
+        for page in pages {
+            let folder = Tree.root.appending(path: page.path).deletingLastPathComponent()
+            for match in page.text.matches(of: /\]\(([^)#\s]+)(#[^)]*)?\)/) {
+                let target = String(match.1)
+                if target.contains("://") || target.hasPrefix("mailto:") { continue }
+                let isThere = FileManager.default.fileExists(atPath: folder.appending(path: target).path)
+                #expect(isThere, "\(page.path) links to \(target)")
+            }
+        }
+    }
+
+    /// Words of the glossary's last column that have other meanings, too.
+    private static let common: Set<String> = [
+        "entry", "message", "row", "offset", "offset (alone)", "index", "pointer", "write", "group", "batch", "block",
+        "chunk", "page", "close", "rotate", "saved", "safe", "gap", "fix", "repair", "recover", "backup", "trash",
+        "compact", "prune", "truncate", "claim", "manifest", "generation", "term", "action", "apply", "reduce",
+        "remote", "original", "queue", "mutation", "edit", "request", "merge", "squash", "locked", "log", "schema",
+        "checksum", "upload", "fetch", "refresh", "failed", "poison", "stale", "database", "committed", "persisted",
+        "corrupt", "snapshot", "collision", "finalise", "full backup",
+    ]
+
+    @Test func `one thing has one word`() throws {
+        let glossary = try String(contentsOf: Tree.root.appending(path: "docs/GLOSSARY.md"), encoding: .utf8)
+        var rejected: Set<String> = []
+        for line in glossary.split(separator: "\n") where line.hasPrefix("| ") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            guard cells.count == 5, !cells[1].contains("word") else { continue }
+            for word in cells[3].split(separator: ",") {
+                let word = word.trimmingCharacters(in: .whitespaces)
+                if !word.isEmpty, !word.contains("(in prose)"), !Self.common.contains(word) { rejected.insert(word) }
+            }
+        }
+        #expect(!rejected.isEmpty)
+        for file in try Tree.files(in: ["Sources", "tools"], ending: ".swift") {
+            for word in rejected {
+                #expect(!file.text.contains(word), "\(file.path) says \"\(word)\"")
+            }
+        }
+    }
+}
