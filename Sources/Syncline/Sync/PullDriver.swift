@@ -11,25 +11,11 @@ struct PullDriver {
     func run(_ query: PullQuery, retries: Int, reconciles: Bool) async throws(SyncError) -> PullReport {
         var machine = try PullMachine(query, from: cursor(query), retries: retries)
         var report = PullReport()
-        var action = machine.start()
-        loop: while true {
-            switch action {
-            case .ask(let request):
-                switch await ask(.list(request)) {
-                case .success(let reply): action = machine.handle(reply)
-                case .failure(let failure): action = machine.fail(PushMachine.error(of: failure))
-                }
-            case .store(let rows, let cursor):
-                try await store(rows.map(\.pulled), query, cursor, isAudit: false, &report)
-                progress(.pulling(table: query.table, received: machine.received, total: machine.total))
-                action = machine.stored()
-            case .wait(let attempt, let after):
-                let isOver = await database.wait(attempt: attempt, after)
-                action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
-            case .refreshCredentials:
-                action = await channel.renewToken() ? machine.ask() : machine.fail(PushMachine.unauthorized(nil))
-            case .finish: break loop
-            }
+        var action = await converse(&machine, machine.start())
+        while case .store(let rows, let cursor) = action {
+            try await store(rows.map(\.pulled), query, cursor, isAudit: false, &report)
+            progress(.pulling(table: query.table, received: machine.received, total: machine.total))
+            action = await converse(&machine, machine.stored())
         }
         report.requests = machine.requests
         report.received = machine.received
@@ -38,8 +24,25 @@ struct PullDriver {
         return report
     }
 
-    private func ask(_ request: ServerRequest) async -> Result<ServerReply, NetworkFailure> {
-        do throws(NetworkFailure) { return .success(try await channel.send(request)) } catch { return .failure(error) }
+    /// Does what a machine wants of the server until it wants something else.
+    private func converse(_ machine: inout some ListReading, _ first: ListAction) async -> ListAction {
+        var action = first
+        while true {
+            switch action {
+            case .ask(let request):
+                do throws(NetworkFailure) {
+                    action = machine.handle(try await channel.send(.list(request)))
+                } catch {
+                    action = machine.fail(PushMachine.error(of: error))
+                }
+            case .wait(let attempt, let after):
+                let isOver = await database.wait(attempt: attempt, after)
+                action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
+            case .refreshCredentials:
+                action = await channel.renewToken() ? machine.ask() : machine.fail(PushMachine.unauthorized(nil))
+            case .store, .finish: return action
+            }
+        }
     }
 
     /// Where the query stands; throws if it is another than the one its id stands for.
@@ -79,23 +82,7 @@ struct PullDriver {
 
     private func reconcile(_ query: PullQuery, retries: Int, _ report: inout PullReport) async throws(SyncError) {
         var machine = AuditMachine(query, retries: retries)
-        var action = machine.ask()
-        loop: while true {
-            switch action {
-            case .ask(let request):
-                switch await ask(.list(request)) {
-                case .success(let reply): action = machine.handle(reply)
-                case .failure(let failure): action = machine.fail(PushMachine.error(of: failure))
-                }
-            case .wait(let attempt, let after):
-                let isOver = await database.wait(attempt: attempt, after)
-                action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
-            case .refreshCredentials:
-                action =
-                    await channel.renewToken() ? machine.ask() : machine.fail(PushMachine.unauthorized(nil))
-            case .finish: break loop
-            }
-        }
+        _ = await converse(&machine, machine.ask())
         report.requests += machine.requests
         report.reason = machine.stop
         guard machine.stop == nil else { return }

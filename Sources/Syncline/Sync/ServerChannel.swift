@@ -9,9 +9,15 @@ final class ServerChannel: Sendable {
     private let transport: any HTTPTransport
     let codec: WireCodec
     private let credentials: (any CredentialProvider)?
-    /// What the provider brought; nil until it was asked.
-    private let pass = Mutex<Pass?>(nil)
+    private let known = Mutex(Known())
 
+    /// What the provider brought or the app said; nil for what nobody was asked for.
+    private struct Known {
+        var token: String??
+        var headers: [HTTPHeader]?
+    }
+
+    /// What a request carries.
     private struct Pass {
         var token: String?
         var headers: [HTTPHeader] = []
@@ -53,27 +59,29 @@ final class ServerChannel: Sendable {
 
     /// Uses a token from now on.
     func use(token: String?) {
-        pass.withLock { pass in
-            var next = pass ?? Pass()
-            next.token = token
-            pass = next
-        }
+        known.withLock { $0.token = .some(token) }
     }
 
     private func currentPass() async -> Pass {
-        if let known = pass.withLock({ $0 }) { return known }
-        guard let credentials else { return Pass() }
-        var fresh = Pass(token: try? await credentials.token(insteadOf: nil))
-        fresh.headers = await credentials.headers().sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
-        pass.withLock { [fresh] in $0 = fresh }
-        return fresh
+        let before = known.withLock { $0 }
+        if let token = before.token, let headers = before.headers { return Pass(token: token, headers: headers) }
+        guard let credentials else { return Pass(token: before.token ?? nil) }
+        var token = before.token ?? nil
+        if before.token == nil { token = try? await credentials.token(insteadOf: nil) }
+        let headers = await credentials.headers().sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
+        return known.withLock { [token] known in
+            // What was said meanwhile is newer.
+            if known.token == nil { known.token = .some(token) }
+            if known.headers == nil { known.headers = headers }
+            return Pass(token: known.token ?? nil, headers: known.headers ?? [])
+        }
     }
 
     /// Asks for another token after one was refused; whether there is one.
     func renewToken() async -> Bool {
-        let refused = pass.withLock { $0?.token }
+        let refused = known.withLock { $0.token ?? nil }
         guard let fresh = try? await credentials?.token(insteadOf: refused ?? "") else { return false }
-        pass.withLock { $0?.token = fresh }
+        use(token: fresh)
         return true
     }
 }

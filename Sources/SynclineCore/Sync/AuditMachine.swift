@@ -1,13 +1,6 @@
 // Reads the ids of all rows that match a query, so that rows which left it, or were removed for good, are found out.
 
-package struct AuditMachine: Sendable {
-    package enum Action: Sendable {
-        case ask(ListRequest)
-        case wait(attempt: Int, ServerReply.RetryAfter?)
-        case refreshCredentials
-        case finish
-    }
-
+package struct AuditMachine: ListReading {
     /// The ids the server has.
     package private(set) var ids: Set<String> = []
     package private(set) var requests = 0
@@ -22,7 +15,7 @@ package struct AuditMachine: Sendable {
         gate = ListGate(retries: retries)
     }
 
-    package mutating func ask() -> Action {
+    package mutating func ask() -> ListAction {
         requests += 1
         var request = ListRequest(table: query.table)
         request.filter = .both(query.filter, last.map { .idBehind($0) })
@@ -32,7 +25,7 @@ package struct AuditMachine: Sendable {
         return .ask(request)
     }
 
-    package mutating func handle(_ reply: ServerReply) -> Action {
+    package mutating func handle(_ reply: ServerReply) -> ListAction {
         switch gate.pass(reply) {
         case .list(let list):
             for row in list.rows where !row.isDeleted { ids.insert(row.id) }
@@ -48,7 +41,7 @@ package struct AuditMachine: Sendable {
         }
     }
 
-    package mutating func fail(_ error: SyncError) -> Action {
+    package mutating func fail(_ error: SyncError) -> ListAction {
         stop = error
         return .finish
     }

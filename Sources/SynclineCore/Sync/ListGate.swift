@@ -1,4 +1,23 @@
-// What every reader of lists does with an answer that is not a list: tries again, renews credentials once, or stops.
+// What every reader of lists has in common: what it may ask for, and what it does with an answer that is not a list: it
+// tries again, renews credentials once, or stops.
+
+/// What a reader of lists wants done.
+package enum ListAction: Sendable {
+    case ask(ListRequest)
+    case wait(attempt: Int, ServerReply.RetryAfter?)
+    case refreshCredentials
+    /// A page is to be stored, with where the query stands after it.
+    case store([ServerRow], CursorState?)
+    case finish
+}
+
+/// A machine that reads lists, page by page.
+package protocol ListReading: Sendable {
+    /// Asks for the next page, or for the same again.
+    mutating func ask() -> ListAction
+    mutating func handle(_ reply: ServerReply) -> ListAction
+    mutating func fail(_ error: SyncError) -> ListAction
+}
 
 struct ListGate: Sendable {
     enum Passage: Sendable {

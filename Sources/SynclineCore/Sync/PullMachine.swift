@@ -2,16 +2,7 @@
 // it goes by time and not by offset: a window that begins with a millisecond, and where a page lies in one millisecond
 // whole, that millisecond by id. The newest millisecond is read again the next time.
 
-package struct PullMachine: Sendable {
-    package enum Action: Sendable {
-        case ask(ListRequest)
-        /// A page is to be stored, with where the query stands after it.
-        case store([ServerRow], CursorState?)
-        case wait(attempt: Int, ServerReply.RetryAfter?)
-        case refreshCredentials
-        case finish
-    }
-
+package struct PullMachine: ListReading {
     /// How the next page is found.
     private enum Place: Hashable {
         /// From a millisecond on, or from the beginning, by time.
@@ -61,13 +52,13 @@ package struct PullMachine: Sendable {
         }
     }
 
-    package mutating func start() -> Action {
+    package mutating func start() -> ListAction {
         query.top == 0 ? done([]) : ask()
     }
 
     // MARK: Requests
 
-    package mutating func ask() -> Action {
+    package mutating func ask() -> ListAction {
         requests += 1
         return .ask(request)
     }
@@ -102,7 +93,7 @@ package struct PullMachine: Sendable {
 
     // MARK: Answers
 
-    package mutating func handle(_ reply: ServerReply) -> Action {
+    package mutating func handle(_ reply: ServerReply) -> ListAction {
         switch gate.pass(reply) {
         case .list(let list):
             if serverStart == nil { serverStart = reply.date?.milliseconds }
@@ -114,25 +105,25 @@ package struct PullMachine: Sendable {
         }
     }
 
-    package mutating func fail(_ error: SyncError) -> Action { end(error) }
+    package mutating func fail(_ error: SyncError) -> ListAction { end(error) }
 
     /// The page is stored.
-    package mutating func stored() -> Action {
+    package mutating func stored() -> ListAction {
         isFinished ? .finish : ask()
     }
 
-    private mutating func end(_ error: SyncError) -> Action {
+    private mutating func end(_ error: SyncError) -> ListAction {
         stop = error
         return .finish
     }
 
-    private mutating func done(_ rows: [ServerRow]) -> Action {
+    private mutating func done(_ rows: [ServerRow]) -> ListAction {
         isFinished = true
         return .store(rows, cursor(drain: nil))
     }
 
     /// A page: what it brings, and where the next one is.
-    private mutating func take(_ list: ServerList) -> Action {
+    private mutating func take(_ list: ServerList) -> ListAction {
         if case .offset(let count, let last) = place { return take(list, behind: count, last) }
         if query.top != nil { for row in list.rows { seen.insert(row.id) } }
         if let left, left == 0 { return done(list.rows) }
@@ -171,7 +162,7 @@ package struct PullMachine: Sendable {
         }
     }
 
-    private mutating func take(_ list: ServerList, behind count: Int, _ last: String?) -> Action {
+    private mutating func take(_ list: ServerList, behind count: Int, _ last: String?) -> ListAction {
         var rows = list.rows[...]
         if let last {
             guard rows.first?.id == last else { return restart(list.rows) }
@@ -192,7 +183,7 @@ package struct PullMachine: Sendable {
     }
 
     /// The list has moved under the pages: it is read again.
-    private mutating func restart(_ rows: [ServerRow]) -> Action {
+    private mutating func restart(_ rows: [ServerRow]) -> ListAction {
         restarts += 1
         guard restarts <= PullMachine.restartLimit else {
             return end(

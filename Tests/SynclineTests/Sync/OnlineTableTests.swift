@@ -98,6 +98,22 @@ private struct TwoTokens: CredentialProvider {
         #expect(tokens == ["old", "new", "new"])
     }
 
+    /// Headers, and no token of its own.
+    private struct Named: CredentialProvider {
+        func token(insteadOf refused: String?) async throws -> String? { refused == nil ? "own" : nil }
+        func headers() async -> [String: String] { ["X-Key": "value"] }
+    }
+
+    @Test func `a token that is set before the first request leaves the provider's headers`() async throws {
+        let transport = ScriptedTransport([Self.response(200, "[]"), Self.response(200, "[]")])
+        let backend = Backend(transport, speaking: .zumo2, Named())
+        backend.signOut()
+        for _ in 0..<2 { _ = try await backend.table("t").query(Query(table: "t")) }
+        let requests = await transport.requests
+        #expect(requests.map { $0.headers.value("X-Key") } == ["value", "value"])
+        #expect(requests.map { $0.headers.value("X-ZUMO-AUTH") } == [nil, nil])
+    }
+
     @Test func `signing in exchanges a provider's token for the server's`() async throws {
         let transport = ScriptedTransport([
             Self.response(200, #"{"user":{"userId":"u1"},"authenticationToken":"t1"}"#), Self.response(200, "[]"),
