@@ -46,7 +46,7 @@ extension SyncDatabase {
     public func history(at event: UInt64) async throws(SyncError) -> HistoricState {
         let projector = try StateLoader(storage).load(through: event)
         return HistoricState(
-            reader: StateReader(projector.store.endCommit(), projector.shapes), event: projector.through)
+            reader: projector.reader(of: projector.store.endCommit()), event: projector.through)
     }
 
     /// The rows that differ between two moments; the present, where the later is not given.

@@ -26,7 +26,7 @@ package final class StoreEngine {
         digestBytes = StoreEngine.noteBytes(projector.store.digest)
     }
 
-    var reader: StateReader { StateReader(projector.store.snapshot, projector.shapes) }
+    var reader: StateReader { projector.reader(of: projector.store.snapshot) }
 
     /// The number the next event will have.
     private var nextNumber: UInt64 { log.lastSequence.rawValue + 1 + UInt64(staged.count) }
@@ -102,7 +102,7 @@ package final class StoreEngine {
             done.append(request)
             durability = durability.stronger(request.durability)
             states.append(
-                .init(reader: StateReader(projector.store.endCommit(), projector.shapes), touched: touched))
+                .init(reader: projector.reader(of: projector.store.endCommit()), touched: touched))
             touched.removeAll(keepingCapacity: true)
         }
         defer {

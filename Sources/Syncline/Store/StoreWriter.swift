@@ -36,7 +36,7 @@ final class StoreWriter: Sendable {
         log = engine.log
         published = Mutex(
             Published(
-                reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,
+                reader: projector.reader(of: projector.store.endCommit()), through: projector.through,
                 totals: projector.totals))
         self.engine = Mutex(engine)
     }
@@ -197,7 +197,7 @@ final class StoreWriter: Sendable {
 
     private func publishLayers(_ engine: StoreEngine) {
         let snapshot = engine.projector.store.endCommit()
-        published.withLock { $0.reader = StateReader(snapshot, engine.projector.shapes) }
+        published.withLock { $0.reader = engine.projector.reader(of: snapshot) }
     }
 
     /// Writes a checkpoint of everything there is now; a whole one, where asked, in a single file.

@@ -98,6 +98,11 @@ package final class Projector: ShapeNumbering {
 
     // MARK: Reading and writing the state
 
+    /// Reads a snapshot of the state as it is now.
+    package func reader(of snapshot: StateSnapshot) -> StateReader {
+        StateReader(snapshot, shapes, StateFacts(ids: ids, indexes: indexes))
+    }
+
     package func rowKey(_ table: String, _ id: String) -> [UInt8] {
         key.removeAll()
         var (table, id) = (table, id)

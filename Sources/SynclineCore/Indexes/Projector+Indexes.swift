@@ -63,17 +63,6 @@ extension Projector {
 }
 
 extension StateReader {
-    /// The columns of a table that have an index.
-    package func indexedColumns(of table: String) throws(StateError) -> [String] {
-        var columns: [String] = []
-        let prefix = StateReader.settingKey(SettingName.index(table, ""))
-        try snapshot.forEach(prefix: prefix) { key, _ throws(StateError) in
-            columns.append(String(decoding: key[prefix.count...], as: UTF8.self))
-            return true
-        }
-        return columns
-    }
-
     /// All indexes, by table.
     func allIndexes() throws(StateError) -> IndexList {
         var all = IndexList()

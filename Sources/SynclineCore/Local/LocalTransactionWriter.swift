@@ -72,7 +72,7 @@ package struct LocalTransactionWriter {
         try change(kind, table, id, item.columns)
         let found: StoredRow?
         do throws(StateError) {
-            found = try StateReader(projector.store.snapshot, projector.shapes).row(table, id)
+            found = try projector.reader(of: projector.store.snapshot).row(table, id)
         } catch {
             throw SyncError(error)
         }

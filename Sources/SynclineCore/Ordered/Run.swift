@@ -97,10 +97,13 @@ package final class Run: Sendable {
             self.run = run
             place = run.index.place(of: key)
             let block = try run.block(place, keeps: true)
-            do throws(MalformedBytes) { inner = try RunBlock.Cursor(block) } catch { throw .malformed("a run's block") }
+            do throws(MalformedBytes) {
+                inner = try RunBlock.Cursor(block, from: key)
+            } catch {
+                throw .malformed("a run's block")
+            }
             super.init()
             try settle()
-            while let current = self.key, current.compare(key) < 0 { try advance() }
         }
 
         override func advance() throws(StateError) {

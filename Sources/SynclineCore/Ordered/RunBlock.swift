@@ -124,13 +124,41 @@ package final class RunBlock: @unchecked Sendable {
         private(set) var value: Bytes?
         private(set) var isValid = false
 
-        init(_ block: RunBlock) throws(MalformedBytes) {
+        /// Begins with the first entry that is not before a key.
+        init(_ block: RunBlock, from key: Bytes) throws(MalformedBytes) {
             self.block = block
             reader = ByteReader(block.bytes)
-            try advance()
+            try seek(key)
         }
 
         var key: Bytes { keyBuffer.bytes }
+
+        /// Goes to the first entry that is not before a key, from the beginning of the block. No key is put together on
+        /// the way: see `find`.
+        private mutating func seek(_ key: Bytes) throws(MalformedBytes) {
+            var matched = 0
+            while !reader.isAtEnd {
+                let entry = try Entry(&reader)
+                if entry.shared > matched { continue }
+                guard entry.shared >= 0 else { throw MalformedBytes() }
+                let rest = Bytes(rebasing: key[entry.shared...])
+                let more = entry.rest.sharedPrefix(with: rest)
+                // What shares less than the entry before it comes behind the key, and so does one with a greater byte.
+                let isBefore =
+                    entry.shared == matched && more < rest.count
+                    && (more == entry.rest.count || entry.rest[more] < rest[more])
+                if isBefore {
+                    matched += more
+                    continue
+                }
+                keyBuffer.replace(behind: 0, with: Bytes(rebasing: key[..<entry.shared]))
+                keyBuffer.replace(behind: entry.shared, with: entry.rest)
+                value = entry.value
+                isValid = true
+                return
+            }
+            isValid = false
+        }
 
         /// Goes to the beginning of another block.
         mutating func open(_ block: RunBlock) throws(MalformedBytes) {

@@ -1,12 +1,21 @@
 // Reads the state in its own words: rows, changes, cursors, settings. It never writes.
 
+/// What is asked of the state again and again, and changes rarely.
+package struct StateFacts: Sendable {
+    let ids: IDComparison
+    let indexes: IndexList
+}
+
 package struct StateReader: Sendable {
     package let snapshot: StateSnapshot
     package let shapes: ShapeTable
+    /// What the maker of the snapshot knows of it already.
+    private let facts: StateFacts?
 
-    package init(_ snapshot: StateSnapshot, _ shapes: ShapeTable) {
+    package init(_ snapshot: StateSnapshot, _ shapes: ShapeTable, _ facts: StateFacts? = nil) {
         self.snapshot = snapshot
         self.shapes = shapes
+        self.facts = facts
     }
 
     /// Whether rows keep how their ids are spelled, because keys do not.
@@ -35,7 +44,16 @@ package struct StateReader: Sendable {
     }
 
     package var idComparison: IDComparison {
-        get throws(StateError) { try setting(SettingName.ids) == .string("ignore-case") ? .ignoreCase : .exact }
+        get throws(StateError) {
+            if let facts { return facts.ids }
+            return try setting(SettingName.ids) == .string("ignore-case") ? .ignoreCase : .exact
+        }
+    }
+
+    /// The columns of a table that have an index.
+    package func indexedColumns(of table: String) throws(StateError) -> [String] {
+        if let facts { return facts.indexes.columns(of: table) }
+        return try allIndexes().columns(of: table)
     }
 
     // MARK: Rows

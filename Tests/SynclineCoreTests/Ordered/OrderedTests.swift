@@ -139,6 +139,29 @@ private struct Play {
         #expect(try play.store.snapshot.contents().isEmpty)
     }
 
+    @Test func `a cursor begins with the first key that is not before the one asked for`() throws {
+        for seed in UInt64(1)...100 {
+            var chance = Chance(seed: seed)
+            func key() -> [UInt8] { (0..<chance.below(6)).map { _ in UInt8(chance.below(3)) } }
+            let keys = Set((0..<40).map { _ in key() }).sorted { $0.lexicographicallyPrecedes($1) }
+            var writer = RunBlockWriter()
+            for key in keys { key.withBytes { key in [1].withBytes { writer.append(key, $0) } } }
+            let block = writer.writer.bytes.withBytes { RunBlock($0) }
+            for _ in 0..<60 {
+                let wanted = key()
+                var found: [[UInt8]] = []
+                try wanted.withBytes { bytes throws(MalformedBytes) in
+                    var cursor = try RunBlock.Cursor(block, from: bytes)
+                    while cursor.isValid {
+                        found.append([UInt8](cursor.key))
+                        try cursor.advance()
+                    }
+                }
+                #expect(found == keys.filter { !$0.lexicographicallyPrecedes(wanted) }, "seed \(seed)")
+            }
+        }
+    }
+
     @Test func `damaged blocks are refused, never a trap`() throws {
         for seed in UInt64(1)...200 {
             var chance = Chance(seed: seed)
@@ -154,13 +177,13 @@ private struct Play {
                 let damaged = bytes.withBytes { RunBlock($0) }
                 var count = 0
                 do throws(MalformedBytes) {
-                    _ = try Array("key1\(seed % 30)".utf8).withBytes { key throws(MalformedBytes) in
-                        try damaged.find(key)
-                    }
-                    var cursor = try RunBlock.Cursor(damaged)
-                    while cursor.isValid {
-                        count += 1
-                        try cursor.advance()
+                    try Array("key1\(seed % 30)".utf8).withBytes { key throws(MalformedBytes) in
+                        _ = try damaged.find(key)
+                        var cursor = try RunBlock.Cursor(damaged, from: key)
+                        while cursor.isValid {
+                            count += 1
+                            try cursor.advance()
+                        }
                     }
                 } catch {}
                 #expect(count <= bytes.count, "seed \(seed)")
