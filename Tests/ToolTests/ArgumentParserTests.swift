@@ -1,5 +1,6 @@
 // The words of a command line, and what is said to those that are wrong.
 
+import SynclineCore
 import SynclineInspect
 import Testing
 

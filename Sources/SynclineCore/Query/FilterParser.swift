@@ -14,12 +14,15 @@ struct FilterParser {
     /// No filter anyone writes nests deeper; the bound keeps a hostile one from using up the stack.
     static let depthLimit = 200
 
-    private init(_ text: String) throws(FilterError) {
+    private let limit: Int
+
+    private init(_ text: String, limit: Int) throws(FilterError) {
         scanner = try FilterScanner(text)
+        self.limit = limit
     }
 
-    static func parse(_ text: String) throws(FilterError) -> Expression {
-        var parser = try FilterParser(text)
+    static func parse(_ text: String, depthLimit: Int = FilterParser.depthLimit) throws(FilterError) -> Expression {
+        var parser = try FilterParser(text, limit: min(depthLimit, FilterParser.depthLimit))
         let expression = try parser.orExpression()
         guard parser.scanner.isAtEnd else { throw parser.scanner.unexpected() }
         return expression
@@ -83,8 +86,8 @@ struct FilterParser {
     private mutating func nested(
         _ body: (inout FilterParser) throws(FilterError) -> Expression
     ) throws(FilterError) -> Expression {
-        guard depth < FilterParser.depthLimit else {
-            throw scanner.error("the filter nests deeper than \(FilterParser.depthLimit)")
+        guard depth < limit else {
+            throw scanner.error("the filter nests deeper than \(limit)")
         }
         depth += 1
         defer { depth -= 1 }
@@ -180,5 +183,10 @@ extension Expression {
     /// Reads a filter's text.
     public init(parsing text: String) throws(FilterError) {
         self = try FilterParser.parse(text)
+    }
+
+    /// The same where less nesting is allowed than elsewhere.
+    package init(parsing text: String, depthLimit: Int) throws(FilterError) {
+        self = try FilterParser.parse(text, depthLimit: depthLimit)
     }
 }

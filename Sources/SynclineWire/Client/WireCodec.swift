@@ -132,6 +132,10 @@ package struct WireCodec: Sendable {
 package enum WireHeader {
     package static let version = "ZUMO-API-VERSION"
     package static let operationID = "X-Syncline-Operation-Id"
+    /// What a server can do beyond the protocol: words such as `changes`, with commas between.
+    package static let capabilities = "X-Syncline-Capabilities"
+    /// Which database answers: another one means that nothing of what was known holds.
+    package static let epoch = "X-Syncline-Epoch"
     /// Those an app can't set: the protocol or the connection has them.
     static let reserved = [
         "If-Match", "If-None-Match", operationID, version, "Accept", "Content-Type", "Content-Length",

@@ -78,6 +78,39 @@ package enum EntityTag {
         return versions
     }
 
+    /// Whether a header's text is `*`, a list of tags, or one version without quotes.
+    package static func isReadable(_ text: String) -> Bool {
+        let text = text.trimmed
+        if text == "*" { return true }
+        guard text.contains("\"") else { return !text.isEmpty && !text.contains(",") && !text.contains(" ") }
+        var scanner = text.unicodeScalars.makeIterator()
+        var isBehindTag = false
+        while let scalar = scanner.next() {
+            switch scalar {
+            case " ", "\t": continue
+            case ",": isBehindTag = false
+            case "W", "w":
+                guard !isBehindTag, scanner.next() == "/", scanner.next() == "\"" else { return false }
+                guard skipTag(&scanner) else { return false }
+                isBehindTag = true
+            case "\"":
+                guard !isBehindTag, skipTag(&scanner) else { return false }
+                isBehindTag = true
+            default: return false
+            }
+        }
+        return true
+    }
+
+    /// Steps behind the closing quote; false if there is none.
+    private static func skipTag(_ scanner: inout String.UnicodeScalarView.Iterator) -> Bool {
+        while let scalar = scanner.next() {
+            if scalar == "\"" { return true }
+            if scalar == "\\" { _ = scanner.next() }
+        }
+        return false
+    }
+
     /// What stands before the closing quote.
     private static func next(_ scanner: inout String.UnicodeScalarView.Iterator) -> String {
         var version = ""

@@ -55,7 +55,7 @@ package struct JSONWriter {
         }
     }
 
-    mutating func raw(_ text: String) {
+    package mutating func raw(_ text: String) {
         bytes.append(contentsOf: text.utf8)
     }
 

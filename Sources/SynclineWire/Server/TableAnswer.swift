@@ -11,19 +11,19 @@ package struct TableAnswer: Sendable {
 
     /// One row, with its version in a strong tag.
     package func row(_ row: TableRow, status: Int = 200) -> HTTPResponse {
-        var response = json(status) { $0.write(members: row.members(serverProtocol)) }
+        var response = TableAnswer.json(status) { $0.write(members: row.members(serverProtocol)) }
         response.headers.append(HTTPHeader("ETag", EntityTag.text(of: row.version)))
         return response
     }
 
     /// A client's own item, sent back.
     package func echo(_ item: [Value.Member], status: Int) -> HTTPResponse {
-        json(status) { $0.write(members: item) }
+        TableAnswer.json(status) { $0.write(members: item) }
     }
 
     /// A page; `next` is what the newer protocol asks for the next one with, if there is one.
     package func list(_ rows: [TableRow], select: [String]?, count: Int?, next: String?) -> HTTPResponse {
-        json(200) { writer in
+        TableAnswer.json(200) { writer in
             switch serverProtocol {
             case .zumo2:
                 if count != nil { writer.raw("{\"results\":") }
@@ -52,11 +52,18 @@ package struct TableAnswer: Sendable {
     package func error(_ status: Int, _ message: String) -> HTTPResponse {
         if serverProtocol == .datasync3, [401, 403, 404, 405, 410].contains(status) { return empty(status) }
         let text = Value.string(message)
-        return json(status) { $0.write(serverProtocol == .zumo2 ? .object([.init("error", text)]) : text) }
+        return TableAnswer.json(status) { $0.write(serverProtocol == .zumo2 ? .object([.init("error", text)]) : text) }
     }
 
     package func error(_ error: TableRequestError) -> HTTPResponse {
         self.error(error.status, error.message)
+    }
+
+    /// An error that names itself for programs too, the same in both protocols.
+    package static func refusal(_ status: Int, _ message: String, code: String) -> HTTPResponse {
+        json(status) {
+            $0.write(members: [Value.Member("error", .string(message)), Value.Member("code", .string(code))])
+        }
     }
 
     /// An answer without a body.
@@ -64,12 +71,17 @@ package struct TableAnswer: Sendable {
         HTTPResponse(status: status)
     }
 
-    private func json(_ status: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+    package static func json(_ status: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
         var writer = JSONWriter()
         write(&writer)
+        return json(status, writer.bytes)
+    }
+
+    /// An answer with a text of JSON.
+    package static func json(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status: status)
         response.headers = [HTTPHeader("Content-Type", "application/json; charset=utf-8")]
-        response.body = writer.bytes
+        response.body = body
         return response
     }
 }

@@ -3,26 +3,28 @@
 import SynclineCore
 
 extension TableRequest {
-    func list(_ request: HTTPRequest) throws(TableRequestError) -> ListRequest {
+    func list(_ request: HTTPRequest, _ rules: RequestRules) throws(TableRequestError) -> ListRequest {
         var list = ListRequest(table: table)
         list.includesDeleted = includesDeleted
         list.counts = false
         for parameter in request.query {
-            let name = serverProtocol == .zumo2 ? parameter.name : parameter.name.lowercased()
-            switch name {
-            case "$filter": list.filter = try filter(parameter.value)
+            let isExact = serverProtocol == .zumo2 && rules.keepsQuirks
+            switch isExact ? parameter.name : parameter.name.lowercased() {
+            case "$filter": list.filter = try filter(parameter.value, rules)
             case "$orderby": list.order = try order(parameter.value)
             case "$top": list.top = try number(parameter)
             case "$skip": list.skip = try number(parameter)
-            case "$select": list.select = try columns(parameter.value)
-            case "$inlinecount" where serverProtocol == .zumo2: list.counts = parameter.value == "allpages"
+            case "$select": list.select = try columns(parameter.value, rules)
+            case "$inlinecount" where serverProtocol == .zumo2:
+                list.counts = (rules.keepsQuirks ? parameter.value : parameter.value.lowercased()) == "allpages"
             case "$count" where serverProtocol == .datasync3: list.counts = parameter.value.lowercased() == "true"
             // Servers pass over what they do not know.
             default: break
             }
         }
-        if let top = list.top, top > maximalTop {
-            throw TableRequestError(400, "You cannot request more than \(maximalTop) records", serverProtocol)
+        let limit = rules.maximalTop ?? maximalTop
+        if let top = list.top, top > limit {
+            throw error("You cannot request more than \(limit) records", code: "top-too-large")
         }
         return list
     }
@@ -35,12 +37,16 @@ extension TableRequest {
         }
     }
 
-    private func filter(_ text: String) throws(TableRequestError) -> Expression? {
+    private func error(_ message: String, code: String) -> TableRequestError {
+        TableRequestError(400, message, serverProtocol, code: code)
+    }
+
+    private func filter(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> Expression? {
         if text.trimmed.isEmpty { return nil }
         do throws(FilterError) {
-            return try Expression(parsing: text)
+            return try Expression(parsing: text, depthLimit: rules.filterDepth)
         } catch {
-            throw TableRequestError(400, "The filter can't be read: \(error)", serverProtocol)
+            throw self.error("The filter can't be read: \(error)", code: "invalid-filter")
         }
     }
 
@@ -49,22 +55,23 @@ extension TableRequest {
         do throws(FilterError) {
             return try Query.Key.list(parsing: text)
         } catch {
-            throw TableRequestError(400, "The order can't be read: \(error)", serverProtocol)
+            throw self.error("The order can't be read: \(error)", code: "invalid-order")
         }
     }
 
     private func number(_ parameter: HTTPHeader) throws(TableRequestError) -> Int {
         guard let number = Int(parameter.value), number >= 0 else {
-            throw TableRequestError(400, "\(parameter.name) must be a number from 0", serverProtocol)
+            throw error("\(parameter.name) must be a number from 0", code: "invalid-number")
         }
         return number
     }
 
-    private func columns(_ text: String) throws(TableRequestError) -> [String]? {
+    private func columns(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> [String]? {
         if text.trimmed.isEmpty { return nil }
         let columns = text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+        if columns.contains("*"), !rules.keepsQuirks { return nil }
         guard columns.allSatisfy({ !$0.isEmpty && $0 != "*" }) else {
-            throw TableRequestError(400, "$select must be a list of columns", serverProtocol)
+            throw error("$select must be a list of columns", code: "invalid-select")
         }
         return columns
     }

@@ -5,9 +5,9 @@ package import SynclineCore
 extension TableRequest {
     /// Reads a request. One that names no version of the protocol is taken to speak `usual`.
     package init(
-        _ request: HTTPRequest, usual: ServerProtocol, tables: String = "/tables"
+        _ request: HTTPRequest, usual: ServerProtocol, tables: String = "/tables", rules: RequestRules = .peers
     ) throws(TableRequestError) {
-        let spoken = try TableRequest.version(of: request, usual)
+        let spoken = try TableRequest.version(of: request, usual, rules)
         let root = tables.split(separator: "/").map(String.init)
         let segments = request.pathSegments
         guard segments.starts(with: root), (1...2).contains(segments.count - root.count) else {
@@ -17,29 +17,42 @@ extension TableRequest {
         table = segments[root.count]
         if segments.count > root.count + 1 { id = segments[root.count + 1] }
         action = .row
-        condition = TableRequest.condition(request, spoken)
-        includesDeleted = TableRequest.includesDeleted(request, spoken)
+        condition = try TableRequest.condition(request, spoken, rules)
+        includesDeleted = TableRequest.includesDeleted(request, spoken, rules)
         operationID = request.headers.value(WireHeader.operationID)
-        action = try action(of: request)
+        action = try action(of: request, rules)
     }
 
     /// The header counts, then the parameter, then what is usual.
-    private static func version(
-        of request: HTTPRequest, _ usual: ServerProtocol
+    package static func version(
+        of request: HTTPRequest, _ usual: ServerProtocol, _ rules: RequestRules = .peers
     ) throws(TableRequestError) -> ServerProtocol {
         let parameter = request.query.first { $0.isNamed(WireHeader.version) }?.value
         guard let text = request.headers.value(WireHeader.version) ?? parameter else { return usual }
         let parts = text.trimmed.split(separator: ".", omittingEmptySubsequences: false)
         let areNumbers = parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } }
-        if areNumbers, parts.count <= 3 {
+        if areNumbers, parts.count <= 3, rules.keepsQuirks || parts.count > 1 && parts[1] == "0" {
             if parts[0] == "2", parts.count == 1 || parts[1] == "0" { return .zumo2 }
             if parts[0] == "3" { return .datasync3 }
         }
         throw TableRequestError(
-            400, "The protocol version '\(text.trimmed.prefix(40))' is not spoken here; 2.0.0 and 3.0.0 are.", usual)
+            400, "The protocol version '\(text.trimmed.prefix(40))' is not spoken here; 2.0.0 and 3.0.0 are.", usual,
+            code: "unknown-protocol-version")
     }
 
-    private static func condition(_ request: HTTPRequest, _ spoken: ServerProtocol) -> Condition? {
+    private static func condition(
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ rules: RequestRules
+    ) throws(TableRequestError) -> Condition? {
+        guard rules.keepsQuirks else {
+            // Several lines of a header are one list.
+            let lines = request.headers.filter { $0.isNamed("If-Match") }.map(\.value)
+            if lines.isEmpty { return nil }
+            let text = lines.joined(separator: ",")
+            guard EntityTag.isReadable(text) else {
+                throw TableRequestError(400, "If-Match can't be read", spoken, code: "invalid-condition")
+            }
+            return EntityTag.versions(text).map { .versions($0) } ?? .any
+        }
         guard let text = request.headers.value("If-Match") else { return nil }
         guard let versions = EntityTag.versions(text) else { return spoken == .zumo2 ? .versions(["*"]) : .any }
         // The newer servers' framework drops a tag without its quotes.
@@ -47,53 +60,67 @@ extension TableRequest {
         return .versions(versions)
     }
 
-    private static func includesDeleted(_ request: HTTPRequest, _ spoken: ServerProtocol) -> Bool {
-        switch spoken {
+    private static func includesDeleted(
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ rules: RequestRules
+    ) -> Bool {
+        guard rules.keepsQuirks else {
+            let wishes = request.headers.filter { $0.isNamed("X-ZUMO-Options") }.map { $0.value.lowercased() }
+            return wishes.contains { $0.contains("include:deleted") }
+                || request.query.contains { $0.isNamed("__includedeleted") && $0.value.lowercased() == "true" }
+        }
+        return switch spoken {
         case .zumo2: request.query.contains { $0.name == "__includeDeleted" && !$0.value.isEmpty }
         case .datasync3:
             request.query.contains { $0.isNamed("__includedeleted") && $0.value.lowercased() == "true" }
         }
     }
 
-    private func error(_ status: Int, _ message: String) -> TableRequestError {
-        TableRequestError(status, message, serverProtocol)
+    private func error(_ status: Int, _ message: String, code: String = "invalid-request") -> TableRequestError {
+        TableRequestError(status, message, serverProtocol, code: code)
     }
 
-    private mutating func action(of request: HTTPRequest) throws(TableRequestError) -> Action {
+    private mutating func action(of request: HTTPRequest, _ rules: RequestRules) throws(TableRequestError) -> Action {
+        let (isOld, isNew) = (serverProtocol == .zumo2, serverProtocol == .datasync3)
         switch (request.method, id.isEmpty) {
-        case ("GET", true): return .list(try list(request))
+        case ("GET", true): return .list(try list(request, rules))
         case ("GET", false): return .row
         case ("POST", true):
-            let item = try item(request)
+            let item = try item(request, rules)
             id = item.id ?? ""
             return .insert(item)
-        case ("POST", false) where serverProtocol == .zumo2: return .undelete
-        case ("PATCH", _) where serverProtocol == .zumo2: return .update(try itemOfRow(request))
-        case ("PUT", false) where serverProtocol == .datasync3: return .replace(try itemOfRow(request))
+        case ("POST", false) where isOld || !rules.keepsQuirks: return .undelete
+        case ("PATCH", _) where isOld || !rules.keepsQuirks:
+            let item = try itemOfRow(request, rules)
+            return isNew && item.isDeleted == false && item.columns.isEmpty ? .undelete : .update(item)
+        case ("PUT", false) where isNew || !rules.keepsQuirks: return .replace(try itemOfRow(request, rules))
         case ("DELETE", false): return .delete
         case ("PUT", _) where serverProtocol == .zumo2: throw error(404, "Cannot PUT \(request.path)")
-        default: throw error(405, "Method \(request.method) is not allowed")
+        default: throw error(405, "Method \(request.method) is not allowed", code: "method-not-allowed")
         }
     }
 
     // MARK: Bodies
 
     /// The body of a write to the row of the path, or of the body itself.
-    private mutating func itemOfRow(_ request: HTTPRequest) throws(TableRequestError) -> TableItem {
-        let item = try item(request)
+    private mutating func itemOfRow(
+        _ request: HTTPRequest, _ rules: RequestRules
+    ) throws(TableRequestError) -> TableItem {
+        let item = try item(request, rules)
         if id.isEmpty { id = item.id ?? "" }
         guard item.id == nil || item.id == id else {
-            throw error(400, "The item ID and querystring ID did not match")
+            throw error(400, "The item ID and querystring ID did not match", code: "id-mismatch")
         }
-        guard !id.isEmpty else { throw error(400, "An id is required") }
+        guard !id.isEmpty else { throw error(400, "An id is required", code: "missing-id") }
         return item
     }
 
-    private func item(_ request: HTTPRequest) throws(TableRequestError) -> TableItem {
-        if let type = request.headers.value("Content-Type"), !type.lowercased().contains("json") {
-            throw error(415, "A body must be application/json")
+    private func item(_ request: HTTPRequest, _ rules: RequestRules) throws(TableRequestError) -> TableItem {
+        if let type = request.headers.value("Content-Type"), !TableRequest.isJSON(type, rules) {
+            throw error(415, "A body must be application/json", code: "unsupported-media-type")
         }
-        guard let body = request.body, !body.isEmpty else { throw error(400, "An item was not provided") }
+        guard let body = request.body, !body.isEmpty else {
+            throw error(400, "An item was not provided", code: "missing-item")
+        }
         let row: ReadRow
         do throws(JSONError) {
             row = try body.withScanner { scanner throws(JSONError) in
@@ -103,33 +130,46 @@ extension TableRequest {
                 return row
             }
         } catch {
-            throw self.error(400, error.description)
+            throw self.error(400, error.description, code: "invalid-json")
         }
-        return try item(row)
+        return try TableItem(row, serverProtocol, rules)
     }
 
-    private func item(_ row: ReadRow) throws(TableRequestError) -> TableItem {
-        var item = TableItem(id: try id(row.id), columns: row.columns)
+    private static func isJSON(_ type: String, _ rules: RequestRules) -> Bool {
+        if rules.keepsQuirks { return type.lowercased().contains("json") }
+        return type.prefix { $0 != ";" }.trimmed.lowercased() == "application/json"
+    }
+}
+
+extension TableItem {
+    /// The item of an object; what a client may not set is refused or left out, as the protocol has it.
+    init(_ row: ReadRow, _ serverProtocol: ServerProtocol, _ rules: RequestRules) throws(TableRequestError) {
+        self.init(id: try TableItem.id(row.id, serverProtocol, rules), columns: row.columns)
         let members = row.columns.members
-        guard members.contains(where: { TableRequest.isReserved($0.name) }) else { return item }
-        for member in members where TableRequest.isReserved(member.name) {
+        guard members.contains(where: { TableItem.isReserved($0.name) }) else { return }
+        for member in members where TableItem.isReserved(member.name) {
             let name = member.name.lowercased()
             if serverProtocol == .zumo2, name != "version" {
-                throw error(400, "Cannot update item with property '\(member.name)' as it is reserved")
+                throw TableRequestError(
+                    400, "Cannot update item with property '\(member.name)' as it is reserved", serverProtocol,
+                    code: "reserved-column")
             }
-            if name == "version", case .string(let version) = member.value { item.version = version }
-            if name == "deleted", case .bool(let flag) = member.value { item.isDeleted = flag }
+            if name == "version", case .string(let version) = member.value { self.version = version }
+            if name == "deleted", case .bool(let flag) = member.value { isDeleted = flag }
         }
-        item.columns = Row(members.filter { !TableRequest.isReserved($0.name) })
-        return item
+        columns = Row(members.filter { !TableItem.isReserved($0.name) })
     }
 
-    private func id(_ value: Value?) throws(TableRequestError) -> String? {
+    private static func id(
+        _ value: Value?, _ serverProtocol: ServerProtocol, _ rules: RequestRules
+    ) throws(TableRequestError) -> String? {
         switch value {
         case nil, .null?: return nil
         case .string(let text)?: return text.isEmpty ? nil : text
-        case .integer(let number)? where serverProtocol == .zumo2: return String(number)
-        case let other?: throw error(400, "An id must be a text, not \(other.kindName)")
+        case .integer(let number)? where serverProtocol == .zumo2 && rules.keepsQuirks: return String(number)
+        case let other?:
+            throw TableRequestError(
+                400, "An id must be a text, not \(other.kindName)", serverProtocol, code: "invalid-id")
         }
     }
 

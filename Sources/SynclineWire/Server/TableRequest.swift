@@ -63,12 +63,17 @@ package struct TableItem: Hashable, Sendable {
 package struct TableRequestError: Error, Hashable, Sendable {
     package var status: Int
     package var message: String
+    /// A stable kebab-case name for programs.
+    package var code: String
     /// The protocol to say so in.
     package var serverProtocol: ServerProtocol
 
-    package init(_ status: Int, _ message: String, _ serverProtocol: ServerProtocol) {
+    package init(
+        _ status: Int, _ message: String, _ serverProtocol: ServerProtocol, code: String = "invalid-request"
+    ) {
         self.status = status
         self.message = message
+        self.code = code
         self.serverProtocol = serverProtocol
     }
 }

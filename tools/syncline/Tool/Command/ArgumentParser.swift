@@ -1,6 +1,7 @@
 // Turns words into a command and its arguments. Pure: the same words give the same result, and an error says what to do.
 // Options may stand anywhere behind the words that name the command; common ones before them, too.
 
+import SynclineCore
 import SynclineInspect
 
 package struct ArgumentParser {

@@ -1,6 +1,7 @@
 // `help`, `man`, `completions` and `version`: the table about itself.
 
 import SegmentLog
+import SynclineCore
 import SynclineInspect
 
 enum HelpCommand {

@@ -1,0 +1,192 @@
+// Many writes in one request, and what became of each. Operations run in order; those of one group, which stand one behind the
+// other, are all done or none.
+
+package import SynclineCore
+
+package struct BatchRequest: Hashable, Sendable {
+    package struct Operation: Hashable, Sendable {
+        package enum Kind: String, Hashable, Sendable, CaseIterable {
+            case insert, update, replace, delete, undelete
+        }
+
+        package var kind: Kind
+        package var table: String
+        /// Empty for an insert without one.
+        package var id: String
+        package var item: TableItem
+        /// The version that the row must have.
+        package var version: String?
+        package var operationID: String?
+        package var group: String?
+    }
+
+    package var operations: [Operation] = []
+    /// Whether nothing is done behind an operation that is refused.
+    package var stopsAtRefusal = false
+    /// Whether the answer brings the rows; else their ids and versions only.
+    package var wantsRows = true
+
+    /// The most operations of one request.
+    package static let limit = 10_000
+
+    package init(_ body: [UInt8], _ serverProtocol: ServerProtocol) throws(TableRequestError) {
+        // The reader knows JSON's mistakes, the builder those of its content.
+        var fault: TableRequestError?
+        do throws(JSONError) {
+            self = try body.withScanner { scanner throws(JSONError) in
+                var reader = BatchReader(serverProtocol)
+                let request = try reader.request(&scanner)
+                fault = reader.fault
+                return request
+            }
+        } catch {
+            throw TableRequestError(400, error.description, serverProtocol, code: "invalid-json")
+        }
+        if let fault { throw fault }
+    }
+
+    fileprivate init() {}
+}
+
+private struct BatchReader {
+    let serverProtocol: ServerProtocol
+    private(set) var fault: TableRequestError?
+    private var rows = RowReader()
+
+    init(_ serverProtocol: ServerProtocol) {
+        self.serverProtocol = serverProtocol
+    }
+
+    mutating func request(_ scanner: inout JSONScanner) throws(JSONError) -> BatchRequest {
+        var request = BatchRequest()
+        var more = try scanner.enter("{", "}")
+        while more {
+            scanner.skipSpaces()
+            let name = try scanner.string()
+            try scanner.expect(":")
+            switch name {
+            case "operations": request.operations = try operations(&scanner)
+            case "onRefusal":
+                let word = try scanner.value(depth: 1)
+                request.stopsAtRefusal = word == .string("stop")
+                if word != .string("stop"), word != .string("continue") { refuse("onRefusal is stop or continue") }
+            case "rows": request.wantsRows = try scanner.value(depth: 1) != .bool(false)
+            default:
+                _ = try scanner.value(depth: 1)
+                refuse("a batch has no member \(name.prefix(40))")
+            }
+            more = try scanner.hasNext("}")
+        }
+        try scanner.finish()
+        return request
+    }
+
+    private mutating func refuse(_ message: String, code: String = "invalid-batch") {
+        if fault == nil { fault = TableRequestError(400, message, serverProtocol, code: code) }
+    }
+
+    private mutating func operations(_ scanner: inout JSONScanner) throws(JSONError) -> [BatchRequest.Operation] {
+        var operations: [BatchRequest.Operation] = []
+        guard try scanner.peek() == .array else { throw scanner.error(.wrongShape("operations must be an array")) }
+        var more = try scanner.enter("[", "]")
+        while more {
+            let operation = try operation(&scanner, operations.count + 1)
+            if let operation { operations.append(operation) }
+            if operations.count > BatchRequest.limit {
+                refuse("a batch has at most \(BatchRequest.limit) operations", code: "batch-too-large")
+                throw scanner.error(.wrongShape("a batch has at most \(BatchRequest.limit) operations"))
+            }
+            more = try scanner.hasNext("]")
+        }
+        return operations
+    }
+
+    private mutating func operation(
+        _ scanner: inout JSONScanner, _ place: Int
+    ) throws(JSONError) -> BatchRequest.Operation? {
+        var texts: [String: String] = [:]
+        var item = TableItem(columns: .empty)
+        guard try scanner.peek() == .object else { throw scanner.error(.wrongShape("an operation must be an object")) }
+        var more = try scanner.enter("{", "}")
+        while more {
+            scanner.skipSpaces()
+            let name = try scanner.string()
+            try scanner.expect(":")
+            if name == "item" {
+                item = try self.item(&scanner)
+            } else {
+                switch try scanner.value(depth: 2) {
+                case .string(let text) where BatchReader.names.contains(name): texts[name] = text
+                case .null: break
+                default: refuse("operation \(place) has no text for \(name.prefix(40)), or there is no such member")
+                }
+            }
+            more = try scanner.hasNext("}")
+        }
+        guard let kind = BatchRequest.Operation.Kind(rawValue: texts["operation"] ?? ""), let table = texts["table"]
+        else {
+            refuse("operation \(place) needs a table and one of insert, update, replace, delete, undelete")
+            return nil
+        }
+        let id = texts["id"] ?? item.id ?? ""
+        if let own = item.id, own != id { refuse("operation \(place) has two ids", code: "id-mismatch") }
+        if id.isEmpty, kind != .insert { refuse("operation \(place) needs an id", code: "missing-id") }
+        return BatchRequest.Operation(
+            kind: kind, table: table, id: id, item: item, version: texts["ifMatch"], operationID: texts["operationId"],
+            group: texts["group"])
+    }
+
+    private static let names: Set<String> = ["operation", "table", "id", "ifMatch", "operationId", "group"]
+
+    private mutating func item(_ scanner: inout JSONScanner) throws(JSONError) -> TableItem {
+        let row = try rows.row(&scanner)
+        do throws(TableRequestError) {
+            return try TableItem(row, serverProtocol, .both(maximalTop: 0, filterDepth: 0))
+        } catch {
+            if fault == nil { fault = error }
+            return TableItem(columns: .empty)
+        }
+    }
+}
+
+/// The answer to a batch.
+package struct BatchAnswer {
+    private var writer = JSONWriter()
+    private var isFirst = true
+
+    package init() {
+        writer.raw(#"{"results":["#)
+    }
+
+    /// Adds the next operation's result.
+    package mutating func add(
+        status: Int, error: (message: String, code: String)? = nil, row: TableRow?, _ serverProtocol: ServerProtocol,
+        wantsRow: Bool
+    ) {
+        if !isFirst { writer.raw(",") }
+        isFirst = false
+        writer.raw(#"{"status":\#(status)"#)
+        if let row {
+            writer.raw(#","id":"#)
+            writer.write(.string(row.id))
+            writer.raw(#","version":"#)
+            writer.write(.string(row.version))
+            if wantsRow {
+                writer.raw(#","row":"#)
+                writer.write(members: row.members(serverProtocol))
+            }
+        }
+        if let error {
+            writer.raw(#","error":"#)
+            writer.write(.string(error.message))
+            writer.raw(#","code":"#)
+            writer.write(.string(error.code))
+        }
+        writer.raw("}")
+    }
+
+    package consuming func response() -> HTTPResponse {
+        writer.raw("]}")
+        return TableAnswer.json(200, writer.bytes)
+    }
+}
