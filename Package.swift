@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "SegmentLog", targets: ["SegmentLog"]),
         .library(name: "SynclineTesting", targets: ["SynclineTesting"]),
         .executable(name: "syncline", targets: ["syncline"]),
+        .executable(name: "syncline-server", targets: ["syncline-server"]),
     ],
     targets: [
         .systemLibrary(
@@ -45,6 +46,26 @@ let package = Package(
             name: "CCurl",
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
+        ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
+        .systemLibrary(
+            name: "CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .systemLibrary(
+            name: "CCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .target(
             name: "SegmentLog",
@@ -71,6 +92,17 @@ let package = Package(
         .target(
             name: "SynclineTesting",
             dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SynclineServer",
+            dependencies: ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CSQLite", "CPostgres", "CCrypto"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "syncline-server",
+            dependencies: ["SynclineServer"],
+            path: "tools/syncline-server",
             swiftSettings: settings
         ),
         // The tool without its main.swift, so that tests can import it.
@@ -103,6 +135,12 @@ let package = Package(
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings + urlSession
+        ),
+        .testTarget(
+            name: "SynclineServerTests",
+            // The executable is started, stopped and killed by the tests.
+            dependencies: ["SynclineServer", "Syncline", "SynclineCore", "SynclineWire", "syncline-server"],
+            swiftSettings: settings
         ),
         .testTarget(
             name: "SegmentLogTests",

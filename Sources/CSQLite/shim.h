@@ -1,0 +1,12 @@
+// SQLite's markers for who owns bound memory are casts that Swift can't see, and its settings are variadic.
+
+#include <sqlite3.h>
+
+static inline int syncline_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {
+    return sqlite3_bind_text(statement, index, text, size, SQLITE_TRANSIENT);
+}
+
+static inline void syncline_sqlite_refuse_text_in_double_quotes(sqlite3 *database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)0);
+}

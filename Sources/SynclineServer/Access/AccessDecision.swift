@@ -1,0 +1,52 @@
+// Whether a caller may do something to a table, decided before a row is looked at: what a caller may not ask about, no answer
+// tells of.
+
+import SynclineWire
+
+enum AccessDecision: Hashable, Sendable {
+    /// With whose rows are seen, where a table has rows of users.
+    case granted(owner: String?)
+    case refused(Refusal)
+
+    static func decide(_ operation: TableOperation, _ table: TableDefinition, _ caller: Caller?) -> AccessDecision {
+        let permission = table.permission(operation)
+        if permission == .disabled {
+            return .refused(
+                Refusal(405, "operation-disabled", "Method \(operation.rawValue) is not allowed on this table"))
+        }
+        let needsLogin = permission != .anonymous || table.perUser != nil
+        guard let caller else {
+            return needsLogin ? .refused(loginNeeded) : .granted(owner: nil)
+        }
+        if case .role(let name) = permission, !caller.roles.contains(name) {
+            return .refused(Refusal(403, "not-permitted", "You are not permitted to do this"))
+        }
+        return .granted(owner: table.perUser == nil ? nil : caller.subject)
+    }
+
+    static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
+}
+
+/// Who a request says it comes from.
+enum Login: Hashable, Sendable {
+    case none
+    case caller(Caller)
+    /// There is a token, and it is not to be believed.
+    case invalid
+
+    init(_ headers: [HTTPHeader], _ rules: TokenRules?, now: Int64) {
+        guard let rules, let token = Login.token(headers) else {
+            self = .none
+            return
+        }
+        self = rules.caller(token, now: now).map { .caller($0) } ?? .invalid
+    }
+
+    private static func token(_ headers: [HTTPHeader]) -> String? {
+        if let own = headers.value("X-ZUMO-AUTH") { return own.trimmed }
+        guard let words = headers.value("Authorization")?.split(separator: " "), words.count == 2,
+            words[0].lowercased() == "bearer"
+        else { return nil }
+        return String(words[1])
+    }
+}

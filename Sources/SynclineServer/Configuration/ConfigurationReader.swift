@@ -1,0 +1,179 @@
+// The configuration's JSON as values: every member is known, has the right kind and a sensible size, or the server does not
+// start. What is wrong is told with its place.
+
+import SynclineCore
+import SynclineWire
+
+/// An object of the configuration while it is read: members that nobody asked for are mistakes.
+struct ConfigurationObject {
+    let path: String
+    let members: [Value.Member]
+
+    init(_ value: Value, path: String, known: [String]) throws(StartFailure) {
+        guard case .object(let members) = value else {
+            throw StartFailure("\(path.isEmpty ? "the configuration" : path) must be an object")
+        }
+        self.path = path
+        self.members = members
+        for member in members where !known.contains(member.name) {
+            let guess = Suggestion.nearest(to: member.name, in: known)
+            throw StartFailure(
+                "the configuration has no member \(ConfigurationObject.join(path, member.name))",
+                hint: guess.map { "Did you mean \($0)?" })
+        }
+    }
+
+    static func join(_ path: String, _ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+    func place(_ name: String) -> String { ConfigurationObject.join(path, name) }
+
+    subscript(name: String) -> Value? {
+        members.last { $0.name == name && !$0.value.isNull }?.value
+    }
+
+    func text(_ name: String) throws(StartFailure) -> String? {
+        guard let value = self[name] else { return nil }
+        guard case .string(let text) = value else { throw StartFailure("\(place(name)) must be a text") }
+        return text
+    }
+
+    func flag(_ name: String) throws(StartFailure) -> Bool? {
+        guard let value = self[name] else { return nil }
+        guard case .bool(let flag) = value else { throw StartFailure("\(place(name)) must be true or false") }
+        return flag
+    }
+
+    func number(_ name: String, in range: ClosedRange<Int>) throws(StartFailure) -> Int? {
+        guard let value = self[name] else { return nil }
+        guard case .integer(let number) = value, range.contains(Int(number)) else {
+            throw StartFailure("\(place(name)) must be a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return Int(number)
+    }
+
+    func word<Choice: RawRepresentable & CaseIterable>(
+        _ name: String, _ type: Choice.Type
+    ) throws(StartFailure) -> Choice? where Choice.RawValue == String {
+        guard let text = try text(name) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let known = Choice.allCases.map(\.rawValue)
+            throw StartFailure(
+                "\(place(name)) can't be \(Value.string(text).json); it is one of \(known.joined(separator: ", "))",
+                hint: Suggestion.nearest(to: text, in: known).map { "Did you mean \($0)?" })
+        }
+        return choice
+    }
+}
+
+extension ServerConfiguration {
+    private static let members = [
+        "store", "listen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors", "tables", "tls",
+        "log", "tombstoneDays", "requestsPerSecond", "threads", "databaseConnections",
+    ]
+
+    /// Reads a configuration. `secret` brings what a text says about a key, from wherever it is kept.
+    init(_ value: Value, secret: (String) throws(StartFailure) -> [UInt8]) throws(StartFailure) {
+        self.init()
+        let object = try ConfigurationObject(value, path: "", known: ServerConfiguration.members)
+        store = try object.text("store") ?? store
+        listen = try object.text("listen") ?? listen
+        defaultProtocol = try object.word("defaultProtocol", ServerProtocol.self) ?? defaultProtocol
+        root = try object.text("root") ?? root
+        guard root.hasPrefix("/"), root.count > 1 else { throw StartFailure("root must be a path such as /tables") }
+        pageSize = try object.number("pageSize", in: 1...128_000) ?? pageSize
+        maxTop = try object.number("maxTop", in: 1...1_000_000) ?? maxTop
+        log = try object.word("log", Log.self) ?? log
+        tombstoneDays = try object.number("tombstoneDays", in: 1...100_000)
+        requestsPerSecond = try object.number("requestsPerSecond", in: 1...1_000_000)
+        threads = try object.number("threads", in: 1...1024) ?? threads
+        databaseConnections = try object.number("databaseConnections", in: 1...1000) ?? databaseConnections
+        if let value = object["limits"] { limits = try Limits(value) }
+        if let value = object["auth"] { auth = try TokenRules(value, secret) }
+        if let value = object["cors"] { cors = try CrossOrigin(value) }
+        if let value = object["tls"] {
+            let files = try ConfigurationObject(value, path: "tls", known: ["certificate", "key"])
+            guard let certificate = try files.text("certificate"), let key = try files.text("key") else {
+                throw StartFailure("tls needs both a certificate and a key")
+            }
+            tls = TLSFiles(certificate: certificate, key: key)
+        }
+        if let value = object["tables"] { tables = try ServerConfiguration.tables(value) }
+        try check()
+    }
+
+    private static func tables(_ value: Value) throws(StartFailure) -> [TableDefinition] {
+        guard case .object(let members) = value else { throw StartFailure("tables must be an object") }
+        var tables: [TableDefinition] = []
+        for member in members {
+            let table = try TableDefinition(member.name, member.value)
+            if tables.contains(where: { $0.name.lowercased() == table.name.lowercased() }) {
+                throw StartFailure("tables has two that are called \(table.name)")
+            }
+            tables.append(table)
+        }
+        return tables
+    }
+
+    private func check() throws(StartFailure) {
+        for table in tables {
+            let permissions = TableOperation.allCases.map { table.permission($0) }
+            let needsLogin = table.perUser != nil || permissions.contains { $0 != .anonymous && $0 != .disabled }
+            if needsLogin, auth == nil {
+                throw StartFailure(
+                    "table \(table.name) needs a login, and there is no key to check tokens with",
+                    hint: "Set auth.key, or --auth-key")
+            }
+        }
+    }
+}
+
+extension ServerConfiguration.Limits {
+    init(_ value: Value) throws(StartFailure) {
+        self.init()
+        let object = try ConfigurationObject(
+            value, path: "limits",
+            known: [
+                "bodyBytes", "urlBytes", "headerBytes", "idleSeconds", "stalledSeconds", "filterDepth", "connections",
+            ])
+        bodyBytes = try object.number("bodyBytes", in: 1...1 << 30) ?? bodyBytes
+        urlBytes = try object.number("urlBytes", in: 64...1 << 20) ?? urlBytes
+        headerBytes = try object.number("headerBytes", in: 256...1 << 20) ?? headerBytes
+        idleSeconds = try object.number("idleSeconds", in: 1...86_400) ?? idleSeconds
+        stalledSeconds = try object.number("stalledSeconds", in: 1...86_400) ?? stalledSeconds
+        filterDepth = try object.number("filterDepth", in: 1...200) ?? filterDepth
+        connections = try object.number("connections", in: 1...100_000) ?? connections
+    }
+}
+
+extension TokenRules {
+    init(_ value: Value, _ secret: (String) throws(StartFailure) -> [UInt8]) throws(StartFailure) {
+        let object = try ConfigurationObject(
+            value, path: "auth", known: ["key", "algorithm", "audience", "issuer", "leewaySeconds"])
+        guard let text = try object.text("key") else { throw StartFailure("auth needs a key") }
+        self.init(key: try secret(text))
+        algorithm = try object.word("algorithm", TokenAlgorithm.self) ?? algorithm
+        audience = try object.text("audience")
+        issuer = try object.text("issuer")
+        leewaySeconds = Int64(try object.number("leewaySeconds", in: 0...86_400) ?? Int(leewaySeconds))
+        guard TokenSignature.isKey(key, for: algorithm) else {
+            throw StartFailure(
+                "auth.key is no key for \(algorithm.rawValue)",
+                hint: algorithm == .hs256 ? "It is empty" : "Give the public key as PEM, such as file:key.pem")
+        }
+    }
+}
+
+extension CrossOrigin {
+    init(_ value: Value) throws(StartFailure) {
+        self.init()
+        let object = try ConfigurationObject(value, path: "cors", known: ["origins", "maxAgeSeconds"])
+        maxAgeSeconds = try object.number("maxAgeSeconds", in: 0...86_400) ?? maxAgeSeconds
+        guard let list = object["origins"] else { return }
+        guard case .array(let elements) = list else { throw StartFailure("cors.origins must be a list of hosts") }
+        origins = []
+        for element in elements {
+            guard case .string(let host) = element else { throw StartFailure("cors.origins must be a list of hosts") }
+            origins.append(host)
+        }
+    }
+}

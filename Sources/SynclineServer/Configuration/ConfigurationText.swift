@@ -1,0 +1,81 @@
+// The configuration that is in force, as JSON that a server could be started with again; without keys.
+
+import SynclineCore
+import SynclineWire
+
+extension ServerConfiguration {
+    var value: Value {
+        var members: [Value.Member] = [
+            .init("store", .string(StoreAddress.masked(store))), .init("listen", .string(listen)),
+            .init("defaultProtocol", .string(defaultProtocol.rawValue)), .init("root", .string(root)),
+            .init("pageSize", .integer(Int64(pageSize))), .init("maxTop", .integer(Int64(maxTop))),
+            .init("limits", limits.value), .init("log", .string(log.rawValue)),
+            .init("threads", .integer(Int64(threads))),
+            .init("databaseConnections", .integer(Int64(databaseConnections))),
+        ]
+        if let tombstoneDays { members.append(.init("tombstoneDays", .integer(Int64(tombstoneDays)))) }
+        if let requestsPerSecond { members.append(.init("requestsPerSecond", .integer(Int64(requestsPerSecond)))) }
+        if let auth { members.append(.init("auth", auth.value)) }
+        if let cors { members.append(.init("cors", cors.value)) }
+        if let tls {
+            members.append(
+                .init("tls", .object([.init("certificate", .string(tls.certificate)), .init("key", .string(tls.key))])))
+        }
+        members.append(.init("tables", .object(tables.map { .init($0.name, $0.value) })))
+        return .object(members)
+    }
+}
+
+extension ServerConfiguration.Limits {
+    fileprivate var value: Value {
+        let numbers = [
+            ("bodyBytes", bodyBytes), ("urlBytes", urlBytes), ("headerBytes", headerBytes),
+            ("idleSeconds", idleSeconds), ("stalledSeconds", stalledSeconds), ("filterDepth", filterDepth),
+            ("connections", connections),
+        ]
+        return .object(numbers.map { .init($0.0, .integer(Int64($0.1))) })
+    }
+}
+
+extension TokenRules {
+    fileprivate var value: Value {
+        var members: [Value.Member] = [
+            .init("key", .string("(hidden)")), .init("algorithm", .string(algorithm.rawValue)),
+            .init("leewaySeconds", .integer(leewaySeconds)),
+        ]
+        if let audience { members.append(.init("audience", .string(audience))) }
+        if let issuer { members.append(.init("issuer", .string(issuer))) }
+        return .object(members)
+    }
+}
+
+extension CrossOrigin {
+    fileprivate var value: Value {
+        .object([
+            .init("origins", .array(origins.map { .string($0) })),
+            .init("maxAgeSeconds", .integer(Int64(maxAgeSeconds))),
+        ])
+    }
+}
+
+extension TableDefinition {
+    fileprivate var value: Value {
+        var members: [Value.Member] = [
+            .init("softDelete", .bool(softDelete)), .init("dynamicSchema", .bool(dynamicSchema)),
+            .init("columns", .object(columns.map { .init($0.name, .string($0.type.rawValue)) })),
+            .init("access", .string(access.text)),
+        ]
+        for operation in TableOperation.allCases {
+            if let permission = permissions[operation] {
+                members.append(.init(operation.rawValue, .string(permission.text)))
+            }
+        }
+        if let perUser { members.append(.init("perUser", .string(perUser))) }
+        if source != name { members.append(.init("source", .string(source))) }
+        if !map.isEmpty {
+            let names = map.sorted { $0.key < $1.key }
+            members.append(.init("map", .object(names.map { .init($0.key, .string($0.value)) })))
+        }
+        return .object(members)
+    }
+}

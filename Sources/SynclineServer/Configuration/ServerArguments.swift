@@ -1,0 +1,174 @@
+// The words of the command line as a configuration: those of the file, with what the flags say over it. Pure but for the
+// doors it is given.
+
+import SynclineCore
+import SynclineWire
+
+/// What the command line asks for.
+enum ServerCommand: Hashable, Sendable {
+    case serve(ServerConfiguration)
+    case printConfiguration(ServerConfiguration)
+    case help
+    case version
+}
+
+/// The command line itself is wrong.
+struct UsageFailure: Error, Hashable, Sendable {
+    var message: String
+    var hint: String?
+}
+
+struct ServerArguments {
+    struct Flag {
+        let name: String
+        let value: String?
+        let summary: String
+    }
+
+    static let flags = [
+        Flag(name: "store", value: "STORE", summary: "sqlite:FILE or postgres://…; sqlite:syncline.db"),
+        Flag(name: "listen", value: "HOST:PORT", summary: "where to listen, port 0 for any; 127.0.0.1:8080"),
+        Flag(
+            name: "table", value: "NAME[:OPTIONS]",
+            summary: "a table to serve: todoitem:softDelete=false,columns=text/string+complete/boolean"),
+        Flag(name: "config", value: "FILE", summary: "a configuration as JSON; flags count more"),
+        Flag(name: "auth-key", value: "KEY", summary: "checks tokens: a text, hex:…, base64:…, file:PATH or env:NAME"),
+        Flag(name: "tls-cert", value: "FILE", summary: "the certificate as PEM"),
+        Flag(name: "tls-key", value: "FILE", summary: "its key as PEM"),
+        Flag(name: "log", value: "FORM", summary: "text, json or none"),
+        Flag(name: "set", value: "MEMBER=JSON", summary: "any other member: limits.bodyBytes=65536"),
+        Flag(name: "print-config", value: nil, summary: "prints what would be in force, without keys"),
+        Flag(name: "help", value: nil, summary: "explains the command"),
+        Flag(name: "version", value: nil, summary: "prints the version"),
+    ]
+
+    /// Reads a whole file.
+    let file: (String) throws(StartFailure) -> [UInt8]
+    /// A variable of the environment.
+    let variable: (String) -> String?
+
+    func parse(_ words: [String]) throws -> ServerCommand {
+        var tree: [Value.Member] = []
+        var flagged: [(path: [String], value: Value)] = []
+        var switches: Set<String> = []
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard word.hasPrefix("--"), let flag = Self.flags.first(where: { "--" + $0.name == sides[0] }) else {
+                let guess = Suggestion.nearest(to: sides[0], in: Self.flags.map { "--" + $0.name })
+                throw UsageFailure(
+                    message: "there is no \(Value.string(sides[0]).json)", hint: guess.map { "Did you mean \($0)?" })
+            }
+            guard flag.value != nil else {
+                switches.insert(flag.name)
+                continue
+            }
+            guard let value = sides.count > 1 ? sides[1] : rest.popFirst() else {
+                throw UsageFailure(message: "--\(flag.name) needs a value: \(flag.value ?? "")")
+            }
+            if flag.name == "config" {
+                tree = try members(ofFile: value)
+            } else {
+                flagged.append(try Self.setting(flag.name, value))
+            }
+        }
+        if switches.contains("help") { return .help }
+        if switches.contains("version") { return .version }
+        for (path, value) in flagged { tree = Self.set(value, at: path[...], in: tree) }
+        let configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
+        return switches.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
+    }
+
+    private func members(ofFile path: String) throws(StartFailure) -> [Value.Member] {
+        let bytes = try file(path)
+        do throws(JSONError) {
+            guard case .object(let members) = try Value(json: bytes) else {
+                throw JSONError(offset: 0, reason: .wrongShape("the configuration must be an object"))
+            }
+            return members
+        } catch {
+            throw StartFailure("\(path) can't be read: \(error)")
+        }
+    }
+
+    private static func setting(_ name: String, _ text: String) throws -> ([String], Value) {
+        switch name {
+        case "auth-key": return (["auth", "key"], .string(text))
+        case "tls-cert": return (["tls", "certificate"], .string(text))
+        case "tls-key": return (["tls", "key"], .string(text))
+        case "table":
+            let (name, value) = try TableDefinition.object(shortForm: text)
+            return (["tables", name], value)
+        case "set":
+            let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard sides.count == 2 else { throw UsageFailure(message: "--set takes MEMBER=JSON") }
+            let value = (try? Value(json: sides[1].utf8)) ?? .string(sides[1])
+            return (sides[0].split(separator: ".").map(String.init), value)
+        default: return ([name], .string(text))
+        }
+    }
+
+    private static func set(_ value: Value, at path: ArraySlice<String>, in members: [Value.Member]) -> [Value.Member] {
+        guard let name = path.first else { return members }
+        var members = members
+        let place = members.firstIndex { $0.name == name }
+        var new = value
+        if path.count > 1 {
+            var inner: [Value.Member] = []
+            if let place, case .object(let known) = members[place].value { inner = known }
+            new = .object(set(value, at: path.dropFirst(), in: inner))
+        }
+        if let place { members[place].value = new } else { members.append(.init(name, new)) }
+        return members
+    }
+
+    /// A key from where it is kept.
+    private func secret(_ text: String) throws(StartFailure) -> [UInt8] {
+        let sides = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard sides.count == 2 else { return Array(text.utf8) }
+        switch sides[0] {
+        case "file":
+            var bytes = try file(sides[1])
+            while let last = bytes.last, last == 0x0a || last == 0x0d { bytes.removeLast() }
+            return bytes
+        case "env":
+            guard let value = variable(sides[1]) else { throw StartFailure("there is no variable \(sides[1])") }
+            return Array(value.utf8)
+        case "hex":
+            guard let bytes = Self.bytes(hexadecimal: sides[1]) else { throw StartFailure("auth.key is no hex") }
+            return bytes
+        case "base64":
+            guard let bytes = Base64.decode(sides[1]) else { throw StartFailure("auth.key is no base64") }
+            return bytes
+        default: return Array(text.utf8)
+        }
+    }
+
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        let digits = text.map(\.hexDigitValue)
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+
+    static var help: String {
+        var lines = [
+            "syncline-server serves tables over the Azure Mobile Apps 2.0 and Datasync 3.0 protocols.", "",
+            "usage: syncline-server [--store STORE] [--listen HOST:PORT] [--table NAME]… [--config FILE] …", "",
+        ]
+        let width = flags.map { $0.name.count + ($0.value.map { $0.count + 1 } ?? 0) }.max() ?? 0
+        for flag in flags {
+            let usage = flag.name + (flag.value.map { " " + $0 } ?? "")
+            lines.append("  --" + usage + String(repeating: " ", count: width - usage.count + 2) + flag.summary)
+        }
+        lines += [
+            "", "Exit codes: 0 stopped by a signal, 2 the command line is wrong, 3 it can't be done.",
+            "docs/PROTOCOL.md says what the server answers.",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

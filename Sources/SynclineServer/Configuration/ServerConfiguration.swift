@@ -1,0 +1,51 @@
+// Everything an operator can decide, with what holds where nothing is said.
+
+import SynclineCore
+
+struct ServerConfiguration: Hashable, Sendable {
+    enum Log: String, Hashable, Sendable, CaseIterable {
+        case text, json, none
+    }
+
+    /// `sqlite:FILE` or `postgres://…`.
+    var store = "sqlite:syncline.db"
+    /// An address and a port; port 0 is any that is free.
+    var listen = "127.0.0.1:8080"
+    /// What a request without a version speaks.
+    var defaultProtocol = ServerProtocol.zumo2
+    /// Where the tables are.
+    var root = "/tables"
+    var pageSize = 50
+    var maxTop = 1000
+    var limits = Limits()
+    var auth: TokenRules?
+    var cors: CrossOrigin?
+    var tables: [TableDefinition] = []
+    var tls: TLSFiles?
+    var log = Log.text
+    /// Tombstones are kept so many days; nil for ever.
+    var tombstoneDays: Int?
+    /// Requests a second from one address; nil for any number.
+    var requestsPerSecond: Int?
+    /// Threads that answer requests.
+    var threads = 8
+    /// Connections to PostgreSQL.
+    var databaseConnections = 8
+
+    struct Limits: Hashable, Sendable {
+        var bodyBytes = 1 << 20
+        var urlBytes = 16_384
+        var headerBytes = 65_536
+        /// A connection without a request is closed.
+        var idleSeconds = 60
+        /// A request that does not go on is given up.
+        var stalledSeconds = 10
+        var filterDepth = 100
+        var connections = 1024
+    }
+
+    struct TLSFiles: Hashable, Sendable {
+        var certificate: String
+        var key: String
+    }
+}

@@ -1,0 +1,24 @@
+// Where the rows are: `sqlite:FILE`, or a URL of PostgreSQL.
+
+enum StoreAddress: Hashable, Sendable {
+    case sqlite(path: String)
+    case postgres(url: String)
+
+    init(_ text: String) throws(StartFailure) {
+        if text.hasPrefix("sqlite:"), text.utf8.count > 7 {
+            self = .sqlite(path: String(text.dropFirst(7)))
+        } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+            self = .postgres(url: text)
+        } else {
+            throw StartFailure("'\(StoreAddress.masked(text))' is no store", hint: "Write sqlite:FILE or postgres://…")
+        }
+    }
+
+    /// The text without a password.
+    static func masked(_ text: String) -> String {
+        guard let scheme = text.firstRange(of: "://"), let at = text.lastIndex(of: "@"),
+            let colon = text[scheme.upperBound..<at].firstIndex(of: ":")
+        else { return text }
+        return text[...colon] + "(hidden)" + text[at...]
+    }
+}

@@ -1,0 +1,139 @@
+// The functions that libmicrohttpd calls, on its own threads. A request's state is an object that the connection holds from
+// its first line to its end.
+
+import CMicroHTTPD
+import SynclineWire
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+enum DaemonOptions {
+    /// Starts the daemon; it does not keep the server alive, whose owner stops it first.
+    static func start(
+        _ server: HTTPServer, socket: Int32, tls: (certificate: String, key: String)?
+    ) -> OpaquePointer? {
+        let limits = server.configuration.limits
+        let context = Unmanaged.passUnretained(server).toOpaque()
+        // Room for the head of a request that is refused for its size, too.
+        let memory = max(64 << 10, 2 * (limits.headerBytes + limits.urlBytes))
+        var options = [
+            option(.LISTEN_SOCKET, Int(socket)),
+            option(.THREAD_POOL_SIZE, server.configuration.threads),
+            option(.CONNECTION_LIMIT, max(limits.connections, server.configuration.threads)),
+            option(.CONNECTION_TIMEOUT, limits.idleSeconds),
+            option(.CONNECTION_MEMORY_LIMIT, memory),
+            // A filter's evaluation may nest as deep as the filter.
+            option(.THREAD_STACK_SIZE, 8 << 20),
+            option(.URI_LOG_CALLBACK, unsafeBitCast(beginRequest, to: Int.self), context),
+            option(.NOTIFY_COMPLETED, unsafeBitCast(endRequest, to: Int.self), context),
+        ]
+        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue
+        guard let tls else {
+            options.append(option(.END, 0))
+            return syncline_mhd_start(flags, answerRequest, context, &options)
+        }
+        flags |= MHD_USE_TLS.rawValue
+        return tls.certificate.withCString { certificate in
+            tls.key.withCString { key in
+                options.append(option(.HTTPS_MEM_CERT, 0, UnsafeMutableRawPointer(mutating: certificate)))
+                options.append(option(.HTTPS_MEM_KEY, 0, UnsafeMutableRawPointer(mutating: key)))
+                options.append(option(.END, 0))
+                return syncline_mhd_start(flags, answerRequest, context, &options)
+            }
+        }
+    }
+
+    private static func option(
+        _ option: MHD_OPTION, _ value: Int, _ pointer: UnsafeMutableRawPointer? = nil
+    ) -> MHD_OptionItem {
+        MHD_OptionItem(option: option, value: value, ptr_value: pointer)
+    }
+}
+
+/// The request line has come.
+private let beginRequest:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
+        context, target, _ in
+        guard let context, let target else { return nil }
+        Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().begin()
+        let request = ConnectionRequest(target: String(cString: target))
+        return Unmanaged.passRetained(request).toOpaque()
+    }
+
+/// The answer is sent, or the connection is lost.
+private let endRequest:
+    @convention(c) (
+        UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+        MHD_RequestTerminationCode
+    ) -> Void = { context, connection, slot, _ in
+        guard let context, let slot, let held = slot.pointee else { return }
+        slot.pointee = nil
+        let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+        let request = Unmanaged<ConnectionRequest>.fromOpaque(held).takeRetainedValue()
+        server.end(request, client: clientAddress(connection))
+        // The next request of the connection may be a while in coming.
+        _ = syncline_mhd_set_timeout(connection, UInt32(server.configuration.limits.idleSeconds))
+    }
+
+/// Called once for the head, for each piece of the body, and once behind it.
+private let answerRequest: syncline_mhd_request = { context, connection, _, method, _, bytes, count, slot in
+    guard let context, let connection, let count, let held = slot?.pointee else { return .NO }
+    let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    let request = Unmanaged<ConnectionRequest>.fromOpaque(held).takeUnretainedValue()
+    let limits = server.configuration.limits
+    if !request.hasHead {
+        request.hasHead = true
+        request.method = method.map { String(cString: $0) } ?? ""
+        MHD_get_connection_values(connection, .HEADER_KIND, addHeader, held)
+        _ = syncline_mhd_set_timeout(connection, UInt32(limits.stalledSeconds))
+        guard let refusal = request.refusalOfHead(limits) else { return .YES }
+        request.isAnswered = true
+        return queue(HTTPServer.refusal(refusal), request, connection, closes: true)
+    }
+    if count.pointee > 0 {
+        if let bytes { request.append(UnsafeRawBufferPointer(start: bytes, count: count.pointee), limits) }
+        count.pointee = 0
+        return .YES
+    }
+    if request.isAnswered { return .YES }
+    let response = server.answer(request.read(limits), client: clientAddress(connection))
+    return queue(response, request, connection, closes: false)
+}
+
+private let addHeader: MHD_KeyValueIterator = { context, _, name, value in
+    guard let context, let name else { return .YES }
+    let request = Unmanaged<ConnectionRequest>.fromOpaque(context).takeUnretainedValue()
+    request.headers.append(HTTPHeader(String(cString: name), value.map { String(cString: $0) } ?? ""))
+    return .YES
+}
+
+private func queue(
+    _ response: HTTPResponse, _ request: ConnectionRequest, _ connection: OpaquePointer, closes: Bool
+) -> MHD_Result {
+    request.status = response.status
+    let made = response.body.withUnsafeBytes { bytes in
+        MHD_create_response_from_buffer(
+            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+    }
+    guard let made else { return .NO }
+    defer { MHD_destroy_response(made) }
+    for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
+    if closes { MHD_add_response_header(made, "Connection", "close") }
+    return MHD_queue_response(connection, UInt32(response.status), made)
+}
+
+/// The address of the other side, without its port.
+private func clientAddress(_ connection: OpaquePointer?) -> String {
+    guard let connection, let address = syncline_mhd_client(connection) else { return "-" }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let raw = UnsafeRawPointer(address)
+    switch Int32(address.pointee.sa_family) {
+    case AF_INET: inet_ntop(AF_INET, raw + 4, &text, socklen_t(text.count))
+    case AF_INET6: inet_ntop(AF_INET6, raw + 8, &text, socklen_t(text.count))
+    default: return "-"
+    }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

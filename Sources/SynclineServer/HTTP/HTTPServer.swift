@@ -1,0 +1,111 @@
+// The shell around the service: libmicrohttpd reads requests and writes answers on a fixed number of threads; the callbacks
+// in HTTPCallbacks.swift bring each request here.
+
+import CMicroHTTPD
+import Dispatch
+import Synchronization
+import SynclineCore
+import SynclineWire
+
+/// What answers a request, whatever it runs on.
+protocol RequestAnswering: Sendable {
+    func answer(_ request: HTTPRequest, base: String) -> HTTPResponse
+}
+
+// Unchecked: the daemon is set before its first callback and taken by `stop` alone; libmicrohttpd may be asked about it from
+// any thread. Everything else is immutable or guards itself.
+final class HTTPServer: @unchecked Sendable {
+    let configuration: ServerConfiguration
+    let metrics = Metrics()
+    let log: AccessLog
+    /// The server's own URL.
+    let url: String
+    private let service: any RequestAnswering
+    private let limiter: RateLimiter?
+    private let running = Atomic(0)
+    private var daemon: OpaquePointer?
+
+    init(
+        _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: (certificate: String, key: String)?
+    ) throws(StartFailure) {
+        self.configuration = configuration
+        self.service = service
+        log = AccessLog(configuration.log)
+        limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
+        let socket = try ListenSocket(configuration.listen)
+        url = (tls == nil ? "http://" : "https://") + socket.authority
+        daemon = DaemonOptions.start(self, socket: socket.descriptor, tls: tls)
+        if daemon == nil {
+            socket.close()
+            throw StartFailure(
+                tls == nil ? "the HTTP server can't be started" : "the certificate and its key can't be used for TLS",
+                hint: tls == nil ? nil : "Both must be PEM, and the key must be the certificate's")
+        }
+    }
+
+    /// Takes no more connections, lets what is running end, and stops.
+    func stop(waitingSeconds: Int = 10) {
+        guard let daemon else { return }
+        let socket = MHD_quiesce_daemon(daemon)
+        for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
+        }
+        self.daemon = nil
+        MHD_stop_daemon(daemon)
+        ListenSocket.close(socket)
+    }
+
+    var connections: Int { daemon.map { Int(syncline_mhd_connections($0)) } ?? 0 }
+
+    // MARK: Requests
+
+    func begin() {
+        running.add(1, ordering: .acquiringAndReleasing)
+    }
+
+    /// The request's answer is sent, or its connection lost.
+    func end(_ request: ConnectionRequest, client: String) {
+        running.subtract(1, ordering: .acquiringAndReleasing)
+        let time = request.start.duration(to: .now)
+        metrics.count(request.method, status: request.status, time)
+        log.note(request, client: client, time)
+    }
+
+    func answer(_ reading: RequestReading, client: String) -> HTTPResponse {
+        switch reading {
+        case .refused(let refusal): return HTTPServer.refusal(refusal)
+        case .request(let request):
+            if let limiter, !limiter.admits(client) {
+                var response = HTTPServer.refusal(Refusal(429, "too-many-requests", "Too many requests; wait a moment"))
+                response.headers.append(HTTPHeader("Retry-After", "1"))
+                return response
+            }
+            if request.method == "GET", request.path == "/metrics" {
+                var response = HTTPResponse(status: 200)
+                response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]
+                response.body = Array(metrics.text(connections: connections).utf8)
+                return response
+            }
+            return service.answer(request, base: base(request))
+        }
+    }
+
+    static func refusal(_ refusal: Refusal) -> HTTPResponse {
+        TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
+    }
+
+    /// How the client reached the server: links must lead the same way.
+    private func base(_ request: HTTPRequest) -> String {
+        guard let host = request.headers.value("Host"), HTTPServer.isHost(host) else { return url }
+        return url.prefix { $0 != ":" } + "://" + host
+    }
+
+    private static func isHost(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || ".-:[]_".utf8.contains(byte)
+            }
+    }
+}
+
+extension TableService: RequestAnswering {}

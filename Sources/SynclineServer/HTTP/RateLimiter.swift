@@ -1,0 +1,36 @@
+// How many requests an address may send: a bucket for each that fills at a steady rate and is as deep as a second.
+
+import Synchronization
+
+final class RateLimiter: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var time: ContinuousClock.Instant
+    }
+
+    private let perSecond: Double
+    private let buckets = Mutex([String: Bucket]())
+    /// Full buckets say nothing; they are forgotten when there are so many.
+    private static let limit = 10_000
+
+    init(perSecond: Int) {
+        self.perSecond = Double(perSecond)
+    }
+
+    func admits(_ client: String, now: ContinuousClock.Instant = .now) -> Bool {
+        buckets.withLock { buckets in
+            if buckets.count >= RateLimiter.limit, buckets[client] == nil {
+                buckets = buckets.filter { filled($0.value, now) < perSecond }
+            }
+            let tokens = buckets[client].map { filled($0, now) } ?? perSecond
+            let isAdmitted = tokens >= 1
+            buckets[client] = Bucket(tokens: isAdmitted ? tokens - 1 : tokens, time: now)
+            return isAdmitted
+        }
+    }
+
+    private func filled(_ bucket: Bucket, _ now: ContinuousClock.Instant) -> Double {
+        let (seconds, attoseconds) = bucket.time.duration(to: now).components
+        return min(perSecond, bucket.tokens + (Double(seconds) + Double(attoseconds) / 1e18) * perSecond)
+    }
+}

@@ -1,0 +1,75 @@
+// A server from its configuration: the store, the service and the HTTP shell put together, and taken apart again.
+
+import SynclineCore
+import SynclineWire
+
+final class Server: Sendable {
+    let store: SQLStore
+    private let http: HTTPServer
+    private let tombstoneDays: Int?
+    private let surroundings: any Surroundings
+
+    init(_ configuration: ServerConfiguration, _ surroundings: any Surroundings = SystemSurroundings())
+        throws(StartFailure)
+    {
+        self.surroundings = surroundings
+        tombstoneDays = configuration.tombstoneDays
+        let tls = try configuration.tls.map { files throws(StartFailure) in
+            (try Server.text(files.certificate), try Server.text(files.key))
+        }
+        let service: TableService
+        do throws(StoreFailure) {
+            let database = try Server.database(configuration)
+            store = try SQLStore(database, configuration.tables, surroundings)
+            service = try TableService(configuration, store, surroundings)
+        } catch {
+            throw StartFailure(error)
+        }
+        http = try HTTPServer(configuration, service, tls: tls)
+    }
+
+    var url: String { http.url }
+
+    /// Lets what is running end, and stops.
+    func stop() {
+        http.stop()
+        store.close()
+    }
+
+    /// What is to be done now and then.
+    func maintain() {
+        let limit = tombstoneDays.map { surroundings.now() - Int64($0) * 86_400_000 }
+        do throws(StoreFailure) {
+            try store.purge(tombstonesBefore: limit)
+        } catch {
+            Diagnostics.note("old tombstones and operations could not be removed: \(error)")
+        }
+    }
+
+    private static func database(_ configuration: ServerConfiguration) throws(StoreFailure) -> any SQLDatabase {
+        let address: StoreAddress
+        do throws(StartFailure) {
+            address = try StoreAddress(configuration.store)
+        } catch {
+            throw .refused(Refusal(500, "invalid-store", error.message))
+        }
+        switch address {
+        case .sqlite(let path): return try SQLiteDatabase(path: path)
+        case .postgres: throw .broken("PostgreSQL is not served yet")
+        }
+    }
+
+    private static func text(_ path: String) throws(StartFailure) -> String {
+        String(decoding: try SystemFiles.read(path), as: UTF8.self)
+    }
+}
+
+extension StartFailure {
+    init(_ failure: StoreFailure) {
+        switch failure {
+        case .busy(let reason): self.init(reason, hint: "Another program uses it")
+        case .refused(let refusal): self.init(refusal.message)
+        case .broken(let reason): self.init(reason)
+        }
+    }
+}

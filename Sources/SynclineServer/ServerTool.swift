@@ -1,0 +1,54 @@
+// The command: words in, an exit code out. Standard output has one line, the address; everything else is narration.
+
+import SynclineCore
+import SynclineWire
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+package enum ServerTool {
+    package static let version = "0.1.0"
+
+    /// Runs the server until it is told to stop.
+    package static func run(_ words: [String]) -> Int32 {
+        let arguments = ServerArguments(
+            file: { path throws(StartFailure) in try SystemFiles.read(path) },
+            variable: { SystemFiles.variable($0) })
+        do {
+            switch try arguments.parse(words) {
+            case .help: Diagnostics.write(ServerArguments.help, to: STDOUT_FILENO)
+            case .version: Diagnostics.write("syncline-server \(version)\n", to: STDOUT_FILENO)
+            case .printConfiguration(let configuration):
+                Diagnostics.write(configuration.value.json + "\n", to: STDOUT_FILENO)
+            case .serve(let configuration): try serve(configuration)
+            }
+            return 0
+        } catch let failure as UsageFailure {
+            tell(failure.message, failure.hint)
+            return 2
+        } catch let failure as StartFailure {
+            tell(failure.message, failure.hint)
+            return 3
+        } catch {
+            tell("\(error)", nil)
+            return 70
+        }
+    }
+
+    private static func serve(_ configuration: ServerConfiguration) throws(StartFailure) {
+        let signals = try StopSignal()
+        let server = try Server(configuration)
+        Diagnostics.write(Value.object([.init("url", .string(server.url))]).json + "\n", to: STDOUT_FILENO)
+        while !signals.wait(seconds: 3600) { server.maintain() }
+        server.stop()
+    }
+
+    /// One line: whoever starts a server reads logs.
+    private static func tell(_ message: String, _ hint: String?) {
+        let text = hint.map { "\(message) (\($0))" } ?? message
+        Diagnostics.note("error: " + text.replacing("\n", with: " "))
+    }
+}

@@ -1,0 +1,183 @@
+// Many writes in one transaction, and a table's changes in the order of their commits: what neither protocol has.
+
+import SynclineCore
+import SynclineWire
+
+extension TableService {
+    // MARK: Batches
+
+    /// An operation that may be tried, or one that is refused before any row is looked at.
+    private enum Admitted {
+        case write(TableWrite)
+        case refused(Refusal)
+    }
+
+    func batch(_ request: HTTPRequest, _ spoken: ServerProtocol) throws(ServiceFailure) -> HTTPResponse {
+        let caller = try caller(request)
+        if let type = request.headers.value("Content-Type"), !type.lowercased().hasPrefix("application/json") {
+            throw .refused(Refusal(415, "unsupported-media-type", "A body must be application/json"))
+        }
+        let batch: BatchRequest
+        do throws(TableRequestError) {
+            batch = try BatchRequest(request.body ?? [], spoken)
+        } catch {
+            throw ServiceFailure(error)
+        }
+        let groups = TableService.groups(batch.operations)
+        var admitted: [[Admitted]] = []
+        for group in groups {
+            admitted.append(group.map { admit(batch.operations[$0], spoken, caller) })
+        }
+        let outcomes = try carryOut(admitted, batch.stopsAtRefusal)
+        var answer = BatchAnswer()
+        for outcome in outcomes.joined() { add(outcome, to: &answer, spoken, wantsRow: batch.wantsRows) }
+        return answer.response()
+    }
+
+    /// The operations in groups: neighbours that name the same one, and each of the others by itself.
+    private static func groups(_ operations: [BatchRequest.Operation]) -> [[Int]] {
+        var groups: [[Int]] = []
+        for (index, operation) in operations.enumerated() {
+            if index > 0, let name = operation.group, operations[index - 1].group == name {
+                groups[groups.count - 1].append(index)
+            } else {
+                groups.append([index])
+            }
+        }
+        return groups
+    }
+
+    private func admit(
+        _ operation: BatchRequest.Operation, _ spoken: ServerProtocol, _ caller: Caller?
+    ) -> Admitted {
+        do throws(ServiceFailure) {
+            guard let table = table(operation.table) else {
+                throw .refused(Refusal(404, "table-not-found", "There is no table \(operation.table.prefix(80))"))
+            }
+            return .write(try write(operation, table, spoken, caller))
+        } catch {
+            guard case .refused(let refusal) = error else {
+                return .refused(Refusal(500, "internal", "The server failed"))
+            }
+            return .refused(refusal)
+        }
+    }
+
+    private func write(
+        _ operation: BatchRequest.Operation, _ table: TableDefinition, _ spoken: ServerProtocol, _ caller: Caller?
+    ) throws(ServiceFailure) -> TableWrite {
+        let kind: TableWrite.Kind
+        let permission: TableOperation
+        switch operation.kind {
+        case .insert: (kind, permission) = (.insert(operation.item.columns), .insert)
+        case .update: (kind, permission) = (.update(operation.item.columns), .update)
+        case .replace: (kind, permission) = (.replace(operation.item.columns), .update)
+        case .delete: (kind, permission) = (.delete, .delete)
+        case .undelete: (kind, permission) = (.undelete, .undelete)
+        }
+        let owner = try grant(permission, table, caller)
+        var item = operation.item
+        item.id = operation.id
+        var write =
+            operation.kind == .insert
+            ? try insert(item, table, spoken)
+            : TableWrite(kind, table: table.name, id: operation.id, serverProtocol: spoken)
+        write.owner = owner
+        write.version = operation.item.version
+        write.conditions.match = operation.version.map { .versions([$0]) }
+        if let id = operation.operationID {
+            guard !id.isEmpty, id.utf8.count <= 255 else {
+                throw .refused(Refusal(400, "invalid-operation-id", "An operation's id has 1 to 255 bytes"))
+            }
+            write.operation = OperationKey(id: id, caller: caller?.subject ?? "")
+        }
+        return write
+    }
+
+    /// The outcomes in order. A group with an operation that is refused beforehand is not tried.
+    private func carryOut(_ groups: [[Admitted]], _ stops: Bool) throws(ServiceFailure) -> [[WriteOutcome]] {
+        var tried: [[TableWrite]] = []
+        var known: [Int: [WriteOutcome]] = [:]
+        var isStopped = false
+        for (index, group) in groups.enumerated() {
+            var writes: [TableWrite] = []
+            for case .write(let write) in group { writes.append(write) }
+            if isStopped {
+                known[index] = group.map { _ in .refused(TableService.notAttempted, nil) }
+            } else if writes.count == group.count {
+                tried.append(writes)
+            } else {
+                known[index] = group.map { admitted in
+                    if case .refused(let refusal) = admitted { return .refused(refusal, nil) }
+                    return .refused(Refusal(424, "group-refused", "Another operation of the group was refused"), nil)
+                }
+                isStopped = stops
+            }
+        }
+        let results = try ask { () throws(StoreFailure) in try store.write(tried, stopsAtRefusal: stops) }
+        let hasStopped = stops && results.contains { $0.contains(where: \.isRefused) }
+        var rest = results[...]
+        return groups.indices.map { index in
+            guard let outcome = known[index] else { return rest.removeFirst() }
+            // What was tried stopped before it came to this one.
+            return hasStopped ? outcome.map { _ in .refused(TableService.notAttempted, nil) } : outcome
+        }
+    }
+
+    private static let notAttempted = Refusal(424, "not-attempted", "An operation before this one was refused")
+
+    private func add(
+        _ outcome: WriteOutcome, to answer: inout BatchAnswer, _ spoken: ServerProtocol, wantsRow: Bool
+    ) {
+        let status: Int
+        var error: (String, String)?
+        var row = outcome.row
+        switch outcome {
+        case .inserted: status = 201
+        case .changed, .undeleted, .deleted: status = 200
+        case .refused(let refusal, _):
+            status = refusal.status
+            error = (refusal.message, refusal.code)
+            if ![409, 412].contains(status) { row = nil }
+        }
+        answer.add(status: status, error: error, row: row, spoken, wantsRow: wantsRow || outcome.isRefused)
+    }
+
+    // MARK: Changes
+
+    func changes(
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?
+    ) throws(ServiceFailure) -> HTTPResponse {
+        let asked: ChangeRequest
+        do throws(TableRequestError) {
+            guard let read = try ChangeRequest(request, spoken, rules) else {
+                throw TableRequestError(400, "A cursor is needed", spoken, code: "invalid-cursor")
+            }
+            asked = read
+        } catch {
+            throw ServiceFailure(error)
+        }
+        try checkNames(asked.filter?.columns ?? [], table)
+        var plan = ChangePlan(
+            table: table.name, since: asked.since?.change ?? 0, limit: min(asked.top ?? .max, configuration.maxTop))
+        plan.until = asked.until?.change
+        plan.filter = asked.filter
+        plan.owner = owner
+        let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
+        let mark = outcome.mark
+        for cursor in [asked.since, asked.until].compactMap({ $0 }) {
+            if cursor.epoch != mark.epoch || cursor.change > mark.change {
+                throw .refused(Refusal(410, "other-epoch", "The cursor is of another database; read anew"))
+            }
+        }
+        if let since = asked.since, since.change < mark.purged {
+            throw .refused(Refusal(410, "purged", "Tombstones behind the cursor are gone; read anew"))
+        }
+        let last = outcome.hasMore ? outcome.changes.last?.number : nil
+        let place = last ?? asked.until?.change ?? mark.change
+        return TableAnswer(spoken).changes(
+            outcome.changes.lazy.map { ($0.row, $0.isInView) },
+            cursor: ChangeCursor(epoch: mark.epoch, change: place),
+            end: ChangeCursor(epoch: mark.epoch, change: mark.change), hasMore: outcome.hasMore)
+    }
+}

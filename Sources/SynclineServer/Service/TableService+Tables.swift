@@ -1,0 +1,212 @@
+// Requests to a table or a row, in the words of either protocol.
+
+import SynclineCore
+import SynclineWire
+
+extension TableService {
+    func exchange(
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?, _ base: String
+    ) throws(ServiceFailure) -> HTTPResponse {
+        var parsed: TableRequest
+        do throws(TableRequestError) {
+            parsed = try TableRequest(request, usual: spoken, tables: configuration.root, rules: rules)
+        } catch {
+            throw ServiceFailure(error)
+        }
+        parsed.table = table.name
+        switch parsed.action {
+        case .row: return try row(request, parsed, table, owner)
+        case .list(let list): return try self.list(request, parsed, list, table, owner, base)
+        default: return try write(request, parsed, table, owner, base)
+        }
+    }
+
+    /// What a store does, with its failures as the service's.
+    func ask<Result>(_ body: () throws(StoreFailure) -> Result) throws(ServiceFailure) -> Result {
+        do throws(StoreFailure) { return try body() } catch { throw .store(error) }
+    }
+
+    // MARK: Reading
+
+    private func row(
+        _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?
+    ) throws(ServiceFailure) -> HTTPResponse {
+        let found = try ask { () throws(StoreFailure) in try store.row(table.name, id: parsed.id) }
+        guard let row = found, table.perUser.map({ row.isOwned(by: owner, in: $0) }) ?? true else {
+            throw .refused(Refusal(404, "row-not-found", "The item does not exist"))
+        }
+        let isNew = parsed.serverProtocol == .datasync3
+        if row.isDeleted, !parsed.includesDeleted {
+            throw .refused(
+                isNew
+                    ? Refusal(410, "row-deleted", "The item is deleted")
+                    : Refusal(404, "row-not-found", "The item does not exist"))
+        }
+        if isNew, isUnchanged(row, request) {
+            var response = HTTPResponse(status: 304)
+            response.headers = [HTTPHeader("ETag", EntityTag.text(of: row.version))]
+            return response
+        }
+        return dressed(TableAnswer(parsed.serverProtocol).row(row), row, parsed.serverProtocol)
+    }
+
+    private func isUnchanged(_ row: TableRow, _ request: HTTPRequest) -> Bool {
+        if let text = request.headers.value("If-None-Match") {
+            return EntityTag.versions(text)?.contains(row.version) ?? true
+        }
+        guard let since = request.headers.value("If-Modified-Since").flatMap(HTTPDate.instant) else { return false }
+        // The header has whole seconds.
+        return row.updatedAt.seconds <= since.seconds
+    }
+
+    /// An answer with one row, with what the newer protocol says beside it.
+    private func dressed(_ response: HTTPResponse, _ row: TableRow, _ spoken: ServerProtocol) -> HTTPResponse {
+        guard spoken == .datasync3 else { return response }
+        var response = response
+        response.headers.append(HTTPHeader("Last-Modified", HTTPDate.text(of: row.updatedAt)))
+        return response
+    }
+
+    private func list(
+        _ request: HTTPRequest, _ parsed: TableRequest, _ list: ListRequest, _ table: TableDefinition, _ owner: String?,
+        _ base: String
+    ) throws(ServiceFailure) -> HTTPResponse {
+        let named = (list.filter?.columns ?? []).union(list.order.map(\.column)).union(list.select ?? [])
+        try checkNames(named, table)
+        var plan = ListPlan(table: table.name, limit: min(list.top ?? .max, configuration.pageSize))
+        plan.filter = list.filter
+        plan.order = list.order
+        plan.skip = list.skip
+        plan.includesDeleted = list.includesDeleted
+        plan.counts = list.counts
+        plan.owner = owner
+        let outcome = try ask { () throws(StoreFailure) in try store.list(plan) }
+        let rest = list.top.map { $0 - outcome.rows.count }
+        let goesOn = outcome.hasMore && !outcome.rows.isEmpty && (rest ?? 1) > 0
+        let next = goesOn ? request.nextPage(skip: list.skip + outcome.rows.count, top: rest) : nil
+        let path = request.pathText
+        let answer = TableAnswer(parsed.serverProtocol)
+        if parsed.serverProtocol == .zumo2 {
+            var response = answer.list(outcome.rows, select: list.select, count: outcome.count, next: nil)
+            if let next { response.headers.append(HTTPHeader("Link", "\(base)\(path)?\(next); rel=next")) }
+            return response
+        }
+        let wantsPath = request.headers.contains {
+            $0.isNamed("X-ZUMO-Options") && $0.value.lowercased().contains("nextlink=path")
+        }
+        let link = next.map { wantsPath ? "\(path)?\($0)" : $0 }
+        return answer.list(outcome.rows, select: list.select, count: outcome.count, next: link)
+    }
+
+    /// A column that a table can't come to have is a mistake of the request.
+    func checkNames(_ names: Set<String>, _ table: TableDefinition) throws(ServiceFailure) {
+        guard let schema = store.schema(table.name), !schema.definition.dynamicSchema else { return }
+        for name in names.sorted() where schema.place(ofAnyCase: name) == nil && SystemColumn(anyCase: name) == nil {
+            throw .refused(
+                Refusal(400, "unknown-column", "Table \(table.name) has no column \(name.prefix(80))"))
+        }
+    }
+
+    // MARK: Writing
+
+    private func write(
+        _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?, _ base: String
+    ) throws(ServiceFailure) -> HTTPResponse {
+        let spoken = parsed.serverProtocol
+        var write: TableWrite
+        switch parsed.action {
+        case .insert(let item): write = try insert(item, table, spoken)
+        case .update(let item):
+            write = TableWrite(.update(item.columns), table: table.name, id: parsed.id, serverProtocol: spoken)
+            write.version = item.version
+        case .replace(let item):
+            write = TableWrite(.replace(item.columns), table: table.name, id: parsed.id, serverProtocol: spoken)
+            write.version = item.version
+            if parsed.includesDeleted { write.revives = !(item.isDeleted ?? false) }
+        case .delete: write = TableWrite(.delete, table: table.name, id: parsed.id, serverProtocol: spoken)
+        case .undelete, .row, .list:
+            write = TableWrite(.undelete, table: table.name, id: parsed.id, serverProtocol: spoken)
+        }
+        if write.kind == .undelete || write.revives == true {
+            _ = try grant(.undelete, table, try caller(request))
+        }
+        write.owner = owner
+        write.conditions = conditions(request, parsed)
+        write.operation = try operation(parsed.operationID, request)
+        let outcomes = try ask { () throws(StoreFailure) in try store.write([[write]], stopsAtRefusal: false) }
+        return answer(outcomes[0][0], request, spoken, base)
+    }
+
+    func insert(
+        _ item: TableItem, _ table: TableDefinition, _ spoken: ServerProtocol
+    ) throws(ServiceFailure) -> TableWrite {
+        let id = item.id ?? ""
+        if !id.isEmpty {
+            do throws(RowIDFault) {
+                try RowID.check(id)
+            } catch {
+                throw .refused(Refusal(400, "invalid-id", "This can't be the id of an item: \(error.reason)"))
+            }
+        }
+        let new = spoken == .zumo2 ? surroundings.newUUID() : surroundings.newHexadecimal()
+        return TableWrite(
+            .insert(item.columns), table: table.name, id: id.isEmpty ? new : id, serverProtocol: spoken)
+    }
+
+    private func conditions(_ request: HTTPRequest, _ parsed: TableRequest) -> WriteConditions {
+        var conditions = WriteConditions()
+        conditions.match = parsed.condition
+        guard parsed.serverProtocol == .datasync3 else { return conditions }
+        if let text = request.headers.value("If-None-Match") {
+            conditions.noneMatch = EntityTag.versions(text).map { .versions($0) } ?? .any
+        }
+        conditions.unmodifiedSince = request.headers.value("If-Unmodified-Since").flatMap(HTTPDate.instant)
+        return conditions
+    }
+
+    func operation(_ id: String?, _ request: HTTPRequest) throws(ServiceFailure) -> OperationKey? {
+        guard let id else { return nil }
+        guard !id.isEmpty, id.utf8.count <= 255 else {
+            throw .refused(Refusal(400, "invalid-operation-id", "An operation's id has 1 to 255 bytes"))
+        }
+        return OperationKey(id: id, caller: try caller(request)?.subject ?? "")
+    }
+
+    private func answer(
+        _ outcome: WriteOutcome, _ request: HTTPRequest, _ spoken: ServerProtocol, _ base: String
+    ) -> HTTPResponse {
+        let answer = TableAnswer(spoken)
+        let isNew = spoken == .datasync3
+        switch outcome {
+        case .inserted(let row):
+            var response = dressed(answer.row(row, status: 201), row, spoken)
+            let location = "\(base)\(request.pathText)/\(PercentEncoding.encode(row.id))"
+            if isNew { response.headers.append(HTTPHeader("Location", location)) }
+            return response
+        case .changed(let row): return dressed(answer.row(row), row, spoken)
+        case .deleted(let row): return isNew ? answer.empty(204) : answer.row(row)
+        case .undeleted(let row): return dressed(answer.row(row, status: isNew ? 200 : 201), row, spoken)
+        case .refused(let refusal, let row):
+            if let row, [409, 412].contains(refusal.status) {
+                return dressed(answer.row(row, status: refusal.status), row, spoken)
+            }
+            return TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
+        }
+    }
+}
+
+extension TableRow {
+    func isOwned(by owner: String?, in column: String) -> Bool {
+        guard let owner, case .string(let text)? = columns[column] else { return false }
+        return Array(text.utf8) == Array(owner.utf8)
+    }
+}
+
+extension HTTPRequest {
+    /// The path as a URL has it.
+    var pathText: String {
+        var path = self
+        path.query = []
+        return path.target(below: "")
+    }
+}

@@ -1,0 +1,165 @@
+// A request in, an answer out: routing, access, the protocol's words, and what the store made of it. It knows no socket and
+// no database, and no state but theirs.
+
+import SynclineCore
+import SynclineWire
+
+struct TableService: Sendable {
+    let configuration: ServerConfiguration
+    let store: any TableStore
+    let surroundings: any Surroundings
+    let rules: RequestRules
+    /// The tables by their names in lower case.
+    private let tables: [String: TableDefinition]
+    private let marks: [HTTPHeader]
+
+    init(
+        _ configuration: ServerConfiguration, _ store: any TableStore, _ surroundings: any Surroundings
+    ) throws(StoreFailure) {
+        self.configuration = configuration
+        self.store = store
+        self.surroundings = surroundings
+        rules = .both(maximalTop: configuration.maxTop, filterDepth: configuration.limits.filterDepth)
+        tables = Dictionary(configuration.tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+        marks = [
+            HTTPHeader(WireHeader.capabilities, TableService.capabilities),
+            HTTPHeader(WireHeader.epoch, try store.mark().epoch),
+            HTTPHeader("Cache-Control", "no-cache"),
+            HTTPHeader("X-Content-Type-Options", "nosniff"),
+        ]
+    }
+
+    /// What this server can do beyond the protocols.
+    static let capabilities = "batch, changes, events, operation-ids"
+
+    /// Answers a request; `base` is how the client reached the server: `http://127.0.0.1:8080`.
+    func answer(_ request: HTTPRequest, base: String) -> HTTPResponse {
+        let route = Route(request, root: configuration.root)
+        var response: HTTPResponse
+        do throws(ServiceFailure) {
+            response = try answer(request, route, base)
+        } catch {
+            response = error.response
+            if response.status == 405 {
+                response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
+            }
+            if response.status == 401 { response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
+        }
+        response.headers += marks
+        if let cors = configuration.cors { response.headers += cors.headers(request.headers) }
+        return response
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ route: Route, _ base: String
+    ) throws(ServiceFailure) -> HTTPResponse {
+        guard route != .nowhere else { throw .refused(Refusal(404, "not-found", "There is nothing at this path")) }
+        guard route.methods.contains(request.method) else {
+            throw .refused(
+                Refusal(405, "method-not-allowed", "Method \(request.method.prefix(20)) is not allowed here"))
+        }
+        if request.method == "OPTIONS" {
+            return (configuration.cors ?? CrossOrigin(origins: [])).preflight(request.headers)
+        }
+        var request = request
+        if request.method == "HEAD" { request.method = "GET" }
+        let spoken = try version(request)
+        switch route {
+        case .health: return try health()
+        case .batch: return try batch(request, spoken)
+        case .changes(let name):
+            let (table, owner) = try admit(request, name, .read)
+            return try changes(request, spoken, table, owner)
+        case .table(let name), .row(let name):
+            let isRow = if case .row = route { true } else { false }
+            let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: isRow))
+            return try exchange(request, spoken, table, owner, base)
+        case .nowhere, .metrics, .events: throw .refused(Refusal(404, "not-found", "There is nothing at this path"))
+        }
+    }
+
+    private func version(_ request: HTTPRequest) throws(ServiceFailure) -> ServerProtocol {
+        do throws(TableRequestError) {
+            return try TableRequest.version(of: request, configuration.defaultProtocol, rules)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+
+    private static func operation(_ method: String, isRow: Bool) -> TableOperation {
+        switch method {
+        case "POST": isRow ? .undelete : .insert
+        case "PATCH", "PUT": .update
+        case "DELETE": .delete
+        default: .read
+        }
+    }
+
+    private func health() throws(ServiceFailure) -> HTTPResponse {
+        do throws(StoreFailure) {
+            _ = try store.mark()
+        } catch {
+            throw .refused(Refusal(503, "store-unavailable", "The store can't be read"))
+        }
+        return TableAnswer.json(200, Array(#"{"status":"ok"}"#.utf8))
+    }
+
+    // MARK: Access
+
+    /// The table of a name in any letter case, if the caller may do something to it.
+    private func admit(
+        _ request: HTTPRequest, _ name: String, _ operation: TableOperation
+    ) throws(ServiceFailure) -> (TableDefinition, owner: String?) {
+        let caller = try caller(request)
+        guard let table = table(name) else {
+            throw .refused(Refusal(404, "table-not-found", "There is no table \(name.prefix(80))"))
+        }
+        return (table, try grant(operation, table, caller))
+    }
+
+    func table(_ name: String) -> TableDefinition? {
+        tables[name] ?? tables[name.lowercased()]
+    }
+
+    func caller(_ request: HTTPRequest) throws(ServiceFailure) -> Caller? {
+        switch Login(request.headers, configuration.auth, now: surroundings.now()) {
+        case .none: return nil
+        case .caller(let caller): return caller
+        case .invalid:
+            throw .refused(Refusal(401, "invalid-token", "The token is wrong, expired, or not valid yet"))
+        }
+    }
+
+    func grant(
+        _ operation: TableOperation, _ table: TableDefinition, _ caller: Caller?
+    ) throws(ServiceFailure) -> String? {
+        switch AccessDecision.decide(operation, table, caller) {
+        case .granted(let owner): return owner
+        case .refused(let refusal): throw .refused(refusal)
+        }
+    }
+}
+
+/// Why a request gets no other answer than an error.
+enum ServiceFailure: Error {
+    case refused(Refusal)
+    case store(StoreFailure)
+
+    init(_ error: TableRequestError) {
+        self = .refused(Refusal(error.status, error.code, error.message))
+    }
+
+    var response: HTTPResponse {
+        switch self {
+        case .refused(let refusal), .store(.refused(let refusal)):
+            return TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
+        case .store(.busy):
+            var response = TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
+            response.headers.append(HTTPHeader("Retry-After", "1"))
+            return response
+        case .store(.broken(let reason)):
+            Diagnostics.note("the store failed: \(reason)")
+            return TableAnswer.refusal(500, "The server failed", code: "internal")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// What is kept of an operation that was carried out, so that a repeat gets its answer: the kind of its outcome, and the row
+// as it was then. A refused operation changed nothing and is judged anew.
+
+import SynclineCore
+import SynclineWire
+
+enum OperationMemory {
+    static func kind(_ outcome: WriteOutcome) -> String? {
+        switch outcome {
+        case .inserted: "inserted"
+        case .changed: "changed"
+        case .deleted: "deleted"
+        case .undeleted: "undeleted"
+        case .refused: nil
+        }
+    }
+
+    static func text(_ row: TableRow) -> String {
+        Value.object(row.members(.zumo2)).json
+    }
+
+    static func outcome(kind: String, text: String) -> WriteOutcome? {
+        guard case .object(let members)? = try? Value(json: text.utf8), let row = row(members) else { return nil }
+        return switch kind {
+        case "inserted": .inserted(row)
+        case "changed": .changed(row)
+        case "deleted": .deleted(row)
+        case "undeleted": .undeleted(row)
+        default: nil
+        }
+    }
+
+    /// A column may have a system column's name in another letter case, so each is taken by its place.
+    private static func row(_ members: [Value.Member]) -> TableRow? {
+        guard members.count >= 5, case .string(let id) = members[0].value else { return nil }
+        let system = members.suffix(4).map(\.value)
+        guard case .string(let created) = system[0], case .string(let updated) = system[1],
+            case .string(let version) = system[2], case .bool(let isDeleted) = system[3],
+            let createdAt = Timestamp(created), let updatedAt = Timestamp(updated)
+        else { return nil }
+        return TableRow(
+            id: id, columns: Row(members.dropFirst().dropLast(4)), createdAt: createdAt.instant,
+            updatedAt: updatedAt.instant, version: version, isDeleted: isDeleted)
+    }
+}

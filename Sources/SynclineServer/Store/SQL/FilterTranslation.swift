@@ -1,0 +1,214 @@
+// From a filter to the conditions of SQL: which parts a database decides, and with which values. A comparison of two kinds, a
+// function of a database's own mind, and anything that may fail there is left to the evaluator.
+
+import SynclineCore
+import SynclineWire
+
+extension FilterSQL {
+    /// Finds what a database decides exactly as the evaluator does.
+    struct Translation {
+        let schema: TableSchema
+
+        /// What must hold where the filter does, and whether that is all.
+        func necessary(_ filter: Expression) -> (Condition?, isExact: Bool) {
+            if case .and = filter {
+                var parts: [Condition] = []
+                var isExact = true
+                for part in filter.chain(isAnd: true) {
+                    let (condition, isExactPart) = necessary(part)
+                    if let condition { parts.append(condition) }
+                    isExact = isExact && isExactPart
+                }
+                return (parts.isEmpty ? nil : .all(parts), isExact)
+            }
+            let condition = exact(filter)
+            return (condition, condition != nil)
+        }
+
+        /// The condition that says exactly what the filter says; nil if SQL has none.
+        func exact(_ filter: Expression) -> Condition? {
+            switch filter {
+            case .and: return all(filter.chain(isAnd: true)).map { .all($0) }
+            case .or: return all(filter.chain(isAnd: false)).map { .any($0) }
+            case .not(let inner): return exact(inner).map { .not($0) }
+            case .compare(let comparison, let left, let right): return compare(comparison, left, right)
+            case .oneOf(let value, let choices): return oneOf(value, choices)
+            case .call(let function, let arguments): return text(function, arguments)
+            case .column:
+                guard let operand = column(filter), case .column(_, .boolean) = operand else { return nil }
+                return .isTrue(operand)
+            default: return nil
+            }
+        }
+
+        private func all(_ parts: [Expression]) -> [Condition]? {
+            var conditions: [Condition] = []
+            for part in parts {
+                guard let condition = exact(part) else { return nil }
+                conditions.append(condition)
+            }
+            return conditions
+        }
+
+        private func column(_ expression: Expression) -> Operand? {
+            guard case .column(let path) = expression, path.count == 1 else { return nil }
+            let name = path[0]
+            if let place = schema.place(ofAnyCase: name) {
+                let column = schema.columns[place]
+                let kinds: [ColumnType: Kind] = [
+                    .string: .string, .number: .number, .boolean: .boolean, .date: .date,
+                ]
+                return kinds[column.type].map { .column(source: schema.source(of: column.name), kind: $0) }
+            }
+            guard let system = SystemColumn(anyCase: name), schema.systemColumns.contains(system) else { return nil }
+            let kinds: [SystemColumn: Kind] = [
+                .id: .string, .createdAt: .date, .updatedAt: .date, .version: .version, .deleted: .boolean,
+            ]
+            return kinds[system].map { .column(source: schema.source(of: system), kind: $0) }
+        }
+
+        private func compare(
+            _ comparison: Expression.Comparison, _ left: Expression, _ right: Expression
+        ) -> Condition? {
+            guard let operand = column(left), case .column(_, let kind) = operand else {
+                // The other way round.
+                guard case .literal = left, column(right) != nil else { return nil }
+                return compare(comparison.mirrored, right, left)
+            }
+            if case .literal(.null, _) = right {
+                switch comparison {
+                case .equal: return .isNull(operand, true)
+                case .notEqual: return .isNull(operand, false)
+                default: return nil
+                }
+            }
+            if let other = column(right), case .column(_, let otherKind) = other {
+                return kind == otherKind && kind != .version ? .compare(operand, comparison.sign, other) : nil
+            }
+            guard case .literal(let value, _) = right, let bound = Translation.bound(value, to: kind) else {
+                return nil
+            }
+            if kind == .boolean || kind == .version, comparison != .equal && comparison != .notEqual { return nil }
+            return .compare(operand, comparison.sign, .value(bound))
+        }
+
+        private func oneOf(_ value: Expression, _ choices: [Expression]) -> Condition? {
+            guard let operand = column(value), case .column(_, let kind) = operand, !choices.isEmpty else { return nil }
+            var bound: [Operand] = []
+            for choice in choices {
+                guard case .literal(let value, _) = choice, let value = Translation.bound(value, to: kind) else {
+                    return nil
+                }
+                bound.append(.value(value))
+            }
+            return .oneOf(operand, bound)
+        }
+
+        private func text(_ function: Expression.Function, _ arguments: [Expression]) -> Condition? {
+            guard [.contains, .startswith, .endswith].contains(function), let operand = column(arguments[0]),
+                case .column(_, .string) = operand, case .literal(.string(let part), _) = arguments[1], !part.isEmpty,
+                !part.utf8.contains(0)
+            else { return nil }
+            return .text(function, operand, part)
+        }
+
+        /// A literal as a column of a kind is compared with it; nil if the two are not of one kind.
+        private static func bound(_ value: Value, to kind: Kind) -> SQLValue? {
+            switch (kind, value) {
+            // To the evaluator a text of a date's form is a date, where it meets one.
+            case (.string, .string(let text)): text.utf8.contains(0) ? nil : .text(text)
+            case (.number, .integer(let number)): .integer(number)
+            case (.number, .double(let number)): .double(number)
+            case (.boolean, .bool(let flag)): .bool(flag)
+            case (.date, .date(let date)): bound(date)
+            case (.date, .string(let text)): Timestamp(text).flatMap(bound)
+            case (.version, .string(let text)): RowVersion.change(text).map { .integer($0) }
+            default: nil
+            }
+        }
+
+        /// Rows have whole milliseconds: a moment between two is left to the evaluator.
+        private static func bound(_ date: Timestamp) -> SQLValue? {
+            let isWhole = date.instant.nanoseconds % 1_000_000 == 0
+            return isWhole && date.instant.seconds >= -62_135_596_800 ? .date(date.instant.milliseconds) : nil
+        }
+    }
+}
+
+extension Expression {
+    /// The parts of a chain of `and` or of `or`, in order.
+    fileprivate func chain(isAnd: Bool) -> [Expression] {
+        var parts: [Expression] = []
+        var rest = self
+        while true {
+            switch rest {
+            case .and(let left, let right) where isAnd:
+                parts.append(right)
+                rest = left
+            case .or(let left, let right) where !isAnd:
+                parts.append(right)
+                rest = left
+            default:
+                parts.append(rest)
+                return parts.reversed()
+            }
+        }
+    }
+
+    /// On a server `ne` does not hold for null, other than in the tables of a client: as both protocols' databases have it.
+    var withServersNotEqual: Expression {
+        switch self {
+        case .compare(.notEqual, let left, let right) where !left.isNull && !right.isNull:
+            .not(.compare(.equal, left.withServersNotEqual, right.withServersNotEqual))
+        case .compare(let comparison, let left, let right):
+            .compare(comparison, left.withServersNotEqual, right.withServersNotEqual)
+        case .not(let inner): .not(inner.withServersNotEqual)
+        case .and(let left, let right): .and(left.withServersNotEqual, right.withServersNotEqual)
+        case .or(let left, let right): .or(left.withServersNotEqual, right.withServersNotEqual)
+        default: self
+        }
+    }
+
+    private var isNull: Bool {
+        if case .literal(.null, _) = self { return true }
+        return false
+    }
+
+    /// The columns that it names.
+    var columns: Set<String> {
+        switch self {
+        case .column(let path): [path[0]]
+        case .literal: []
+        case .compare(_, let left, let right), .arithmetic(_, let left, let right), .and(let left, let right),
+            .or(let left, let right):
+            left.columns.union(right.columns)
+        case .negate(let inner), .not(let inner): inner.columns
+        case .oneOf(let value, let choices): choices.reduce(value.columns) { $0.union($1.columns) }
+        case .call(_, let arguments): arguments.reduce([]) { $0.union($1.columns) }
+        }
+    }
+}
+
+extension Expression.Comparison {
+    fileprivate var sign: String {
+        switch self {
+        case .equal: "="
+        case .notEqual: "<>"
+        case .greater: ">"
+        case .greaterOrEqual: ">="
+        case .less: "<"
+        case .lessOrEqual: "<="
+        }
+    }
+
+    /// The same with its sides exchanged.
+    fileprivate var mirrored: Expression.Comparison {
+        switch self {
+        case .equal, .notEqual: self
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// The door to a database: statements in, rows out, one at a time. What the statements mean is said elsewhere.
+
+/// A row while it is shown.
+protocol SQLRow {
+    func value(_ index: Int) -> SQLValue
+}
+
+/// A connection, used by one thread at a time.
+protocol SQLConnection: AnyObject {
+    /// Runs a statement, and shows its rows until told that no more are wanted.
+    func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure)
+    /// Runs words of SQL without values and without rows.
+    func execute(_ text: String) throws(StoreFailure)
+    /// The columns of a table with their declared types; none if there is no table.
+    func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)]
+}
+
+/// Connections to one database.
+protocol SQLDatabase: Sendable {
+    var dialect: SQLDialect { get }
+    /// Waits for a connection and lends it.
+    func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
+    func write<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
+    func close()
+}
+
+extension SQLConnection {
+    func run(_ statement: SQLStatement) throws(StoreFailure) {
+        try run(statement) { _ in true }
+    }
+
+    /// The values of the first row.
+    func first(_ statement: SQLStatement, count: Int) throws(StoreFailure) -> [SQLValue]? {
+        var values: [SQLValue]?
+        try run(statement) { row in
+            values = (0..<count).map { row.value($0) }
+            return false
+        }
+        return values
+    }
+
+    /// Between `begin` and the end of a transaction; what throws is taken back.
+    func transaction<Result>(
+        _ begin: String, _ body: () throws(StoreFailure) -> (result: Result, keeps: Bool)
+    ) throws(StoreFailure) -> Result {
+        try execute(begin)
+        do throws(StoreFailure) {
+            let (result, keeps) = try body()
+            try execute(keeps ? "COMMIT" : "ROLLBACK")
+            return result
+        } catch {
+            // The first failure is the one to tell.
+            _ = try? execute("ROLLBACK")
+            throw error
+        }
+    }
+}

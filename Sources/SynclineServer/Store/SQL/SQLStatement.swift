@@ -1,0 +1,144 @@
+// Statements of SQL as values: a text whose only literals are the server's own, and the values that are bound to it.
+// Nothing that a client sent is ever part of the text, but names of columns that were checked and are quoted.
+
+import SynclineCore
+import SynclineWire
+
+/// What a database stores and is given.
+enum SQLValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case text(String)
+    /// Milliseconds since 1970.
+    case date(Int64)
+    case json(String)
+}
+
+/// A text, and the values for its placeholders in order.
+struct SQLStatement: Hashable, Sendable {
+    let dialect: SQLDialect
+    private(set) var text = ""
+    private(set) var values: [SQLValue] = []
+
+    init(_ dialect: SQLDialect, _ text: String = "") {
+        self.dialect = dialect
+        self.text = text
+    }
+
+    /// Adds words of SQL.
+    mutating func add(_ text: String) {
+        self.text += text
+    }
+
+    /// Adds a name.
+    mutating func add(name: String) {
+        text += SQLDialect.quoted(name)
+    }
+
+    /// Adds a placeholder for a value.
+    mutating func add(_ value: SQLValue) {
+        values.append(value)
+        text += dialect.placeholder(values.count, for: value)
+    }
+
+    mutating func add(_ other: SQLStatement) {
+        guard !other.values.isEmpty else { return add(other.text) }
+        precondition(dialect == .sqlite || values.isEmpty, "numbered placeholders can't be moved")
+        text += other.text
+        values += other.values
+    }
+}
+
+/// In what the two databases differ.
+enum SQLDialect: Hashable, Sendable {
+    case sqlite
+    case postgres
+
+    static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    /// PostgreSQL is told what type it gets, so that it does not guess by what stands beside it.
+    func placeholder(_ number: Int, for value: SQLValue) -> String {
+        switch self {
+        case .sqlite: "?"
+        case .postgres:
+            switch value {
+            case .null: "$\(number)"
+            case .bool: "$\(number)::boolean"
+            case .integer: "$\(number)::bigint"
+            case .double: "$\(number)::numeric"
+            case .text: "$\(number)::text"
+            case .date: "$\(number)::timestamptz"
+            case .json: "$\(number)::json"
+            }
+        }
+    }
+
+    /// The type of a column. In SQLite's strict tables ANY keeps integers and doubles as they are.
+    func type(_ type: ColumnType) -> String {
+        switch (self, type) {
+        case (.sqlite, .string), (.sqlite, .date), (.sqlite, .json): "TEXT"
+        case (.sqlite, .boolean): "INTEGER"
+        case (.sqlite, .number): "ANY"
+        case (.postgres, .string): "text COLLATE \"C\""
+        case (.postgres, .number): "numeric"
+        case (.postgres, .boolean): "boolean"
+        case (.postgres, .date): "timestamptz"
+        case (.postgres, .json): "json"
+        }
+    }
+
+    var bigInteger: String { self == .sqlite ? "INTEGER" : "bigint" }
+
+    /// What makes an order put null first where it ascends, and last where it descends.
+    func nulls(isDescending: Bool) -> String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: isDescending ? " NULLS LAST" : " NULLS FIRST"
+        }
+    }
+}
+
+extension ColumnType {
+    /// A checked value as the database is given it.
+    func bound(_ value: Value) -> SQLValue {
+        switch (self, value) {
+        case (_, .null): .null
+        case (.json, _): .json(value.json)
+        case (_, .bool(let flag)): .bool(flag)
+        case (_, .integer(let number)): .integer(number)
+        case (_, .double(let number)): .double(number)
+        case (_, .string(let text)): .text(text)
+        case (_, .date(let date)): .date(date.instant.milliseconds)
+        default: .json(value.json)
+        }
+    }
+
+    /// What the database gave, as a value.
+    func value(_ stored: SQLValue) -> Value {
+        switch (self, stored) {
+        case (_, .null): return .null
+        case (.boolean, .integer(let number)): return .bool(number != 0)
+        case (.date, .text(let text)):
+            return Timestamp(text).map { .date(Timestamp(.init(milliseconds: $0.instant.milliseconds))) }
+                ?? .string(text)
+        case (.json, .text(let text)), (.json, .json(let text)):
+            return (try? Value(json: text.utf8)) ?? .string(text)
+        case (_, .bool(let flag)): return .bool(flag)
+        case (_, .integer(let number)): return .integer(number)
+        case (_, .double(let number)): return .double(number)
+        case (_, .text(let text)), (_, .json(let text)): return .string(text)
+        case (_, .date(let time)): return .date(Timestamp(.init(milliseconds: time)))
+        }
+    }
+}
+
+extension Timestamp {
+    /// A moment as SQLite's text: as long as any other, so that texts stand in the order of the moments.
+    static func text(milliseconds: Int64) -> String {
+        Timestamp(.init(milliseconds: milliseconds)).description
+    }
+}

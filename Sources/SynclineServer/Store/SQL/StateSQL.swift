@@ -1,0 +1,174 @@
+// The server's own tables: where the order of changes stands, which columns tables have come to have, what was deleted for
+// good, and which operations were carried out.
+
+import SynclineCore
+
+enum StateSQL {
+    /// A program refuses a database of a later one.
+    static let format: Int64 = 1
+
+    static func create(_ dialect: SQLDialect) -> [String] {
+        let (big, text) = (dialect.bigInteger, dialect.type(.string))
+        return [
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_state" ("one" \(big) NOT NULL PRIMARY KEY CHECK ("one" = 1), \
+            "format" \(big) NOT NULL, "epoch" \(text) NOT NULL, "change" \(big) NOT NULL, "time" \(big) NOT NULL, \
+            "schema" \(big) NOT NULL, "purged" \(big) NOT NULL)
+            """,
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_columns" ("place" \(big) NOT NULL PRIMARY KEY, \
+            "table" \(text) NOT NULL, "name" \(text) NOT NULL, "type" \(text) NOT NULL)
+            """,
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_tombstones" ("table" \(text) NOT NULL, "id" \(text) NOT NULL, \
+            "owner" \(text), "change" \(big) NOT NULL, "time" \(big) NOT NULL, PRIMARY KEY ("table", "id"))
+            """,
+            """
+            CREATE INDEX IF NOT EXISTS "syncline_tombstones_change" ON "syncline_tombstones" ("table", "change")
+            """,
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_operations" ("caller" \(text) NOT NULL, "id" \(text) NOT NULL, \
+            "time" \(big) NOT NULL, "table" \(text) NOT NULL, "kind" \(text) NOT NULL, "row" \(text) NOT NULL, \
+            PRIMARY KEY ("caller", "id"))
+            """,
+            """
+            CREATE INDEX IF NOT EXISTS "syncline_operations_time" ON "syncline_operations" ("time")
+            """,
+        ]
+    }
+
+    static func begin(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(dialect, #"INSERT INTO "syncline_state" VALUES (1, \#(format), "#)
+        statement.add(.text(epoch))
+        statement.add(", 0, 0, 0, 0) ON CONFLICT DO NOTHING")
+        return statement
+    }
+
+    /// Takes the next change numbers and a time that is behind every earlier one: two transactions never share a
+    /// millisecond, so that who has read one has read all of it. The row is locked until the transaction ends, which
+    /// puts transactions in the order of their numbers, whichever process they are in.
+    static func stamp(_ count: Int, now: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        let larger = dialect == .sqlite ? "max" : "greatest"
+        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "change" = "change" + "#)
+        statement.add(.integer(Int64(count)))
+        statement.add(#", "time" = \#(larger)("time" + 1, "#)
+        statement.add(.integer(now))
+        statement.add(#") RETURNING "change", "time", "schema""#)
+        return statement
+    }
+
+    static func mark(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"SELECT "epoch", "change", "purged", "format" FROM "syncline_state""#)
+    }
+
+    // MARK: Columns
+
+    static func columns(_ dialect: SQLDialect) -> SQLStatement {
+        // A left join, so that the number comes even where there are no columns.
+        SQLStatement(
+            dialect,
+            """
+            SELECT s."schema", c."table", c."name", c."type" FROM "syncline_state" s \
+            LEFT JOIN "syncline_columns" c ON c."place" >= 0 ORDER BY c."place"
+            """)
+    }
+
+    static func add(_ column: Column, to table: String, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(
+            dialect,
+            #"INSERT INTO "syncline_columns" SELECT coalesce(max("place"), 0) + 1, "#)
+        statement.add(.text(table))
+        statement.add(", ")
+        statement.add(.text(column.name))
+        statement.add(", ")
+        statement.add(.text(column.type.rawValue))
+        statement.add(#" FROM "syncline_columns""#)
+        return statement
+    }
+
+    // MARK: Tombstones
+
+    static func bury(_ row: TableRowName, owner: String?, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(dialect, #"INSERT INTO "syncline_tombstones" VALUES ("#)
+        statement.add(.text(row.table))
+        statement.add(", ")
+        statement.add(.text(row.id))
+        statement.add(", ")
+        statement.add(owner.map { .text($0) } ?? .null)
+        statement.add(", ")
+        statement.add(.integer(stamp.change))
+        statement.add(", ")
+        statement.add(.integer(stamp.time))
+        statement.add(
+            #") ON CONFLICT ("table", "id") DO UPDATE SET "owner" = excluded."owner", "change" = excluded."change","#
+                + #" "time" = excluded."time""#)
+        return statement
+    }
+
+    static func tombstones(_ plan: ChangePlan, isPerUser: Bool, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(
+            dialect, #"SELECT "id", "change", "time" FROM "syncline_tombstones" WHERE "table" = "#)
+        statement.add(.text(plan.table))
+        statement.add(#" AND "change" > "#)
+        statement.add(.integer(plan.since))
+        if let until = plan.until {
+            statement.add(#" AND "change" <= "#)
+            statement.add(.integer(until))
+        }
+        if isPerUser {
+            statement.add(#" AND "owner" = "#)
+            statement.add(.text(plan.owner ?? ""))
+        }
+        statement.add(#" ORDER BY "change" LIMIT \#(plan.limit)"#)
+        return statement
+    }
+
+    /// Forgets what is older than a time, in a table that says when.
+    static func forget(_ table: String, before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(dialect, #"DELETE FROM "\#(table)" WHERE "time" < "#)
+        statement.add(.integer(time))
+        return statement
+    }
+
+    static func setPurged(_ change: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        let larger = dialect == .sqlite ? "max" : "greatest"
+        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "purged" = \#(larger)("purged", "#)
+        statement.add(.integer(change))
+        statement.add(")")
+        return statement
+    }
+
+    // MARK: Operations
+
+    static func operation(_ key: OperationKey, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(
+            dialect, #"SELECT "table", "kind", "row" FROM "syncline_operations" WHERE "caller" = "#)
+        statement.add(.text(key.caller))
+        statement.add(#" AND "id" = "#)
+        statement.add(.text(key.id))
+        return statement
+    }
+
+    static func remember(
+        _ key: OperationKey, time: Int64, table: String, kind: String, row: String, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        var statement = SQLStatement(dialect, #"INSERT INTO "syncline_operations" VALUES ("#)
+        statement.add(.text(key.caller))
+        statement.add(", ")
+        statement.add(.text(key.id))
+        statement.add(", ")
+        statement.add(.integer(time))
+        for text in [table, kind, row] {
+            statement.add(", ")
+            statement.add(.text(text))
+        }
+        statement.add(")")
+        return statement
+    }
+}
+
+/// A row's address.
+struct TableRowName: Hashable {
+    var table: String
+    var id: String
+}

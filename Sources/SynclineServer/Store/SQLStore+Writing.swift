@@ -1,0 +1,197 @@
+// Writes: one transaction for all that a request brings, in which each write is looked up, decided and carried out in turn.
+// Nothing of it is seen, and no number is used up, before all of it is durable.
+
+import SynclineCore
+import SynclineWire
+
+extension SQLStore {
+    func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
+        do throws(StoreFailure) {
+            return try attempt(groups, stopsAtRefusal)
+        } catch {
+            guard case .refused(let refusal) = error else { throw error }
+            // The database refused something, and took all of the transaction back: each group by itself, then.
+            if groups.count == 1 { return [groups[0].map { _ in .refused(refusal, nil) }] }
+            var outcomes: [[WriteOutcome]] = []
+            var isStopped = false
+            for group in groups {
+                let outcome = isStopped ? [group.map { _ in notAttempted }] : try write([group], stopsAtRefusal: false)
+                outcomes += outcome
+                isStopped = isStopped || stopsAtRefusal && outcome[0].contains(where: \.isRefused)
+            }
+            return outcomes
+        }
+    }
+
+    private var notAttempted: WriteOutcome {
+        .refused(Refusal(424, "not-attempted", "An operation before this one was refused"), nil)
+    }
+
+    private func attempt(_ groups: [[TableWrite]], _ stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
+        let count = groups.reduce(0) { $0 + $1.count }
+        if count == 0 { return groups.map { _ in [] } }
+        return try database.write { connection throws(StoreFailure) in
+            var published: Catalogue?
+            let outcomes = try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                var writer = try StoreTransaction(self, connection, count: count)
+                var outcomes: [[WriteOutcome]] = []
+                var isStopped = false
+                for group in groups {
+                    let outcome = isStopped ? group.map { _ in notAttempted } : try writer.write(group)
+                    isStopped = isStopped || stopsAtRefusal && outcome.contains(where: \.isRefused)
+                    outcomes.append(outcome)
+                }
+                published = writer.catalogue
+                return (outcomes, writer.hasEffect)
+            }
+            if let published { publish(published) }
+            return outcomes
+        }
+    }
+}
+
+/// A transaction while it is made.
+private struct StoreTransaction {
+    private let connection: any SQLConnection
+    private let dialect: SQLDialect
+    private(set) var catalogue: SQLStore.Catalogue
+    private(set) var hasEffect = false
+    private var stamp: Stamp
+
+    /// Takes its place in the order of changes.
+    init(_ store: SQLStore, _ connection: any SQLConnection, count: Int) throws(StoreFailure) {
+        self.connection = connection
+        dialect = store.dialect
+        let statement = StateSQL.stamp(count, now: store.surroundings.now(), dialect)
+        guard let values = try connection.first(statement, count: 3) else {
+            throw .broken("the state of the store is gone")
+        }
+        stamp = Stamp(change: values[0].integer - Int64(count), time: values[1].integer)
+        if values[2].integer > store.currentCatalogue.number { try store.refresh(connection) }
+        catalogue = store.currentCatalogue
+    }
+
+    /// Carries out a group: wholly, or not at all.
+    mutating func write(_ group: [TableWrite]) throws(StoreFailure) -> [WriteOutcome] {
+        if group.count == 1 { return [try write(group[0])] }
+        let before = self
+        try connection.execute("SAVEPOINT \"group\"")
+        var outcomes: [WriteOutcome] = []
+        for write in group {
+            let outcome = try self.write(write)
+            outcomes.append(outcome)
+            guard outcome.isRefused else { continue }
+            try connection.execute("ROLLBACK TO SAVEPOINT \"group\"")
+            try connection.execute("RELEASE SAVEPOINT \"group\"")
+            // Numbers are not given twice, not even those of what was taken back.
+            let used = stamp
+            self = before
+            stamp = used
+            let failed = Refusal(424, "group-refused", "Another operation of the group was refused")
+            return group.indices.map { $0 == outcomes.count - 1 ? outcome : .refused(failed, nil) }
+        }
+        try connection.execute("RELEASE SAVEPOINT \"group\"")
+        return outcomes
+    }
+
+    private mutating func write(_ write: TableWrite) throws(StoreFailure) -> WriteOutcome {
+        stamp.change += 1
+        if let known = try remembered(write) { return known }
+        guard let schema = catalogue.tables[write.table] else {
+            return .refused(Refusal(404, "table-not-found", "There is no such table"), nil)
+        }
+        let checked: CheckedItem
+        do throws(Refusal) {
+            checked = try schema.check(write.kind.item)
+        } catch {
+            return .refused(error, nil)
+        }
+        let grown = checked.newColumns.isEmpty ? schema : schema.adding(checked.newColumns)
+        let outcome = write.decide(on: try row(write, schema), checked, grown, stamp)
+        if outcome.isRefused { return outcome }
+        try add(checked.newColumns, to: grown)
+        try apply(outcome, TableSQL(grown, dialect))
+        if let key = write.operation, let kind = OperationMemory.kind(outcome), let row = outcome.row {
+            let text = OperationMemory.text(row)
+            try connection.run(
+                StateSQL.remember(key, time: stamp.time, table: write.table, kind: kind, row: text, dialect))
+        }
+        hasEffect = true
+        return outcome
+    }
+
+    private func row(_ write: TableWrite, _ schema: TableSchema) throws(StoreFailure) -> TableRow? {
+        let statements = TableSQL(schema, dialect)
+        var row: TableRow?
+        try connection.run(statements.row(id: write.id)) { values in
+            row = statements.row(any: values).row
+            return false
+        }
+        return row
+    }
+
+    /// The outcome of an earlier write with the same name.
+    private func remembered(_ write: TableWrite) throws(StoreFailure) -> WriteOutcome? {
+        guard let key = write.operation, let values = try connection.first(StateSQL.operation(key, dialect), count: 3)
+        else { return nil }
+        guard let outcome = OperationMemory.outcome(kind: values[1].text, text: values[2].text),
+            values[0].text == write.table, write.couldBecome(outcome)
+        else {
+            return .refused(
+                Refusal(422, "operation-id-reused", "Another operation was sent with this operation's id before"), nil)
+        }
+        return outcome
+    }
+
+    private func apply(_ outcome: WriteOutcome, _ statements: TableSQL) throws(StoreFailure) {
+        switch outcome {
+        case .inserted(let row): try connection.run(statements.insert(row, stamp))
+        case .changed(let row), .undeleted(let row): try connection.run(statements.update(row, stamp))
+        case .deleted(let row):
+            let definition = statements.schema.definition
+            if definition.softDelete { return try connection.run(statements.update(row, stamp)) }
+            try connection.run(statements.remove(id: row.id))
+            var owner: String?
+            if let column = definition.perUser, case .string(let text)? = row.columns[column] { owner = text }
+            let name = TableRowName(table: definition.name, id: row.id)
+            try connection.run(StateSQL.bury(name, owner: owner, stamp, dialect))
+        case .refused: break
+        }
+    }
+
+    private mutating func add(_ columns: [Column], to schema: TableSchema) throws(StoreFailure) {
+        guard !columns.isEmpty else { return }
+        for column in columns {
+            let (table, name) = (SQLDialect.quoted(schema.definition.source), SQLDialect.quoted(column.name))
+            try connection.execute("ALTER TABLE \(table) ADD COLUMN \(name) \(dialect.type(column.type))")
+            try connection.run(StateSQL.add(column, to: schema.name, dialect))
+        }
+        try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
+        catalogue.tables[schema.name] = schema
+        catalogue.number += 1
+    }
+}
+
+extension TableWrite.Kind {
+    /// The columns that it sets.
+    fileprivate var item: Row {
+        switch self {
+        case .insert(let item), .update(let item), .replace(let item): item
+        case .delete, .undelete: .empty
+        }
+    }
+}
+
+extension TableWrite {
+    /// Whether an outcome can be that of this write: the same kind, of the same row.
+    fileprivate func couldBecome(_ outcome: WriteOutcome) -> Bool {
+        switch (kind, outcome) {
+        // An insert without an id has a new one on every repeat.
+        case (.insert, .inserted): true
+        case (.update, .changed(let row)), (.replace, .changed(let row)), (.delete, .deleted(let row)),
+            (.undelete, .undeleted(let row)):
+            Array(row.id.utf8) == Array(id.utf8)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,234 @@
+// The store over a database of either kind: reads at once, writes in the order of changes. The catalogue of columns may grow
+// in any process; every row is read together with the catalogue's number, so that a stale one is noticed.
+
+import Synchronization
+import SynclineCore
+import SynclineWire
+
+final class SQLStore: TableStore {
+    /// The tables as they are at a number of the schema.
+    struct Catalogue: Sendable {
+        var tables: [String: TableSchema]
+        var number: Int64
+    }
+
+    let database: any SQLDatabase
+    let surroundings: any Surroundings
+    let dialect: SQLDialect
+    private let catalogue: Mutex<Catalogue>
+
+    /// Makes the tables it does not find and learns the columns of those it finds.
+    init(
+        _ database: any SQLDatabase, _ definitions: [TableDefinition], _ surroundings: any Surroundings
+    ) throws(StoreFailure) {
+        self.database = database
+        self.surroundings = surroundings
+        dialect = database.dialect
+        let foundation = StoreFoundation(definitions: definitions, dialect: database.dialect)
+        let epoch = String(surroundings.newHexadecimal().prefix(16))
+        let built = try database.write { connection throws(StoreFailure) in
+            try foundation.lay(connection, epoch: epoch)
+        }
+        catalogue = Mutex(built)
+    }
+
+    func close() { database.close() }
+
+    func schema(_ table: String) -> TableSchema? { catalogue.withLock { $0.tables[table] } }
+
+    var currentCatalogue: Catalogue { catalogue.withLock { $0 } }
+
+    func publish(_ new: Catalogue) {
+        catalogue.withLock { current in
+            if new.number > current.number { current = new }
+        }
+    }
+
+    /// Learns of columns that other processes made.
+    func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
+        publish(try StoreFoundation.catalogue(connection, currentCatalogue.tables.values.map(\.definition), dialect))
+    }
+
+    /// A table that must be there: who asks has looked.
+    private func statements(_ table: String) throws(StoreFailure) -> TableSQL {
+        guard let schema = schema(table) else { throw .broken("no table \(table)") }
+        return TableSQL(schema, dialect)
+    }
+
+    // MARK: Reading
+
+    func row(_ table: String, id: String) throws(StoreFailure) -> TableRow? {
+        try database.read { connection throws(StoreFailure) in
+            try current(connection) { number throws(StoreFailure) in
+                let statements = try statements(table)
+                var row: TableRow?
+                try connection.run(statements.row(id: id)) { values in
+                    (row, number) = statements.row(any: values)
+                    return false
+                }
+                return row
+            }
+        }
+    }
+
+    /// Reads again with the columns of now if a row tells that there are new ones.
+    private func current<Result>(
+        _ connection: any SQLConnection, _ body: (inout Int64) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        while true {
+            let known = currentCatalogue.number
+            var seen = known
+            let result = try body(&seen)
+            if seen <= known { return result }
+            try refresh(connection)
+        }
+    }
+
+    func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
+        try database.read { connection throws(StoreFailure) in
+            try learn(plan, connection)
+            return try current(connection) { number throws(StoreFailure) in
+                let statements = try statements(plan.table)
+                let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
+                var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
+                if filter?.isExact ?? true {
+                    if plan.counts {
+                        let count = try connection.first(statements.count(plan, filter), count: 1)
+                        outcome.count = count.map { Int($0[0].integer) }
+                    }
+                    // One more than wanted tells whether there are more.
+                    var wider = plan
+                    wider.limit += 1
+                    try connection.run(statements.list(wider, filter)) { values in
+                        let (row, schema) = statements.row(any: values)
+                        number = max(number, schema)
+                        if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
+                        return true
+                    }
+                    return outcome
+                }
+                try connection.run(statements.list(plan, filter)) { values in
+                    let (row, schema) = statements.row(any: values)
+                    number = max(number, schema)
+                    guard let filter, filter.filter.matches(row) else { return true }
+                    let place = outcome.count ?? 0
+                    outcome.count = place + 1
+                    if place < plan.skip { return true }
+                    if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
+                    return plan.counts || !outcome.hasMore
+                }
+                if plan.counts { outcome.count = outcome.count ?? 0 } else { outcome.count = nil }
+                return outcome
+            }
+        }
+    }
+
+    /// A column that is not known here may have been made elsewhere.
+    private func learn(_ plan: ListPlan, _ connection: any SQLConnection) throws(StoreFailure) {
+        guard let schema = schema(plan.table), schema.definition.dynamicSchema else { return }
+        let named = (plan.filter?.columns ?? []).union(plan.order.map(\.column))
+        let isKnown = named.allSatisfy { schema.place(ofAnyCase: $0) != nil || SystemColumn(anyCase: $0) != nil }
+        if !isKnown { try refresh(connection) }
+    }
+
+    func mark() throws(StoreFailure) -> StoreMark {
+        try database.read { connection throws(StoreFailure) in try mark(connection) }
+    }
+
+    private func mark(_ connection: any SQLConnection) throws(StoreFailure) -> StoreMark {
+        guard let values = try connection.first(StateSQL.mark(dialect), count: 3) else {
+            throw .broken("the state of the store is gone")
+        }
+        return StoreMark(epoch: values[0].text, change: values[1].integer, purged: values[2].integer)
+    }
+
+    func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
+        try database.read { connection throws(StoreFailure) in
+            try current(connection) { number throws(StoreFailure) in
+                // The mark and the rows are of one moment.
+                try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+                    (try changes(plan, connection, &number), true)
+                }
+            }
+        }
+    }
+
+    private func changes(
+        _ plan: ChangePlan, _ connection: any SQLConnection, _ number: inout Int64
+    ) throws(StoreFailure) -> ChangeOutcome {
+        let statements = try statements(plan.table)
+        let mark = try mark(connection)
+        let filter = plan.filter?.withServersNotEqual
+        var changes: [ChangeOutcome.Change] = []
+        var wider = plan
+        wider.limit += 1
+        var seen = number
+        try connection.run(statements.changes(wider)) { values in
+            let (row, schema) = statements.row(any: values)
+            seen = max(seen, schema)
+            changes.append(
+                .init(number: values.value(4).integer, row: row, isInView: filter?.matches(row) ?? true))
+            return true
+        }
+        number = seen
+        if !statements.schema.definition.softDelete {
+            let graves = StateSQL.tombstones(wider, isPerUser: statements.schema.definition.perUser != nil, dialect)
+            try connection.run(graves) { values in
+                let change = values.value(1).integer
+                let time = Stamp(change: change, time: values.value(2).integer).instant
+                let row = TableRow(
+                    id: values.value(0).text, columns: .empty, createdAt: time, updatedAt: time,
+                    version: RowVersion.text(change), isDeleted: true)
+                changes.append(.init(number: change, row: row, isInView: true))
+                return true
+            }
+            changes.sort { $0.number < $1.number }
+        }
+        let hasMore = changes.count > plan.limit
+        return ChangeOutcome(changes: Array(changes.prefix(plan.limit)), hasMore: hasMore, mark: mark)
+    }
+
+    // MARK: Purging
+
+    func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
+        let now = surroundings.now()
+        try database.write { connection throws(StoreFailure) in
+            try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                if let time { try purge(before: time, connection) }
+                try connection.run(StateSQL.forget("syncline_operations", before: now - 86_400_000, dialect))
+                return ((), true)
+            }
+        }
+    }
+
+    /// Times and change numbers have one order: what was changed up to the latest of the purged is what may be gone.
+    private func purge(before time: Int64, _ connection: any SQLConnection) throws(StoreFailure) {
+        var latest: Int64 = 0
+        for schema in currentCatalogue.tables.values where schema.systemColumns.contains(.deleted) {
+            let statements = TableSQL(schema, dialect)
+            let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
+            latest = max(latest, purged?[0].integer ?? 0)
+            try connection.run(statements.purge(before: time))
+        }
+        var grave = SQLStatement(dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < "#)
+        grave.add(.integer(time))
+        latest = max(latest, try connection.first(grave, count: 1)?[0].integer ?? 0)
+        try connection.run(StateSQL.forget("syncline_tombstones", before: time, dialect))
+        try connection.run(StateSQL.setPurged(latest, dialect))
+    }
+}
+
+extension SQLDialect {
+    /// A transaction that sees one moment.
+    var beginReading: String {
+        self == .sqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    }
+
+    var beginWriting: String {
+        self == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN ISOLATION LEVEL READ COMMITTED"
+    }
+}
+
+extension TableSQL {
+    func row(any values: any SQLRow) -> (row: TableRow, schema: Int64) { row(values) }
+}

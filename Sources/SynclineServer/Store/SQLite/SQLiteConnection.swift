@@ -1,0 +1,135 @@
+// A connection to an SQLite file. Statements are prepared once and kept by their text; one thread uses it at a time.
+
+import CSQLite
+import SynclineCore
+
+final class SQLiteConnection: SQLConnection {
+    private let handle: OpaquePointer
+    private var statements: [String: OpaquePointer] = [:]
+    /// Texts that a client's filters make are endless in number.
+    private static let statementLimit = 200
+
+    /// Opens a file; `isReader` for one that never writes.
+    init(path: String, isReader: Bool) throws(StoreFailure) {
+        var opened: OpaquePointer?
+        let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        // One thread at a time: SQLite's own lock would be one too many.
+        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard let opened, code == SQLITE_OK else {
+            let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw .broken("the database \(path) can't be opened: \(reason)")
+        }
+        handle = opened
+        sqlite3_busy_timeout(handle, 5000)
+        // A name in double quotes that is no column is a mistake, never a text.
+        syncline_sqlite_refuse_text_in_double_quotes(handle)
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(handle)
+    }
+
+    func execute(_ text: String) throws(StoreFailure) {
+        try run(SQLStatement(.sqlite, text))
+    }
+
+    func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
+        let prepared = try prepare(statement.text)
+        defer {
+            sqlite3_reset(prepared)
+            sqlite3_clear_bindings(prepared)
+        }
+        for (index, value) in statement.values.enumerated() { try bind(value, Int32(index + 1), prepared) }
+        while true {
+            switch sqlite3_step(prepared) {
+            case SQLITE_ROW: if !each(SQLiteRow(statement: prepared)) { return }
+            case SQLITE_DONE: return
+            case let code: throw failure(code)
+            }
+        }
+    }
+
+    func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)] {
+        var statement = SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(")
+        statement.add(.text(table))
+        statement.add(")")
+        var columns: [(name: String, type: String)] = []
+        try run(statement) { row in
+            columns.append((row.value(0).text, row.value(1).text))
+            return true
+        }
+        return columns
+    }
+
+    private func prepare(_ text: String) throws(StoreFailure) -> OpaquePointer {
+        if let known = statements[text] { return known }
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard code == SQLITE_OK, let prepared else { throw failure(code) }
+        if statements.count >= SQLiteConnection.statementLimit {
+            for statement in statements.values { sqlite3_finalize(statement) }
+            statements = [:]
+        }
+        statements[text] = prepared
+        return prepared
+    }
+
+    private func bind(_ value: SQLValue, _ index: Int32, _ statement: OpaquePointer) throws(StoreFailure) {
+        let code: Int32
+        switch value {
+        case .null: code = sqlite3_bind_null(statement, index)
+        case .bool(let flag): code = sqlite3_bind_int64(statement, index, flag ? 1 : 0)
+        case .integer(let number): code = sqlite3_bind_int64(statement, index, number)
+        case .double(let number): code = sqlite3_bind_double(statement, index, number)
+        case .text(let text), .json(let text): code = bind(text, index, statement)
+        case .date(let time): code = bind(Timestamp.text(milliseconds: time), index, statement)
+        }
+        if code != SQLITE_OK { throw failure(code) }
+    }
+
+    private func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) -> Int32 {
+        var text = text
+        return text.withUTF8 { utf8 in
+            // An empty buffer may have no address, which would be null to SQLite.
+            guard let start = utf8.baseAddress, !utf8.isEmpty else {
+                return syncline_sqlite_bind_text(statement, index, "", 0)
+            }
+            return start.withMemoryRebound(to: CChar.self, capacity: utf8.count) {
+                syncline_sqlite_bind_text(statement, index, $0, Int32(clamping: utf8.count))
+            }
+        }
+    }
+
+    private func failure(_ code: Int32) -> StoreFailure {
+        let reason = String(cString: sqlite3_errmsg(handle))
+        switch code & 0xff {
+        case SQLITE_BUSY, SQLITE_LOCKED: return .busy("the database is locked: \(reason)")
+        case SQLITE_CONSTRAINT:
+            return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
+        case SQLITE_TOOBIG:
+            return .refused(Refusal(413, "too-large", "A value is larger than the database can hold"))
+        case SQLITE_FULL: return .busy("the disk is full")
+        default: return .broken("\(reason) (SQLite code \(code))")
+        }
+    }
+}
+
+/// The row a statement stands on.
+private struct SQLiteRow: SQLRow {
+    let statement: OpaquePointer
+
+    func value(_ index: Int) -> SQLValue {
+        let index = Int32(index)
+        switch sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
+        case SQLITE_FLOAT: return .double(sqlite3_column_double(statement, index))
+        case SQLITE_NULL: return .null
+        default:
+            guard let text = sqlite3_column_text(statement, index) else { return .null }
+            let count = Int(sqlite3_column_bytes(statement, index))
+            return .text(String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// An SQLite file: one connection that writes, and as many that read as there are threads. In the write-ahead mode readers
+// never wait for the writer; every commit is synced before it is told.
+
+import SynclineCore
+
+final class SQLiteDatabase: SQLDatabase {
+    let dialect = SQLDialect.sqlite
+    private let writer: ConnectionPool<SQLiteConnection>
+    private let readers: ConnectionPool<SQLiteConnection>
+
+    init(path: String, readers count: Int = 16) throws(StoreFailure) {
+        // The file is made, and found to be a database, at once.
+        _ = try SQLiteDatabase.writer(path)
+        writer = ConnectionPool(limit: 1) { () throws(StoreFailure) in try SQLiteDatabase.writer(path) }
+        readers = ConnectionPool(limit: count) { () throws(StoreFailure) in
+            try SQLiteConnection(path: path, isReader: true)
+        }
+    }
+
+    private static func writer(_ path: String) throws(StoreFailure) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, isReader: false)
+        try connection.execute("PRAGMA journal_mode = WAL")
+        try connection.execute("PRAGMA synchronous = FULL")
+        // Pages in KiB, with a minus.
+        try connection.execute("PRAGMA cache_size = -65536")
+        return connection
+    }
+
+    func read<Result>(
+        _ body: (any SQLConnection) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        try readers.withConnection { connection throws(StoreFailure) in try body(connection) }
+    }
+
+    func write<Result>(
+        _ body: (any SQLConnection) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        try writer.withConnection { connection throws(StoreFailure) in try body(connection) }
+    }
+
+    func close() {
+        readers.drain()
+        writer.drain()
+    }
+}

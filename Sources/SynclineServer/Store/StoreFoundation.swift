@@ -1,0 +1,160 @@
+// What is done to a database when a server starts: the server's own tables, the served tables that are missing, and a look
+// at those that are there. Tables that somebody else made are served as they are, or refused with what they lack.
+
+import SynclineCore
+
+struct StoreFoundation {
+    let definitions: [TableDefinition]
+    let dialect: SQLDialect
+
+    func lay(_ connection: any SQLConnection, epoch: String) throws(StoreFailure) -> SQLStore.Catalogue {
+        try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+            // Two processes that start at once do this one after the other.
+            if dialect == .postgres { try connection.execute("SELECT pg_advisory_xact_lock(1937337965)") }
+            for text in StateSQL.create(dialect) { try connection.execute(text) }
+            try connection.run(StateSQL.begin(epoch: epoch, dialect))
+            if let values = try connection.first(StateSQL.mark(dialect), count: 4), values[3].integer > StateSQL.format
+            {
+                throw .refused(
+                    Refusal(500, "store-newer", "the store was made by a newer syncline-server; use that one"))
+            }
+            let known = try StoreFoundation.catalogue(connection, definitions, dialect)
+            for definition in definitions { try lay(definition, known, connection) }
+            return (try StoreFoundation.catalogue(connection, definitions, dialect), true)
+        }
+    }
+
+    /// The tables as the database has them now.
+    static func catalogue(
+        _ connection: any SQLConnection, _ definitions: [TableDefinition], _ dialect: SQLDialect
+    ) throws(StoreFailure) -> SQLStore.Catalogue {
+        var columns: [String: [Column]] = [:]
+        var number: Int64 = 0
+        try connection.run(StateSQL.columns(dialect)) { values in
+            number = values.value(0).integer
+            if case .text(let table) = values.value(1), let type = ColumnType(rawValue: values.value(3).text) {
+                columns[table, default: []].append(Column(values.value(2).text, type))
+            }
+            return true
+        }
+        var tables: [String: TableSchema] = [:]
+        for definition in definitions {
+            if let own = columns[definition.name] {
+                tables[definition.name] = TableSchema(definition, columns: own.filter { !$0.name.isEmpty })
+            } else {
+                tables[definition.name] = try foreign(definition, connection)
+            }
+        }
+        return SQLStore.Catalogue(tables: tables, number: number)
+    }
+
+    /// Makes a table that is missing, or adds declared columns to one that a server made.
+    private func lay(
+        _ definition: TableDefinition, _ known: SQLStore.Catalogue, _ connection: any SQLConnection
+    ) throws(StoreFailure) {
+        let declared = TableSchema.declared(definition)
+        let present = try connection.columns(of: definition.source)
+        let table = SQLDialect.quoted(definition.source)
+        if present.isEmpty {
+            try create(definition, declared, connection)
+            // A table without columns is the server's, too.
+            for column in declared.isEmpty ? [Column("", .string)] : declared {
+                try connection.run(StateSQL.add(column, to: definition.name, dialect))
+            }
+        } else if let schema = known.tables[definition.name], schema.isOwn {
+            for column in declared {
+                if let place = schema.place(of: column.name) {
+                    let type = schema.columns[place].type
+                    guard type != column.type else { continue }
+                    throw .refused(
+                        Refusal(
+                            500, "column-type",
+                            "column \(column.name) of table \(definition.name) is \(type.rawValue), not "
+                                + column.type.rawValue))
+                }
+                let name = SQLDialect.quoted(column.name)
+                try connection.execute("ALTER TABLE \(table) ADD COLUMN \(name) \(dialect.type(column.type))")
+                try connection.run(StateSQL.add(column, to: definition.name, dialect))
+            }
+        } else {
+            return
+        }
+        try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
+    }
+
+    private func create(
+        _ definition: TableDefinition, _ columns: [Column], _ connection: any SQLConnection
+    ) throws(StoreFailure) {
+        let table = SQLDialect.quoted(definition.source)
+        let (text, date, flag) = (dialect.type(.string), dialect.type(.date), dialect.type(.boolean))
+        var parts = [
+            "\"id\" \(text) NOT NULL PRIMARY KEY", "\"createdAt\" \(date) NOT NULL", "\"updatedAt\" \(date) NOT NULL",
+            "\"version\" \(dialect.bigInteger) NOT NULL", "\"deleted\" \(flag) NOT NULL",
+        ]
+        parts += columns.map { "\(SQLDialect.quoted($0.name)) \(dialect.type($0.type))" }
+        let options = dialect == .sqlite ? " STRICT, WITHOUT ROWID" : ""
+        try connection.execute("CREATE TABLE \(table) (\(parts.joined(separator: ", ")))\(options)")
+        let indexes = [("updatedAt", "INDEX", "\"updatedAt\", \"id\""), ("version", "UNIQUE INDEX", "\"version\"")]
+        for (name, kind, keys) in indexes {
+            let index = SQLDialect.quoted("syncline_\(definition.source)_\(name)")
+            try connection.execute("CREATE \(kind) \(index) ON \(table) (\(keys))")
+        }
+        if let owner = definition.perUser {
+            let index = SQLDialect.quoted("syncline_\(definition.source)_owner")
+            try connection.execute("CREATE INDEX \(index) ON \(table) (\(SQLDialect.quoted(owner)), \"updatedAt\")")
+        }
+    }
+
+    // MARK: Tables that somebody else made
+
+    private static func foreign(
+        _ definition: TableDefinition, _ connection: any SQLConnection
+    ) throws(StoreFailure) -> TableSchema? {
+        let present = try connection.columns(of: definition.source)
+        if present.isEmpty { return nil }
+        var fixed = definition
+        fixed.dynamicSchema = false
+        let bare = TableSchema(fixed, columns: [])
+        let names = Set(present.map(\.name))
+        let system = Set(SystemColumn.allCases.filter { names.contains(bare.source(of: $0)) })
+        var needed: [SystemColumn] = [.id, .updatedAt, .version]
+        if definition.softDelete { needed.append(.deleted) }
+        var missing = needed.filter { !system.contains($0) }.map { bare.source(of: $0) }
+        var columns = TableSchema.declared(definition)
+        if columns.isEmpty {
+            let taken = Set(system.map { bare.source(of: $0) })
+            columns = present.filter { !taken.contains($0.name) }.compactMap { column in
+                ColumnType(declared: column.type).map { Column(column.name, $0) }
+            }
+        }
+        missing += columns.map { bare.source(of: $0.name) }.filter { !names.contains($0) }
+        guard missing.isEmpty else {
+            throw .refused(
+                Refusal(
+                    500, "table-lacks-columns",
+                    "table \(definition.source) was not made by syncline-server and lacks \(missing.joined(separator: ", "))"
+                        + "; add the columns, or name those it has with \"map\""))
+        }
+        return TableSchema(fixed, columns: columns, systemColumns: system, isOwn: false)
+    }
+}
+
+extension ColumnType {
+    /// The type that serves a column which a database declares; nil for one whose values can't be shown.
+    init?(declared type: String) {
+        let type = type.lowercased()
+        if type.contains("json") {
+            self = .json
+        } else if type.contains("bool") {
+            self = .boolean
+        } else if type.contains("timestamp") || type.contains("date") {
+            self = .date
+        } else if ["int", "num", "real", "double", "float", "dec", "any"].contains(where: type.contains) {
+            self = .number
+        } else if ["char", "text", "clob", "uuid"].contains(where: type.contains) {
+            self = .string
+        } else {
+            return nil
+        }
+    }
+}

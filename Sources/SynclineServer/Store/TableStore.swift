@@ -1,0 +1,95 @@
+// Where the rows are: a database behind a handful of questions. Calls block; each is whole or has no effect.
+
+import SynclineCore
+import SynclineWire
+
+protocol TableStore: Sendable {
+    /// A table as it is now; nil if there is none of the name.
+    func schema(_ table: String) -> TableSchema?
+    /// The row of an id, deleted or not.
+    func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
+    func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
+    /// Carries out writes in one transaction, durable when this returns. Of a group all are done or none.
+    func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]]
+    func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome
+    /// Where the order of changes stands.
+    func mark() throws(StoreFailure) -> StoreMark
+    /// Forgets tombstones that were made before a time, and operations that are older than a day.
+    func purge(tombstonesBefore time: Int64?) throws(StoreFailure)
+    func close()
+}
+
+/// Which rows of a table are wanted.
+struct ListPlan: Hashable, Sendable {
+    var table: String
+    var filter: Expression?
+    var order: [Query.Key] = []
+    var skip = 0
+    var limit: Int
+    var includesDeleted = false
+    var counts = false
+    var owner: String?
+
+    init(table: String, limit: Int) {
+        self.table = table
+        self.limit = limit
+    }
+}
+
+struct ListOutcome: Hashable, Sendable {
+    var rows: [TableRow]
+    /// Whether there are more behind them.
+    var hasMore: Bool
+    var count: Int?
+}
+
+/// Which changes of a table are wanted.
+struct ChangePlan: Hashable, Sendable {
+    var table: String
+    /// Those behind this change.
+    var since: Int64
+    /// And not behind this one.
+    var until: Int64?
+    var limit: Int
+    /// Rows that it does not match have left the view.
+    var filter: Expression?
+    var owner: String?
+
+    init(table: String, since: Int64, limit: Int) {
+        self.table = table
+        self.since = since
+        self.limit = limit
+    }
+}
+
+struct ChangeOutcome: Hashable, Sendable {
+    struct Change: Hashable, Sendable {
+        var number: Int64
+        var row: TableRow
+        var isInView: Bool
+    }
+
+    var changes: [Change]
+    var hasMore: Bool
+    var mark: StoreMark
+}
+
+/// A moment in the order of changes.
+struct StoreMark: Hashable, Sendable {
+    /// Another one means another database: nothing of what was known holds.
+    var epoch: String
+    /// The latest change.
+    var change: Int64
+    /// Tombstones of changes up to here may be gone.
+    var purged: Int64
+}
+
+/// Why a store could not do what it was asked.
+enum StoreFailure: Error, Hashable, Sendable {
+    /// It may work in a moment.
+    case busy(String)
+    /// The request can't be carried out on the tables as they are.
+    case refused(Refusal)
+    /// A defect, or a broken database. The text is for the log, never for a client.
+    case broken(String)
+}

@@ -1,0 +1,27 @@
+// The conditions of HTTP on the row that is to be changed or read. The older protocol knows `If-Match` alone.
+
+import SynclineCore
+import SynclineWire
+
+struct WriteConditions: Hashable, Sendable {
+    var match: TableRequest.Condition?
+    /// `If-None-Match`.
+    var noneMatch: TableRequest.Condition?
+    var unmodifiedSince: Timestamp.Instant?
+
+    init() {}
+
+    /// Why a row is not to be written; nil if it may be. `version` is what the body of an older client says.
+    func refusal(_ row: TableRow, _ version: String?, isOld: Bool) -> Refusal? {
+        if let match {
+            guard match.allows(row.version) else { return WriteConditions.failed }
+        } else if isOld, let version, version != row.version {
+            return Refusal(409, "version-conflict", "The item has another version")
+        }
+        if noneMatch?.allows(row.version) == true { return WriteConditions.failed }
+        if let unmodifiedSince, row.updatedAt.seconds > unmodifiedSince.seconds { return WriteConditions.failed }
+        return nil
+    }
+
+    private static let failed = Refusal(412, "version-conflict", "The item is not as the request wants it")
+}

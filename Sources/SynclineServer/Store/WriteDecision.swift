@@ -1,0 +1,175 @@
+// What a write makes of the row that is there: a function of both, of the write's conditions and of the stamp it would get.
+// Both databases carry out what is decided here and decide nothing themselves.
+
+import SynclineCore
+import SynclineWire
+
+/// A change that a client asks for, its access already granted.
+struct TableWrite: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case insert(Row)
+        case update(Row)
+        case replace(Row)
+        case delete
+        case undelete
+    }
+
+    var table: String
+    var id: String
+    var kind: Kind
+    var serverProtocol: ServerProtocol
+    /// What `If-Match`, and its kin, ask of the row.
+    var conditions = WriteConditions()
+    /// A version in the body, which the older protocol takes for a condition.
+    var version: String?
+    /// Whose rows are seen, where a table has rows of users.
+    var owner: String?
+    /// Whether a replacement may bring a deleted row back, or keep it deleted.
+    var revives: Bool?
+    /// The same on every repeat of the write.
+    var operation: OperationKey?
+
+    init(_ kind: Kind, table: String, id: String, serverProtocol: ServerProtocol) {
+        self.kind = kind
+        self.table = table
+        self.id = id
+        self.serverProtocol = serverProtocol
+    }
+}
+
+/// A write's name: repeats have the same one. Of two callers neither sees the other's.
+struct OperationKey: Hashable, Sendable {
+    var id: String
+    var caller: String
+
+    init(id: String, caller: String) {
+        self.id = id
+        self.caller = caller
+    }
+}
+
+/// A place in the order of changes.
+struct Stamp: Hashable, Sendable {
+    var change: Int64
+    /// Milliseconds since 1970.
+    var time: Int64
+
+    init(change: Int64, time: Int64) {
+        self.change = change
+        self.time = time
+    }
+
+    var instant: Timestamp.Instant { .init(milliseconds: time) }
+}
+
+/// What became of a write.
+enum WriteOutcome: Hashable, Sendable {
+    case inserted(TableRow)
+    case changed(TableRow)
+    /// With the row as a tombstone.
+    case deleted(TableRow)
+    case undeleted(TableRow)
+    /// Nothing was changed. The row is the server's, where the caller may see it.
+    case refused(Refusal, TableRow?)
+
+    var row: TableRow? {
+        switch self {
+        case .inserted(let row), .changed(let row), .deleted(let row), .undeleted(let row): row
+        case .refused(_, let row): row
+        }
+    }
+
+    var isRefused: Bool {
+        if case .refused = self { return true }
+        return false
+    }
+}
+
+extension TableWrite {
+    private var isOld: Bool { serverProtocol == .zumo2 }
+
+    /// Decides, on the row that is there and the checked columns of the item.
+    func decide(on existing: TableRow?, _ item: CheckedItem, _ schema: TableSchema, _ stamp: Stamp) -> WriteOutcome {
+        let visible = existing.flatMap { isVisible($0, schema) ? $0 : nil }
+        if case .insert = kind { return insert(existing, visible, item, schema, stamp) }
+        guard let row = visible else {
+            return .refused(Refusal(404, "row-not-found", "The item does not exist"), nil)
+        }
+        if row.isDeleted, let outcome = refusalOfDeleted(row) { return outcome }
+        if let refusal = conditions.refusal(row, kind == .delete || kind == .undelete ? nil : version, isOld: isOld) {
+            return .refused(refusal, row)
+        }
+        var changed = row
+        changed.updatedAt = stamp.instant
+        changed.version = RowVersion.text(stamp.change)
+        switch kind {
+        case .insert, .update: changed.columns = schema.columns(of: row.columns, setting: item)
+        case .replace:
+            changed.columns = schema.columns(of: schema.kept(row.columns), setting: item)
+            if row.isDeleted { changed.isDeleted = revives == false }
+        case .delete:
+            changed.isDeleted = true
+            return .deleted(changed)
+        case .undelete:
+            changed.isDeleted = false
+            return .undeleted(changed)
+        }
+        return .changed(changed)
+    }
+
+    private func isVisible(_ row: TableRow, _ schema: TableSchema) -> Bool {
+        guard let column = schema.definition.perUser else { return true }
+        guard case .string(let text)? = row.columns[column], let owner else { return false }
+        return Array(text.utf8) == Array(owner.utf8)
+    }
+
+    private func insert(
+        _ existing: TableRow?, _ visible: TableRow?, _ item: CheckedItem, _ schema: TableSchema, _ stamp: Stamp
+    ) -> WriteOutcome {
+        if existing != nil {
+            return .refused(Refusal(409, "row-exists", "An item with this id exists already"), visible)
+        }
+        let columns = schema.columns(of: schema.empty(owner: owner), setting: item)
+        return .inserted(
+            TableRow(
+                id: id, columns: columns, createdAt: stamp.instant, updatedAt: stamp.instant,
+                version: RowVersion.text(stamp.change)))
+    }
+
+    /// A tombstone is changed by nothing but what brings it back.
+    private func refusalOfDeleted(_ row: TableRow) -> WriteOutcome? {
+        switch kind {
+        case .undelete: return nil
+        case .replace where revives != nil: return nil
+        default: break
+        }
+        if !isOld { return .refused(Refusal(410, "row-deleted", "The item is deleted"), nil) }
+        if kind == .delete, let refusal = conditions.refusal(row, nil, isOld: true) { return .refused(refusal, row) }
+        return .refused(Refusal(409, "row-deleted", "The item is deleted"), row)
+    }
+}
+
+extension TableSchema {
+    /// A row without values; but for whose it is.
+    fileprivate func empty(owner: String?) -> Row {
+        Row(shape, columns.indices.map { $0 == ownerPlace ? owner.map { .string($0) } ?? .null : .null })
+    }
+
+    /// What a replacement keeps of a row: whose it is.
+    fileprivate func kept(_ row: Row) -> Row {
+        var owner: String?
+        if let column = definition.perUser, case .string(let text)? = row[column] { owner = text }
+        return empty(owner: owner)
+    }
+
+    /// A row in the columns of this table with those of an item set.
+    fileprivate func columns(of row: Row, setting item: CheckedItem) -> Row {
+        let current = row.members
+        return Row(
+            shape,
+            columns.indices.map { place in
+                if let value = item.values[place] { return value }
+                return place < current.count ? current[place].value : .null
+            })
+    }
+}

@@ -1,0 +1,58 @@
+// The door to time and chance: all that the server takes from the world besides requests and rows. A test owns both.
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A clock and a source of chance.
+protocol Surroundings: Sendable {
+    /// Milliseconds since 1970.
+    func now() -> Int64
+    /// Sixteen bytes without a pattern.
+    func chance() -> (high: UInt64, low: UInt64)
+}
+
+/// The system's.
+struct SystemSurroundings: Surroundings {
+    init() {}
+
+    func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    func chance() -> (high: UInt64, low: UInt64) {
+        var generator = SystemRandomNumberGenerator()
+        return (generator.next(), generator.next())
+    }
+}
+
+extension Surroundings {
+    /// 32 hexadecimal digits.
+    func newHexadecimal() -> String {
+        let (high, low) = chance()
+        return hexadecimal(high) + hexadecimal(low)
+    }
+
+    /// A random UUID in lower case.
+    func newUUID() -> String {
+        var (high, low) = chance()
+        // Version 4, variant 1.
+        high = high & ~0xf000 | 0x4000
+        low = low & ~(0xc000 << 48) | 0x8000 << 48
+        var text = ""
+        for (index, digit) in (hexadecimal(high) + hexadecimal(low)).enumerated() {
+            if [8, 12, 16, 20].contains(index) { text += "-" }
+            text.append(digit)
+        }
+        return text
+    }
+
+    private func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

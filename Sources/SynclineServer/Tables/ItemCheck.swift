@@ -1,0 +1,134 @@
+// Whether what a client sends fits the columns of a table, and what is kept of it. A value is stored as it is meant or
+// refused, never bent: a text in a column of numbers is the client's mistake.
+
+import SynclineCore
+
+/// Why the server does not do what it is asked: the client's fault, never the server's.
+struct Refusal: Error, Hashable, Sendable {
+    var status: Int
+    /// A stable kebab-case name.
+    var code: String
+    /// A sentence for people.
+    var message: String
+
+    init(_ status: Int, _ code: String, _ message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+}
+
+extension ColumnType {
+    /// The type of a column that begins with a value; nil for null, which has none.
+    init?(of value: Value) {
+        switch value {
+        case .null: return nil
+        case .bool: self = .boolean
+        case .integer, .double: self = .number
+        case .string, .bytes: self = .string
+        case .date: self = .date
+        case .array, .object: self = .json
+        }
+    }
+
+    /// What is stored of a value.
+    func stored(_ value: Value, column: String) throws(Refusal) -> Value {
+        switch (self, value) {
+        case (_, .null), (.boolean, .bool), (.number, .integer): return value
+        case (.number, .double(let number)): return .double(number == 0 ? 0 : number)
+        case (.string, .string(let text)):
+            try ColumnType.check(text, column)
+            return value
+        case (.date, .string(let text)):
+            // Databases begin with the year 1.
+            if let date = Timestamp(text), date.instant.seconds >= -62_135_596_800 { return ColumnType.day(date) }
+        case (.date, .date(let date)): return ColumnType.day(date)
+        case (.json, _):
+            try ColumnType.check(value, column)
+            return value
+        default: break
+        }
+        let given = value.kindName
+        throw Refusal(400, "invalid-value", "Column \(column) holds \(plural), and was given \(given)")
+    }
+
+    /// In UTC, with milliseconds.
+    private static func day(_ date: Timestamp) -> Value {
+        .date(Timestamp(.init(milliseconds: date.instant.milliseconds)))
+    }
+
+    private var plural: String {
+        switch self {
+        case .string: "texts"
+        case .number: "numbers"
+        case .boolean: "true or false"
+        case .date: "dates such as 2026-05-19T21:30:00.000Z"
+        case .json: "any JSON"
+        }
+    }
+
+    /// PostgreSQL's texts can't hold U+0000, so neither database is given one.
+    private static func check(_ text: String, _ column: String) throws(Refusal) {
+        if text.utf8.contains(0) {
+            throw Refusal(400, "invalid-value", "A text in column \(column) contains U+0000")
+        }
+    }
+
+    private static func check(_ value: Value, _ column: String) throws(Refusal) {
+        switch value {
+        case .string(let text): try check(text, column)
+        case .array(let elements): for element in elements { try check(element, column) }
+        case .object(let members):
+            for member in members {
+                try check(member.name, column)
+                try check(member.value, column)
+            }
+        default: break
+        }
+    }
+}
+
+/// A client's item in the columns of a table.
+struct CheckedItem: Hashable, Sendable {
+    /// A value for each column that the item names, by its place in the table.
+    var values: [Int: Value] = [:]
+    /// Columns that must be made first; their places follow the table's.
+    var newColumns: [Column] = []
+}
+
+extension TableSchema {
+    /// Checks an item. The column that says whose a row is is never a client's to set: what it says there is passed over.
+    func check(_ item: Row) throws(Refusal) -> CheckedItem {
+        var checked = CheckedItem()
+        for member in item.members {
+            if let place = place(of: member.name) {
+                let column = columns[place]
+                if column.name == definition.perUser { continue }
+                checked.values[place] = try column.type.stored(member.value, column: column.name)
+            } else if let column = try newColumn(member) {
+                checked.values[columns.count + checked.newColumns.count] = try column.type.stored(
+                    member.value, column: column.name)
+                checked.newColumns.append(column)
+            }
+        }
+        return checked
+    }
+
+    private func newColumn(_ member: Value.Member) throws(Refusal) -> Column? {
+        let name = member.name
+        if SystemColumn(anyCase: name) != nil {
+            throw Refusal(400, "reserved-column", "Column \(name) is the server's to set")
+        }
+        guard definition.dynamicSchema else {
+            throw Refusal(400, "unknown-column", "Table \(definition.name) has no column \(name.prefix(80))")
+        }
+        if let fault = NameRule.fault(name) {
+            throw Refusal(400, "invalid-column", "'\(name.prefix(80))' can't name a column: \(fault)")
+        }
+        // To some databases these are one name.
+        if let other = columns.first(where: { $0.name.lowercased() == name.lowercased() }) {
+            throw Refusal(400, "invalid-column", "Column \(name) differs from \(other.name) in letter case only")
+        }
+        return ColumnType(of: member.value).map { Column(name, $0) }
+    }
+}

@@ -1,0 +1,74 @@
+// A table as it is at a moment: its definition with all columns that it has come to have, and where each stands in the
+// database. It never changes; a new column makes a new one.
+
+import SynclineCore
+import SynclineWire
+
+final class TableSchema: Sendable {
+    let definition: TableDefinition
+    /// The columns that clients see, without the system's, in order.
+    let columns: [Column]
+    /// The names of a row's columns, shared by all rows.
+    let shape: Shape
+    /// The system columns that the database's table has.
+    let systemColumns: Set<SystemColumn>
+    /// Whether a server made the table; others are never changed.
+    let isOwn: Bool
+    private let places: [String: Int]
+
+    init(
+        _ definition: TableDefinition, columns: [Column], systemColumns: Set<SystemColumn> = Set(SystemColumn.allCases),
+        isOwn: Bool = true
+    ) {
+        self.isOwn = isOwn
+        self.definition = definition
+        self.columns = columns
+        self.systemColumns = systemColumns
+        shape = Shape(columns.map(\.name))
+        var places: [String: Int] = [:]
+        for (place, column) in columns.enumerated() { places[column.name] = place }
+        self.places = places
+    }
+
+    var name: String { definition.name }
+
+    /// Where a column stands.
+    func place(of name: String) -> Int? { places[name] }
+
+    /// What an order or filter names: a column as it is written, or in another letter case.
+    func place(ofAnyCase name: String) -> Int? {
+        places[name] ?? columns.firstIndex { $0.name.lowercased() == name.lowercased() }
+    }
+
+    /// The place of the column that says whose a row is.
+    var ownerPlace: Int? { definition.perUser.flatMap { places[$0] } }
+
+    /// The database's name of a column.
+    func source(of name: String) -> String { definition.map[name] ?? name }
+    func source(of column: SystemColumn) -> String { source(of: column.rawValue) }
+
+    func adding(_ new: [Column]) -> TableSchema {
+        TableSchema(definition, columns: columns + new, systemColumns: systemColumns, isOwn: isOwn)
+    }
+
+    /// The columns a definition asks for.
+    static func declared(_ definition: TableDefinition) -> [Column] {
+        guard let owner = definition.perUser, !definition.columns.contains(where: { $0.name == owner }) else {
+            return definition.columns
+        }
+        return definition.columns + [Column(owner, .string)]
+    }
+}
+
+/// The text that stands for a change number as a row's version: base64 of its eight bytes, the highest first.
+enum RowVersion {
+    static func text(_ change: Int64) -> String {
+        let bits = UInt64(bitPattern: change)
+        return Base64.encode((0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
+    }
+
+    static func change(_ text: String) -> Int64? {
+        guard let bytes = Base64.decode(text), bytes.count == 8 else { return nil }
+        return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}

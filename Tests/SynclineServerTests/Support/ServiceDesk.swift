@@ -1,0 +1,131 @@
+// A service over a database of its own, with a clock that the test moves, asked without a socket.
+
+import Foundation
+import Synchronization
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+/// A clock that stands still, and chance that is none.
+final class StillSurroundings: Surroundings {
+    private let state = Mutex((now: Int64(1_767_225_600_000), count: UInt64(0)))
+
+    func now() -> Int64 { state.withLock { $0.now } }
+
+    func set(now: Int64) { state.withLock { $0.now = now } }
+
+    func chance() -> (high: UInt64, low: UInt64) {
+        state.withLock { state in
+            state.count += 1
+            return (0x1122_3344_5566_7788, state.count)
+        }
+    }
+}
+
+/// A folder that is gone when the test is over.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("server-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// The tables that most tests use.
+let testTables = """
+    {"todoitem":{"columns":{"text":"string","complete":"boolean"}},
+    "hard":{"softDelete":false,"columns":{"text":"string"}},
+    "fixed":{"dynamicSchema":false,"columns":{"text":"string","n":"number","d":"date","b":"boolean","j":"json"}},
+    "secure":{"access":"authenticated","columns":{"text":"string"}},
+    "mine":{"access":"authenticated","perUser":"userId","columns":{"text":"string"}},
+    "minehard":{"softDelete":false,"access":"authenticated","perUser":"userId","columns":{"text":"string"}},
+    "readonly":{"insert":"disabled","update":"disabled","delete":"disabled","undelete":"disabled"},
+    "admin":{"insert":"role:admin"}}
+    """
+
+func configuration(_ json: String) throws -> ServerConfiguration {
+    try ServerConfiguration(Value(json: json.utf8)) { text in Array(text.utf8) }
+}
+
+struct ServiceDesk {
+    let service: TableService
+    let store: SQLStore
+    let surroundings: StillSurroundings
+    private let keeper: AnyObject
+
+    init(
+        _ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "", pageSize: Int = 50
+    ) throws {
+        let json = """
+            {"pageSize":\(pageSize),"auth":{"key":"secret"},"cors":{"origins":["localhost","*.apps.example"]},
+            "tables":\(tables)\(more)}
+            """
+        let configuration = try configuration(json)
+        surroundings = StillSurroundings()
+        let (database, keeper) = try backend.database()
+        self.keeper = keeper
+        store = try SQLStore(database, configuration.tables, surroundings)
+        service = try TableService(configuration, store, surroundings)
+    }
+
+    /// Asks as a client does, and gets the answer.
+    func ask(
+        _ method: String, _ target: String, _ body: String? = nil, _ headers: [String: String] = [:],
+        new: Bool = false
+    ) throws -> HTTPResponse {
+        var request = try #require(HTTPRequest(method, target: target))
+        request.headers = headers.map { HTTPHeader($0.key, $0.value) }
+        if new { request.headers.append(HTTPHeader("ZUMO-API-VERSION", "3.0.0")) }
+        if let body {
+            request.body = Array(body.utf8)
+            request.headers.append(HTTPHeader("Content-Type", "application/json"))
+        }
+        return service.answer(request, base: "http://server:8080")
+    }
+}
+
+extension HTTPResponse {
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    var json: Value { (try? Value(json: body)) ?? .null }
+
+    var etag: String? { headers.value("ETag") }
+
+    /// The ids of a list's rows, in either protocol's form.
+    var ids: [String] {
+        let rows: Value? = if case .array = json { json } else { json["results"] ?? json["items"] }
+        guard case .array(let rows)? = rows else { return [] }
+        return rows.compactMap { row in
+            guard case .string(let id)? = row["id"] else { return nil }
+            return id
+        }
+    }
+}
+
+extension Value {
+    subscript(name: String) -> Value? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+
+    subscript(index: Int) -> Value? {
+        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+        return elements[index]
+    }
+
+    var string: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+}
+
+extension String {
+    /// As a parameter of a URL.
+    var encoded: String { PercentEncoding.encode(self) }
+}

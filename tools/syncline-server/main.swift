@@ -1,0 +1,11 @@
+// The process: gives the server its words. Everything else is in Sources/SynclineServer.
+
+import SynclineServer
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+exit(ServerTool.run(Array(CommandLine.arguments.dropFirst())))
