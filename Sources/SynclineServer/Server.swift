@@ -55,7 +55,8 @@ final class Server: Sendable {
         }
         switch address {
         case .sqlite(let path): return try SQLiteDatabase(path: path)
-        case .postgres: throw .broken("PostgreSQL is not served yet")
+        case .postgres(let url):
+            return try PostgresDatabase(url: url, connections: configuration.databaseConnections)
         }
     }
 

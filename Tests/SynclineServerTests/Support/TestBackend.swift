@@ -7,17 +7,35 @@ import Testing
 
 enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     case sqlite
+    /// Left out, with a word about it, where it is not installed.
+    case postgres
 
     var testDescription: String { rawValue }
 
     /// An empty database, and what keeps it.
     func database() throws -> (any SQLDatabase, AnyObject) {
-        switch self {
-        case .sqlite:
-            let folder = try TemporaryFolder()
-            return (try SQLiteDatabase(path: folder.path + "/test.db"), folder)
+        let (store, keeper) = try store()
+        switch try StoreAddress(store) {
+        case .sqlite(let path): return (try SQLiteDatabase(path: path), keeper)
+        case .postgres(let url): return (try PostgresDatabase(url: url, connections: 4), keeper)
         }
     }
 
-    static var available: [TestBackend] { [.sqlite] }
+    /// The address of an empty store, and what keeps it.
+    func store() throws -> (String, AnyObject) {
+        switch self {
+        case .sqlite:
+            let folder = try TemporaryFolder()
+            return ("sqlite:\(folder.path)/test.db", folder)
+        case .postgres:
+            let cluster = try #require(PrivatePostgres.shared)
+            return (cluster.url(try cluster.newDatabase()), cluster)
+        }
+    }
+
+    static let available: [TestBackend] = {
+        if PrivatePostgres.shared != nil { return [.sqlite, .postgres] }
+        print("Tests of PostgreSQL are skipped: \(PrivatePostgres.missing).")
+        return [.sqlite]
+    }()
 }

@@ -21,6 +21,8 @@ struct SQLStatement: Hashable, Sendable {
     let dialect: SQLDialect
     private(set) var text = ""
     private(set) var values: [SQLValue] = []
+    /// Whether it may bring a whole table, of which a part is wanted.
+    var isEndless = false
 
     init(_ dialect: SQLDialect, _ text: String = "") {
         self.dialect = dialect

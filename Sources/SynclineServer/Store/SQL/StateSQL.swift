@@ -119,7 +119,8 @@ enum StateSQL {
             statement.add(#" AND "owner" = "#)
             statement.add(.text(plan.owner ?? ""))
         }
-        statement.add(#" ORDER BY "change" LIMIT \#(plan.limit)"#)
+        statement.add(#" ORDER BY "change" LIMIT "#)
+        statement.add(.integer(Int64(plan.limit)))
         return statement
     }
 

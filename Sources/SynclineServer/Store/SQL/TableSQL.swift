@@ -39,9 +39,16 @@ struct TableSQL {
         var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table)")
         addConditions(plan, filter, to: &statement)
         statement.add(" ORDER BY \(order(plan.order))")
-        guard filter?.isExact ?? true else { return statement }
-        statement.add(" LIMIT \(plan.limit)")
-        if plan.skip > 0 { statement.add(" OFFSET \(plan.skip)") }
+        guard filter?.isExact ?? true else {
+            statement.isEndless = true
+            return statement
+        }
+        statement.add(" LIMIT ")
+        statement.add(.integer(Int64(plan.limit)))
+        if plan.skip > 0 {
+            statement.add(" OFFSET ")
+            statement.add(.integer(Int64(plan.skip)))
+        }
         return statement
     }
 
@@ -102,7 +109,8 @@ struct TableSQL {
             statement.add(" AND \(SQLDialect.quoted(schema.source(of: column))) = ")
             statement.add(.text(plan.owner ?? ""))
         }
-        statement.add(" ORDER BY \(name(.version)) LIMIT \(plan.limit)")
+        statement.add(" ORDER BY \(name(.version)) LIMIT ")
+        statement.add(.integer(Int64(plan.limit)))
         return statement
     }
 

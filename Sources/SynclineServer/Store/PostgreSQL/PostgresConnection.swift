@@ -1,0 +1,174 @@
+// A connection to PostgreSQL by libpq. Values go and come as text; statements are prepared once and kept by their text; one
+// thread uses it at a time.
+
+import CPostgres
+import SynclineCore
+
+final class PostgresConnection: SQLConnection {
+    private let handle: OpaquePointer
+    private var statements: [String: String] = [:]
+    private var prepared = 0
+    /// Texts that a client's filters make are endless in number.
+    private static let statementLimit = 200
+
+    init(url: String) throws(StoreFailure) {
+        guard let handle = PQconnectdb(url) else { throw .broken("out of memory") }
+        self.handle = handle
+        guard PQstatus(handle) == CONNECTION_OK else {
+            throw .busy("PostgreSQL can't be reached: \(PostgresConnection.line(PQerrorMessage(handle)))")
+        }
+        // A process that stands still inside a transaction must not hold up all the others for ever.
+        try execute(
+            """
+            SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET client_encoding = 'UTF8'; SET lock_timeout = '10s'; \
+            SET idle_in_transaction_session_timeout = '10s'; SET client_min_messages = 'warning'; \
+            SET extra_float_digits = 1
+            """)
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// Whether it can be used again: connected, and in no transaction.
+    var isGood: Bool { PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+    func execute(_ text: String) throws(StoreFailure) {
+        let result = PQexec(handle, text)
+        defer { PQclear(result) }
+        try check(result)
+    }
+
+    func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
+        let name = try prepare(statement.text)
+        let texts = statement.values.map { $0.postgresText.map { Array($0.utf8CString) } }
+        if statement.isEndless { return try stream(name, texts, each) }
+        let result = PostgresConnection.withPointers(texts) { pointers in
+            PQexecPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0)
+        }
+        defer { PQclear(result) }
+        try check(result)
+        for row in 0..<PQntuples(result) {
+            if !each(PostgresRow(result: result, row: row)) { return }
+        }
+    }
+
+    /// Rows one by one, so that a table is never in memory whole.
+    private func stream(
+        _ name: String, _ texts: [[CChar]?], _ each: (any SQLRow) -> Bool
+    ) throws(StoreFailure) {
+        let isSent = PostgresConnection.withPointers(texts) { pointers in
+            PQsendQueryPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0)
+        }
+        guard isSent == 1 else { throw failure(nil) }
+        PQsetSingleRowMode(handle)
+        var isWanted = true
+        var failed: StoreFailure?
+        while let result = PQgetResult(handle) {
+            defer { PQclear(result) }
+            guard isWanted else { continue }
+            do throws(StoreFailure) { try check(result) } catch { failed = failed ?? error }
+            if failed == nil, PQntuples(result) > 0, !each(PostgresRow(result: result, row: 0)) {
+                isWanted = false
+                cancel()
+            }
+        }
+        if let failed { throw failed }
+    }
+
+    /// Asks the database to leave off what it is doing.
+    private func cancel() {
+        guard let request = PQgetCancel(handle) else { return }
+        var reason = [CChar](repeating: 0, count: 256)
+        PQcancel(request, &reason, Int32(reason.count))
+        PQfreeCancel(request)
+    }
+
+    func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)] {
+        var statement = SQLStatement(
+            .postgres,
+            """
+            SELECT column_name::text, data_type::text FROM information_schema.columns \
+            WHERE table_schema = current_schema() AND table_name =
+            """ + " ")
+        statement.add(.text(table))
+        statement.add(" ORDER BY ordinal_position")
+        var columns: [(name: String, type: String)] = []
+        try run(statement) { row in
+            columns.append((row.value(0).text, row.value(1).text))
+            return true
+        }
+        return columns
+    }
+
+    private func prepare(_ text: String) throws(StoreFailure) -> String {
+        if let known = statements[text] { return known }
+        if statements.count >= PostgresConnection.statementLimit {
+            try execute("DEALLOCATE ALL")
+            statements = [:]
+        }
+        prepared += 1
+        let name = "s\(prepared)"
+        let result = PQprepare(handle, name, text, 0, nil)
+        defer { PQclear(result) }
+        try check(result)
+        statements[text] = name
+        return name
+    }
+
+    private static func withPointers<Result>(
+        _ texts: [[CChar]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+    ) -> Result {
+        // All texts in one piece of memory, which stands still while the pointers into it are used.
+        var bytes: [CChar] = []
+        var offsets: [Int?] = []
+        for text in texts {
+            offsets.append(text == nil ? nil : bytes.count)
+            bytes += text ?? []
+        }
+        return bytes.withUnsafeBufferPointer { bytes in
+            let pointers = offsets.map { offset -> UnsafePointer<CChar>? in
+                guard let offset, let start = bytes.baseAddress else { return nil }
+                return start + offset
+            }
+            return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
+        }
+    }
+
+    // MARK: Failures
+
+    private func check(_ result: OpaquePointer?) throws(StoreFailure) {
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE: return
+        default: throw failure(result)
+        }
+    }
+
+    /// What the class of a failure's code means here.
+    private func failure(_ result: OpaquePointer?) -> StoreFailure {
+        let code = result.flatMap { PQresultErrorField($0, 67) }.map { String(cString: $0) } ?? "08000"
+        let reason = "\(PostgresConnection.line(PQerrorMessage(handle))) (PostgreSQL code \(code))"
+        switch code.prefix(2) {
+        case "23": return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
+        case "22": return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column"))
+        case "54": return .refused(Refusal(413, "too-large", "A value is larger than the database can hold"))
+        case "08", "40", "53", "55", "57", "25": return .busy(reason)
+        default: return .broken(reason)
+        }
+    }
+
+    private static func line(_ message: UnsafeMutablePointer<CChar>?) -> String {
+        guard let message else { return "no reason is given" }
+        return String(cString: message).split(separator: "\n").joined(separator: " ")
+    }
+}
+
+private struct PostgresRow: SQLRow {
+    let result: OpaquePointer?
+    let row: Int32
+
+    func value(_ index: Int) -> SQLValue {
+        let column = Int32(index)
+        guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return .null }
+        let text = String(cString: start)
+        return SQLValue(postgresText: text, type: PQftype(result, column))
+    }
+}

@@ -1,0 +1,55 @@
+// Values as PostgreSQL writes and reads them. A column of type numeric keeps integers and doubles alike: a double is given
+// with a point in it, which the type keeps, and that tells the two apart again.
+
+import SynclineCore
+
+extension SQLValue {
+    /// The text of a bound value; nil for null.
+    var postgresText: String? {
+        switch self {
+        case .null: nil
+        case .bool(let flag): flag ? "t" : "f"
+        case .integer(let number): String(number)
+        case .double(let number): SQLValue.decimal(number)
+        case .text(let text), .json(let text): text
+        case .date(let time): Timestamp.text(milliseconds: time)
+        }
+    }
+
+    /// All digits, with a point.
+    static func decimal(_ number: Double) -> String {
+        let text = "\(number)"
+        guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]), exponent > 0
+        else { return text }
+        let isNegative = text.hasPrefix("-")
+        let sides = text[..<mark].drop { $0 == "-" }.split(separator: ".")
+        let fraction = sides.count > 1 ? String(sides[1]) : ""
+        // Only numbers without a fraction are written with so large an exponent.
+        let zeros = String(repeating: "0", count: max(0, exponent - fraction.count))
+        return (isNegative ? "-" : "") + sides[0] + fraction + zeros + ".0"
+    }
+
+    /// Reads a value by the number of its type.
+    init(postgresText text: String, type: UInt32) {
+        switch type {
+        case 16: self = .bool(text == "t")
+        case 20, 21, 23: self = Int64(text).map { .integer($0) } ?? .text(text)
+        case 700, 701: self = Double(text).map { .double($0) } ?? .text(text)
+        case 1700:
+            if !text.contains("."), let integer = Int64(text) {
+                self = .integer(integer)
+            } else {
+                self = Double(text).map { .double($0) } ?? .text(text)
+            }
+        case 1114, 1184: self = .text(SQLValue.moment(text))
+        case 114, 3802: self = .json(text)
+        default: self = .text(text)
+        }
+    }
+
+    /// `2026-05-19 21:30:00.12+00` as other moments are written.
+    private static func moment(_ text: String) -> String {
+        let utc = text.hasSuffix("+00") ? text.dropLast(3) : text[...]
+        return utc.replacing(" ", with: "T") + "Z"
+    }
+}
