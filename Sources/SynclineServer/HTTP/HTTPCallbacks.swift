@@ -17,8 +17,8 @@ enum DaemonOptions {
     ) -> OpaquePointer? {
         let limits = server.configuration.limits
         let context = Unmanaged.passUnretained(server).toOpaque()
-        // Room for the head of a request that is refused for its size, too.
-        let memory = max(64 << 10, 2 * (limits.headerBytes + limits.urlBytes))
+        // Room for the head of a request that is refused for its size, too; it is cleared for every request.
+        let memory = limits.headerBytes + limits.urlBytes + (16 << 10)
         var options = [
             option(.LISTEN_SOCKET, Int(socket)),
             option(.THREAD_POOL_SIZE, server.configuration.threads),

@@ -148,9 +148,8 @@ extension TableService {
                 throw .refused(Refusal(400, "invalid-id", "This can't be the id of an item: \(error.reason)"))
             }
         }
-        let new = spoken == .zumo2 ? surroundings.newUUID() : surroundings.newHexadecimal()
-        return TableWrite(
-            .insert(item.columns), table: table.name, id: id.isEmpty ? new : id, serverProtocol: spoken)
+        let made = id.isEmpty ? spoken == .zumo2 ? surroundings.newUUID() : surroundings.newHexadecimal() : id
+        return TableWrite(.insert(item.columns), table: table.name, id: made, serverProtocol: spoken)
     }
 
     private func conditions(_ request: HTTPRequest, _ parsed: TableRequest) -> WriteConditions {

@@ -97,20 +97,21 @@ private struct StoreTransaction {
     private mutating func write(_ write: TableWrite) throws(StoreFailure) -> WriteOutcome {
         stamp.change += 1
         if let known = try remembered(write) { return known }
-        guard let schema = catalogue.tables[write.table] else {
+        guard let statements = catalogue.tables[write.table] else {
             return .refused(Refusal(404, "table-not-found", "There is no such table"), nil)
         }
+        let schema = statements.schema
         let checked: CheckedItem
         do throws(Refusal) {
             checked = try schema.check(write.kind.item)
         } catch {
             return .refused(error, nil)
         }
-        let grown = checked.newColumns.isEmpty ? schema : schema.adding(checked.newColumns)
-        let outcome = write.decide(on: try row(write, schema), checked, grown, stamp)
+        let grown = checked.newColumns.isEmpty ? statements : TableSQL(schema.adding(checked.newColumns), dialect)
+        let outcome = write.decide(on: try row(write, statements), checked, grown.schema, stamp)
         if outcome.isRefused { return outcome }
         try add(checked.newColumns, to: grown)
-        try apply(outcome, TableSQL(grown, dialect))
+        try apply(outcome, grown)
         if let key = write.operation, let kind = OperationMemory.kind(outcome), let row = outcome.row {
             let text = OperationMemory.text(row)
             try connection.run(
@@ -120,11 +121,10 @@ private struct StoreTransaction {
         return outcome
     }
 
-    private func row(_ write: TableWrite, _ schema: TableSchema) throws(StoreFailure) -> TableRow? {
-        let statements = TableSQL(schema, dialect)
+    private func row(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
         var row: TableRow?
         try connection.run(statements.row(id: write.id)) { values in
-            row = statements.row(any: values).row
+            row = statements.row(values).row
             return false
         }
         return row
@@ -159,15 +159,16 @@ private struct StoreTransaction {
         }
     }
 
-    private mutating func add(_ columns: [Column], to schema: TableSchema) throws(StoreFailure) {
+    private mutating func add(_ columns: [Column], to grown: TableSQL) throws(StoreFailure) {
         guard !columns.isEmpty else { return }
+        let schema = grown.schema
         for column in columns {
             let (table, name) = (SQLDialect.quoted(schema.definition.source), SQLDialect.quoted(column.name))
             try connection.execute("ALTER TABLE \(table) ADD COLUMN \(name) \(dialect.type(column.type))")
             try connection.run(StateSQL.add(column, to: schema.name, dialect))
         }
         try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
-        catalogue.tables[schema.name] = schema
+        catalogue.tables[schema.name] = grown
         catalogue.number += 1
     }
 }

@@ -8,7 +8,7 @@ import SynclineWire
 final class SQLStore: TableStore {
     /// The tables as they are at a number of the schema.
     struct Catalogue: Sendable {
-        var tables: [String: TableSchema]
+        var tables: [String: TableSQL]
         var number: Int64
     }
 
@@ -34,7 +34,7 @@ final class SQLStore: TableStore {
 
     func close() { database.close() }
 
-    func schema(_ table: String) -> TableSchema? { catalogue.withLock { $0.tables[table] } }
+    func schema(_ table: String) -> TableSchema? { catalogue.withLock { $0.tables[table]?.schema } }
 
     var currentCatalogue: Catalogue { catalogue.withLock { $0 } }
 
@@ -46,13 +46,14 @@ final class SQLStore: TableStore {
 
     /// Learns of columns that other processes made.
     func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
-        publish(try StoreFoundation.catalogue(connection, currentCatalogue.tables.values.map(\.definition), dialect))
+        publish(
+            try StoreFoundation.catalogue(connection, currentCatalogue.tables.values.map(\.schema.definition), dialect))
     }
 
     /// A table that must be there: who asks has looked.
     private func statements(_ table: String) throws(StoreFailure) -> TableSQL {
-        guard let schema = schema(table) else { throw .broken("no table \(table)") }
-        return TableSQL(schema, dialect)
+        guard let statements = catalogue.withLock({ $0.tables[table] }) else { throw .broken("no table \(table)") }
+        return statements
     }
 
     // MARK: Reading
@@ -63,7 +64,7 @@ final class SQLStore: TableStore {
                 let statements = try statements(table)
                 var row: TableRow?
                 try connection.run(statements.row(id: id)) { values in
-                    (row, number) = statements.row(any: values)
+                    (row, number) = statements.row(values)
                     return false
                 }
                 return row
@@ -100,7 +101,7 @@ final class SQLStore: TableStore {
                     var wider = plan
                     wider.limit += 1
                     try connection.run(statements.list(wider, filter)) { values in
-                        let (row, schema) = statements.row(any: values)
+                        let (row, schema) = statements.row(values)
                         number = max(number, schema)
                         if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
                         return true
@@ -108,7 +109,7 @@ final class SQLStore: TableStore {
                     return outcome
                 }
                 try connection.run(statements.list(plan, filter)) { values in
-                    let (row, schema) = statements.row(any: values)
+                    let (row, schema) = statements.row(values)
                     number = max(number, schema)
                     guard let filter, filter.filter.matches(row) else { return true }
                     let place = outcome.count ?? 0
@@ -164,7 +165,7 @@ final class SQLStore: TableStore {
         wider.limit += 1
         var seen = number
         try connection.run(statements.changes(wider)) { values in
-            let (row, schema) = statements.row(any: values)
+            let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             changes.append(
                 .init(number: values.value(4).integer, row: row, isInView: filter?.matches(row) ?? true))
@@ -204,8 +205,8 @@ final class SQLStore: TableStore {
     /// Times and change numbers have one order: what was changed up to the latest of the purged is what may be gone.
     private func purge(before time: Int64, _ connection: any SQLConnection) throws(StoreFailure) {
         var latest: Int64 = 0
-        for schema in currentCatalogue.tables.values where schema.systemColumns.contains(.deleted) {
-            let statements = TableSQL(schema, dialect)
+        for statements in currentCatalogue.tables.values
+        where statements.schema.systemColumns.contains(.deleted) {
             let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
             latest = max(latest, purged?[0].integer ?? 0)
             try connection.run(statements.purge(before: time))
@@ -227,8 +228,4 @@ extension SQLDialect {
     var beginWriting: String {
         self == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN ISOLATION LEVEL READ COMMITTED"
     }
-}
-
-extension TableSQL {
-    func row(any values: any SQLRow) -> (row: TableRow, schema: Int64) { row(values) }
 }

@@ -37,12 +37,13 @@ struct StoreFoundation {
             }
             return true
         }
-        var tables: [String: TableSchema] = [:]
+        var tables: [String: TableSQL] = [:]
         for definition in definitions {
             if let own = columns[definition.name] {
-                tables[definition.name] = TableSchema(definition, columns: own.filter { !$0.name.isEmpty })
-            } else {
-                tables[definition.name] = try foreign(definition, connection)
+                let schema = TableSchema(definition, columns: own.filter { !$0.name.isEmpty })
+                tables[definition.name] = TableSQL(schema, dialect)
+            } else if let schema = try foreign(definition, connection) {
+                tables[definition.name] = TableSQL(schema, dialect)
             }
         }
         return SQLStore.Catalogue(tables: tables, number: number)
@@ -61,7 +62,7 @@ struct StoreFoundation {
             for column in declared.isEmpty ? [Column("", .string)] : declared {
                 try connection.run(StateSQL.add(column, to: definition.name, dialect))
             }
-        } else if let schema = known.tables[definition.name], schema.isOwn {
+        } else if let schema = known.tables[definition.name]?.schema, schema.isOwn {
             for column in declared {
                 if let place = schema.place(of: column.name) {
                     let type = schema.columns[place].type

@@ -24,9 +24,10 @@ struct SQLStatement: Hashable, Sendable {
     /// Whether it may bring a whole table, of which a part is wanted.
     var isEndless = false
 
-    init(_ dialect: SQLDialect, _ text: String = "") {
+    init(_ dialect: SQLDialect, _ text: String = "", values: [SQLValue] = []) {
         self.dialect = dialect
         self.text = text
+        self.values = values
     }
 
     /// Adds words of SQL.
@@ -43,13 +44,6 @@ struct SQLStatement: Hashable, Sendable {
     mutating func add(_ value: SQLValue) {
         values.append(value)
         text += dialect.placeholder(values.count, for: value)
-    }
-
-    mutating func add(_ other: SQLStatement) {
-        guard !other.values.isEmpty else { return add(other.text) }
-        precondition(dialect == .sqlite || values.isEmpty, "numbered placeholders can't be moved")
-        text += other.text
-        values += other.values
     }
 }
 

@@ -1,23 +1,34 @@
-// The statements that read and write a table's rows, made of its schema. Values are bound, never written.
+// The statements that read and write a table's rows, made of its schema. Values are bound, never written. The texts that
+// do not depend on what is asked are made once.
 
 import SynclineCore
 import SynclineWire
 
 /// A table's statements.
-struct TableSQL {
+final class TableSQL: Sendable {
     let schema: TableSchema
     let dialect: SQLDialect
+    private let table: String
+    private let selection: String
+    private let insertion: String
+    private let changing: String
+    private let byID: String
 
     init(_ schema: TableSchema, _ dialect: SQLDialect) {
         self.schema = schema
         self.dialect = dialect
+        table = SQLDialect.quoted(schema.definition.source)
+        selection = TableSQL.selection(schema)
+        insertion = TableSQL.insertion(schema, dialect)
+        changing = TableSQL.changing(schema, dialect)
+        byID = "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
     }
 
-    private var table: String { SQLDialect.quoted(schema.definition.source) }
     private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
 
     /// What a row is read by: the number of the schema, id, times, version, mark, then the columns in order.
-    private var selection: String {
+    private static func selection(_ schema: TableSchema) -> String {
+        func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
         var parts = ["(SELECT \"schema\" FROM \"syncline_state\")", name(.id)]
         for column in [SystemColumn.createdAt, .updatedAt] {
             parts.append(schema.systemColumns.contains(column) ? name(column) : name(.updatedAt))
@@ -29,7 +40,7 @@ struct TableSQL {
     }
 
     func row(id: String) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table) WHERE \(name(.id)) = ")
+        var statement = SQLStatement(dialect, byID)
         statement.add(.text(id))
         return statement
     }
@@ -116,46 +127,74 @@ struct TableSQL {
 
     // MARK: Writing
 
+    /// The system columns that an insert sets, in order; an update sets all but the first two.
+    private static func stamped(_ schema: TableSchema) -> [SystemColumn] {
+        [.id, .createdAt, .updatedAt, .version, .deleted].filter { schema.systemColumns.contains($0) }
+    }
+
+    private static func sample(_ column: SystemColumn) -> SQLValue {
+        switch column {
+        case .id: .text("")
+        case .createdAt, .updatedAt: .date(0)
+        case .version: .integer(0)
+        case .deleted: .bool(false)
+        }
+    }
+
+    private static func sample(_ type: ColumnType) -> SQLValue {
+        switch type {
+        case .string: .text("")
+        case .number: .null
+        case .boolean: .bool(false)
+        case .date: .date(0)
+        case .json: .json("")
+        }
+    }
+
+    private static func insertion(_ schema: TableSchema, _ dialect: SQLDialect) -> String {
+        let system = stamped(schema)
+        let names = system.map { schema.source(of: $0) } + schema.columns.map { schema.source(of: $0.name) }
+        let samples = system.map(sample) + schema.columns.map { sample($0.type) }
+        let places = samples.enumerated().map { dialect.placeholder($0 + 1, for: $1) }
+        return "INSERT INTO \(SQLDialect.quoted(schema.definition.source)) "
+            + "(\(names.map(SQLDialect.quoted).joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
+    }
+
+    private static func changing(_ schema: TableSchema, _ dialect: SQLDialect) -> String {
+        let system = stamped(schema).filter { $0 != .id && $0 != .createdAt }
+        let names = system.map { schema.source(of: $0) } + schema.columns.map { schema.source(of: $0.name) }
+        let samples = system.map(sample) + schema.columns.map { sample($0.type) }
+        let settings = zip(names, samples).enumerated().map { place, setting in
+            "\(SQLDialect.quoted(setting.0)) = \(dialect.placeholder(place + 1, for: setting.1))"
+        }
+        return "UPDATE \(SQLDialect.quoted(schema.definition.source)) SET \(settings.joined(separator: ", ")) "
+            + "WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
+            + dialect.placeholder(samples.count + 1, for: .text(""))
+    }
+
+    private func value(_ column: SystemColumn, _ row: TableRow, _ stamp: Stamp) -> SQLValue {
+        switch column {
+        case .id: .text(row.id)
+        case .createdAt: .date(row.createdAt.milliseconds)
+        case .updatedAt: .date(row.updatedAt.milliseconds)
+        case .version: .integer(stamp.change)
+        case .deleted: .bool(row.isDeleted)
+        }
+    }
+
+    private func columns(_ row: TableRow) -> [SQLValue] {
+        zip(schema.columns, row.columns.members).map { $0.type.bound($1.value) }
+    }
+
     func insert(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        var names = [name(.id), name(.updatedAt), name(.version)]
-        var values: [SQLValue] = [.text(row.id), .date(row.updatedAt.milliseconds), .integer(stamp.change)]
-        if schema.systemColumns.contains(.createdAt) {
-            names.append(name(.createdAt))
-            values.append(.date(row.createdAt.milliseconds))
-        }
-        if schema.systemColumns.contains(.deleted) {
-            names.append(name(.deleted))
-            values.append(.bool(row.isDeleted))
-        }
-        for (column, member) in zip(schema.columns, row.columns.members) {
-            names.append(SQLDialect.quoted(schema.source(of: column.name)))
-            values.append(column.type.bound(member.value))
-        }
-        var statement = SQLStatement(dialect, "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (")
-        for (index, value) in values.enumerated() {
-            if index > 0 { statement.add(", ") }
-            statement.add(value)
-        }
-        statement.add(")")
-        return statement
+        let system = TableSQL.stamped(schema).map { value($0, row, stamp) }
+        return SQLStatement(dialect, insertion, values: system + columns(row))
     }
 
     func update(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        var statement = SQLStatement(dialect, "UPDATE \(table) SET \(name(.updatedAt)) = ")
-        statement.add(.date(row.updatedAt.milliseconds))
-        statement.add(", \(name(.version)) = ")
-        statement.add(.integer(stamp.change))
-        if schema.systemColumns.contains(.deleted) {
-            statement.add(", \(name(.deleted)) = ")
-            statement.add(.bool(row.isDeleted))
-        }
-        for (column, member) in zip(schema.columns, row.columns.members) {
-            statement.add(", \(SQLDialect.quoted(schema.source(of: column.name))) = ")
-            statement.add(column.type.bound(member.value))
-        }
-        statement.add(" WHERE \(name(.id)) = ")
-        statement.add(.text(row.id))
-        return statement
+        let system = TableSQL.stamped(schema).filter { $0 != .id && $0 != .createdAt }
+        return SQLStatement(
+            dialect, changing, values: system.map { value($0, row, stamp) } + columns(row) + [.text(row.id)])
     }
 
     func remove(id: String) -> SQLStatement {
@@ -186,7 +225,7 @@ struct TableSQL {
     // MARK: Reading
 
     /// The row that a database gave, and the number of the schema at that moment.
-    func row(_ values: some SQLRow) -> (row: TableRow, schema: Int64) {
+    func row(_ values: any SQLRow) -> (row: TableRow, schema: Int64) {
         let columns = schema.columns.enumerated().map { $1.type.value(values.value($0 + 6)) }
         let row = TableRow(
             id: values.value(1).text, columns: Row(schema.shape, columns), createdAt: values.value(2).instant,

@@ -6,6 +6,8 @@ import SynclineCore
 final class SQLiteConnection: SQLConnection {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
+    /// The latest moment that was bound, and its text: the rows of a transaction have one time.
+    private var moment: (time: Int64, text: String) = (0, Timestamp.text(milliseconds: 0))
     /// Texts that a client's filters make are endless in number.
     private static let statementLimit = 200
 
@@ -84,7 +86,9 @@ final class SQLiteConnection: SQLConnection {
         case .integer(let number): code = sqlite3_bind_int64(statement, index, number)
         case .double(let number): code = sqlite3_bind_double(statement, index, number)
         case .text(let text), .json(let text): code = bind(text, index, statement)
-        case .date(let time): code = bind(Timestamp.text(milliseconds: time), index, statement)
+        case .date(let time):
+            if time != moment.time { moment = (time, Timestamp.text(milliseconds: time)) }
+            code = bind(moment.text, index, statement)
         }
         if code != SQLITE_OK { throw failure(code) }
     }

@@ -1,0 +1,156 @@
+// What an operator says, and what is said to one who is wrong: one line, and where to look.
+
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct ConfigurationTests {
+    private func fault(_ json: String) throws -> String {
+        do {
+            _ = try configuration(json)
+            return ""
+        } catch let failure as StartFailure {
+            return failure.message + (failure.hint.map { " (\($0))" } ?? "")
+        }
+    }
+
+    @Test func `what is wrong is told with its place`() throws {
+        #expect(try fault(#"{"pageSiz":5}"#) == "the configuration has no member pageSiz (Did you mean pageSize?)")
+        #expect(try fault(#"{"limits":{"bodyByte":5}}"#).contains("limits.bodyByte"))
+        #expect(try fault(#"{"tables":{"t":{"softdelete":true}}}"#).contains("Did you mean softDelete?"))
+        #expect(try fault(#"{"pageSize":0}"#) == "pageSize must be a number from 1 to 128000")
+        #expect(try fault(#"{"defaultProtocol":"zumo"}"#).contains("Did you mean zumo2?"))
+        #expect(try fault(#"{"tables":{"t":{"columns":{"a":"text"}}}}"#).contains("one of string, number"))
+        #expect(try fault(#"{"tables":{"t":{"columns":{"version":"string"}}}}"#).contains("the server's own"))
+        #expect(try fault(#"{"tables":{"a b":{}}}"#).contains("can't be called"))
+        #expect(try fault(#"{"tables":{"t":{},"T":{}}}"#).contains("two that are called"))
+        #expect(try fault(#"{"tables":{"t":{"access":"authenticated"}}}"#).contains("no key to check tokens with"))
+        #expect(try fault(#"{"tables":{"t":{"insert":"admin"}}}"#).contains("role:NAME"))
+        #expect(try fault(#"{"auth":{"key":"x","algorithm":"RS256"}}"#).contains("no key for RS256"))
+        #expect(try fault(#"{"auth":{"key":""}}"#).contains("It is empty"))
+        #expect(try fault("[]").contains("must be an object"))
+    }
+
+    @Test func `flags count more than the file`() throws {
+        let arguments = ServerArguments(
+            file: { _ throws(StartFailure) in
+                Array(#"{"pageSize":7,"tables":{"a":{}},"limits":{"idleSeconds":5}}"#.utf8)
+            },
+            variable: { $0 == "KEY" ? "from the environment" : nil })
+        let words = [
+            "--config", "x", "--store=sqlite:y.db", "--table", "b:softDelete=false,columns=text/string+n/number",
+            "--set", "limits.bodyBytes=9", "--auth-key", "env:KEY", "--listen", "127.0.0.1:0",
+        ]
+        guard case .serve(let configuration) = try arguments.parse(words) else {
+            Issue.record("it should serve")
+            return
+        }
+        #expect(configuration.pageSize == 7 && configuration.store == "sqlite:y.db")
+        #expect(configuration.limits.bodyBytes == 9 && configuration.limits.idleSeconds == 5)
+        #expect(configuration.tables.map(\.name) == ["a", "b"])
+        #expect(configuration.tables[1].columns == [Column("text", .string), Column("n", .number)])
+        #expect(!configuration.tables[1].softDelete && configuration.auth?.key == Array("from the environment".utf8))
+        let text = configuration.value.json
+        #expect(!text.contains("from the environment"))
+        #expect(throws: UsageFailure.self) { try arguments.parse(["--stor", "x"]) }
+        #expect(throws: UsageFailure.self) { try arguments.parse(["--store"]) }
+    }
+
+    @Test func `what is printed can be started with again`() throws {
+        let first = try configuration(#"{"cors":{},"tables":{"t":{"columns":{"a":"json"},"delete":"disabled"}}}"#)
+        #expect(try configuration(first.value.json) == first)
+        #expect(StoreAddress.masked("postgres://me:secret@host/db") == "postgres://me:(hidden)@host/db")
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `a table of somebody else's is served as it is`(_ backend: TestBackend) throws {
+        let (database, keeper) = try backend.database()
+        let (big, flag) = backend == .sqlite ? ("INTEGER", "BOOLEAN") : ("bigint", "boolean")
+        try database.write { connection throws(StoreFailure) in
+            let time = backend == .sqlite ? "TEXT" : "timestamptz"
+            try connection.execute(
+                """
+                CREATE TABLE people (person varchar(40) PRIMARY KEY, name varchar(80) NOT NULL, age integer, \
+                modified \(time), revision \(big), gone \(flag) NOT NULL)
+                """)
+            try connection.execute(
+                "INSERT INTO people VALUES ('p1', 'Ann', 40, '2026-01-01T00:00:00.000Z', 0, '\(backend == .sqlite ? "0" : "f")')"
+            )
+            try connection.execute("CREATE TABLE poor (id varchar(40) PRIMARY KEY, name varchar(80))")
+        }
+        let map = #"{"id":"person","updatedAt":"modified","version":"revision","deleted":"gone"}"#
+        let json = #"{"tables":{"folk":{"source":"people","map":\#(map)}}}"#
+        let settings = try configuration(json)
+        let surroundings = StillSurroundings()
+        let store = try SQLStore(database, settings.tables, surroundings)
+        let service = try TableService(settings, store, surroundings)
+        func ask(_ method: String, _ target: String, _ body: String? = nil) throws -> HTTPResponse {
+            var request = try #require(HTTPRequest(method, target: target))
+            request.body = body.map { Array($0.utf8) }
+            return service.answer(request, base: "")
+        }
+        let read = try ask("GET", "/tables/folk/p1")
+        #expect(read.json["name"] == .string("Ann") && read.json["age"] == .integer(40), "\(read.text)")
+        #expect(try ask("PATCH", "/tables/folk/p1", #"{"age":41}"#).json["age"] == .integer(41))
+        #expect(try ask("POST", "/tables/folk", #"{"id":"p2","name":"Bob"}"#).status == 201)
+        #expect(try ask("POST", "/tables/folk", #"{"id":"p3"}"#).json["code"] == .string("constraint"))
+        #expect(try ask("POST", "/tables/folk", #"{"id":"p3","name":"x","more":1}"#).status == 400)
+        #expect(try ask("GET", "/tables/folk?$filter=age%20gt%2040").ids == ["p1"])
+        #expect(try ask("DELETE", "/tables/folk/p1").status == 200)
+        #expect(try ask("GET", "/tables/folk").ids == ["p2"])
+
+        let poor = try configuration(#"{"tables":{"poor":{}}}"#)
+        #expect {
+            try SQLStore(database, poor.tables, surroundings)
+        } throws: { error in
+            guard case StoreFailure.refused(let refusal)? = error as? StoreFailure else { return false }
+            return refusal.message.contains("lacks updatedAt, version, deleted")
+        }
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `a store that is opened again has what it had, and new columns besides`(_ backend: TestBackend) throws {
+        let (store, keeper) = try backend.store()
+        func open(_ tables: String) throws -> (TableService, SQLStore) {
+            let settings = try configuration(#"{"tables":\#(tables)}"#)
+            let surroundings = StillSurroundings()
+            let database: any SQLDatabase =
+                switch try StoreAddress(store) {
+                case .sqlite(let path): try SQLiteDatabase(path: path)
+                case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+                }
+            let opened = try SQLStore(database, settings.tables, surroundings)
+            return (try TableService(settings, opened, surroundings), opened)
+        }
+        func ask(_ service: TableService, _ method: String, _ target: String, _ body: String?) throws -> HTTPResponse {
+            var request = try #require(HTTPRequest(method, target: target))
+            request.body = body.map { Array($0.utf8) }
+            return service.answer(request, base: "")
+        }
+        let (first, firstStore) = try open(#"{"t":{}}"#)
+        let (beside, _) = try open(#"{"t":{}}"#)
+        let inserted = try ask(first, "POST", "/tables/t", #"{"id":"a","n":1}"#)
+        #expect(inserted.status == 201)
+        let seen = try ask(beside, "GET", "/tables/t/a", nil)
+        #expect(seen.text == inserted.text, "another process sees a column that it did not make")
+        #expect(try ask(beside, "GET", "/tables/t?$filter=n%20eq%201", nil).ids == ["a"])
+        #expect(try ask(beside, "PATCH", "/tables/t/a", #"{"m":"x"}"#).json["n"] == .integer(1))
+        #expect(try ask(first, "PATCH", "/tables/t/a", #"{"m":"y"}"#).json["m"] == .string("y"))
+        firstStore.close()
+
+        let (again, _) = try open(#"{"t":{"columns":{"later":"boolean"}},"u":{}}"#)
+        let row = try ask(again, "PATCH", "/tables/t/a", #"{"later":true}"#)
+        #expect(row.json["n"] == .integer(1) && row.json["later"] == .bool(true))
+        #expect(row.json["version"] == .string("AAAAAAAAAAQ="))
+        #expect {
+            _ = try open(#"{"t":{"columns":{"n":"string"}}}"#)
+        } throws: { error in
+            guard case StoreFailure.refused(let refusal)? = error as? StoreFailure else { return false }
+            return refusal.message == "column n of table t is number, not string"
+        }
+        withExtendedLifetime(keeper) {}
+    }
+}

@@ -1,0 +1,103 @@
+// A server that listens, in this process, and connections that say exactly what the test wants said.
+
+import Foundation
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+final class RunningServer {
+    let server: Server
+    let port: UInt16
+    private let keeper: AnyObject
+
+    init(_ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "") throws {
+        let (store, keeper) = try backend.store()
+        self.keeper = keeper
+        let address = Value.string(store).json
+        let json = """
+            {"store":\(address),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"secret"},
+            "tables":\(tables)\(more)}
+            """
+        server = try Server(try configuration(json))
+        port = try #require(server.url.split(separator: ":").last.flatMap { UInt16($0) })
+    }
+
+    deinit { server.stop() }
+
+    func connect() throws -> RawConnection { try RawConnection(port: port) }
+
+    /// Sends bytes on a connection of their own, and reads all that comes until the server closes it.
+    func exchange(_ text: String) throws -> String {
+        let connection = try connect()
+        connection.send(text)
+        connection.finishSending()
+        return connection.rest()
+    }
+}
+
+final class RawConnection {
+    private let descriptor: Int32
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else { throw CocoaError(.fileReadUnknown) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// What the server does not want any more is not sent.
+    func send(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// The next piece that comes; empty at the end.
+    func piece() -> String {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+    }
+
+    func rest() -> String {
+        var text = ""
+        while true {
+            let next = piece()
+            if next.isEmpty { return text }
+            text += next
+        }
+    }
+
+    /// Reads until something has come.
+    func read(until end: String) -> String {
+        var text = ""
+        while !text.contains(end) {
+            let next = piece()
+            if next.isEmpty { return text }
+            text += next
+        }
+        return text
+    }
+}
