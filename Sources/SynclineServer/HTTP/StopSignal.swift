@@ -29,7 +29,14 @@ struct StopSignal {
         guard pipe(&ends) == 0 else { throw StartFailure("no pipe can be made") }
         reading = ends[0]
         signalPipe.store(ends[1], ordering: .releasing)
-        for number in [SIGTERM, SIGINT] { signal(number, noteStop) }
+        // Whoever started this process may have left them blocked.
+        var stopping = sigset_t()
+        sigemptyset(&stopping)
+        for number in [SIGTERM, SIGINT] {
+            sigaddset(&stopping, number)
+            signal(number, noteStop)
+        }
+        pthread_sigmask(SIG_UNBLOCK, &stopping, nil)
         signal(SIGPIPE, SIG_IGN)
     }
 

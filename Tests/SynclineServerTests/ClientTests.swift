@@ -1,0 +1,62 @@
+// The client of this project against the server: what two devices write, both have in the end.
+
+import Foundation
+import Syncline
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct ClientTests {
+    private func device(_ server: RunningServer, _ folder: TemporaryFolder, _ name: String, _ spoken: String)
+        async throws
+        -> SyncDatabase
+    {
+        var configuration = SyncConfiguration()
+        configuration.backend = server.server.url
+        configuration.wireProtocol = spoken
+        return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
+    }
+
+    private func contents(_ device: SyncDatabase) async throws -> [String: Value] {
+        let rows = try await device.table("todoitem").query(Query(table: "todoitem")).rows
+        return Dictionary(rows.map { ($0.id, $0.columns["text"] ?? .null) }) { $1 }
+    }
+
+    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
+    func `two devices come to agree`(_ backend: TestBackend, _ spoken: String) async throws {
+        let server = try RunningServer(backend)
+        let folder = try TemporaryFolder()
+        let first = try await device(server, folder, "first", spoken)
+        let second = try await device(server, folder, "second", spoken)
+        for number in 0..<60 {
+            try await first.table("todoitem").insert(
+                .object([.init("id", .string("r\(number)")), .init("text", .string("text \(number)"))]))
+        }
+        #expect(try await first.push().outcome == .complete)
+        var settings = PullSettings()
+        settings.queryID = "all"
+        #expect(try await second.pull("todoitem", settings).received >= 60)
+        #expect(try await contents(second) == contents(first))
+
+        try await second.table("todoitem").update(.object([.init("id", .string("r1")), .init("text", .string("new"))]))
+        try await second.table("todoitem").delete(id: "r2")
+        try await second.table("todoitem").update(
+            .object([.init("id", .string("r3")), .init("text", .string("theirs"))]))
+        #expect(try await second.push().outcome == .complete)
+        try await first.table("todoitem").update(.object([.init("id", .string("r3")), .init("text", .string("mine"))]))
+        #expect(try await first.push().outcome != .complete)
+        let conflicts = try await first.conflicts()
+        #expect(conflicts.map(\.id) == ["r3"])
+        try await first.resolve(table: "todoitem", id: "r3", .keepMine)
+        #expect(try await first.push().outcome == .complete)
+        _ = try await first.pull("todoitem", settings)
+        _ = try await second.pull("todoitem", settings)
+        let truth = try await contents(first)
+        #expect(truth.count == 59 && truth["r1"] == .string("new") && truth["r3"] == .string("mine"))
+        #expect(try await contents(second) == truth)
+        try await first.close()
+        try await second.close()
+    }
+}

@@ -1,0 +1,200 @@
+// The server as it is shipped: how it starts, how it stops, and what is left when it is killed.
+
+import Foundation
+import Synchronization
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct ProcessTests {
+    @Test func `it starts with a line, and a signal ends it`() throws {
+        let folder = try TemporaryFolder()
+        let server = try ServerProcess(
+            ["--store", "sqlite:\(folder.path)/a.db", "--listen", "127.0.0.1:0", "--table", "t"])
+        #expect(server.port > 0, "\(server.errors)")
+        let client = KeptConnection(port: server.port)
+        #expect(client.ask("POST", "/tables/t", #"{"id":"a"}"#)?.status == 201)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        #expect(server.errors.contains(#"POST "/tables/t" 201"#))
+    }
+
+    @Test func `what keeps it from starting is one line, and exit code 3`() throws {
+        let folder = try TemporaryFolder()
+        let store = "sqlite:\(folder.path)/a.db"
+        func failure(_ words: [String]) throws -> String {
+            let server = try ServerProcess(words)
+            #expect(server.wait() == 3)
+            #expect(server.errors.filter { $0 == "\n" }.count == 1, "\(server.errors)")
+            return server.errors
+        }
+        let running = try ServerProcess(["--store", store, "--listen", "127.0.0.1:0"])
+        #expect(try failure(["--store", store, "--listen", "127.0.0.1:\(running.port)"]).contains("in use"))
+        #expect(try failure(["--store", "mysql://x"]).contains("is no store"))
+        #expect(
+            try failure(["--store", "sqlite:/nonexistent/a.db", "--listen", "127.0.0.1:0"]).contains("can't be opened"))
+        #expect(
+            try failure(["--store", "postgres://127.0.0.1:1/x", "--listen", "127.0.0.1:0"]).contains("can't be reached")
+        )
+        #expect(try failure(["--config", "/nonexistent"]).contains("can't be read"))
+        #expect(try failure(["--store", store, "--listen", "nowhere"]).contains("no address"))
+        #expect(try failure(["--store", store, "--set", "pageSiz=1"]).contains("Did you mean pageSize?"))
+        try Array("not a certificate".utf8).write(to: folder.path + "/bad.pem")
+        let pem = folder.path + "/bad.pem"
+        let tls = ["--tls-cert", pem, "--tls-key", pem]
+        #expect(try failure(["--store", store, "--listen", "127.0.0.1:0"] + tls).contains("certificate"))
+        try Array("not a database, though long enough to be looked at".utf8).write(to: folder.path + "/text")
+        #expect(
+            try failure(["--store", "sqlite:\(folder.path)/text", "--listen", "127.0.0.1:0"]).contains("not a database")
+        )
+        let wrong = try ServerProcess(["--lisen", "x"])
+        #expect(wrong.wait() == 2 && wrong.errors.contains("Did you mean --listen?"))
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `nothing that was acknowledged is lost when the server is killed`(_ backend: TestBackend) throws {
+        let (store, keeper) = try backend.store()
+        let words = ["--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--log", "none"]
+        // What each row was last known to be: its number, and its version.
+        let known = Mutex([String: (number: Int64, version: Int64, time: String)]())
+        for round in 0..<3 {
+            let server = try ServerProcess(words)
+            let (port, processID) = (server.port, server.processID)
+            let count = Atomic(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { worker in
+                let client = KeptConnection(port: port)
+                for step in 0..<1000 {
+                    let id = "r\(worker)-\(step % 5)"
+                    let number = Int64(round * 1000 + step)
+                    let before = known.withLock { $0[id] }
+                    let answer =
+                        before == nil
+                        ? client.ask("POST", "/tables/t", #"{"id":"\#(id)","n":\#(number)}"#)
+                        : client.ask("PATCH", "/tables/t/\(id)", #"{"n":\#(number)}"#)
+                    guard let answer else { return }
+                    // An insert whose answer was lost in an earlier round.
+                    if answer.status == 409 { continue }
+                    #expect([200, 201].contains(answer.status))
+                    let version = answer.json.change
+                    let time = answer.json["updatedAt"]?.string ?? ""
+                    if let before { #expect(before.version < version && before.time <= time) }
+                    known.withLock { $0[id] = (number, version, time) }
+                    // Somebody kills it in the middle of the others' requests.
+                    if count.add(1, ordering: .relaxed).newValue == 40 + 17 * round { kill(processID, SIGKILL) }
+                }
+            }
+        }
+        let server = try ServerProcess(words)
+        let client = KeptConnection(port: server.port)
+        for (id, last) in known.withLock({ $0 }) {
+            let row = client.ask("GET", "/tables/t/\(id)")
+            guard case .integer(let number)? = row?.json["n"] else {
+                Issue.record("\(id) is lost")
+                continue
+            }
+            // A later change may have been made without its answer having come.
+            #expect(number >= last.number && last.version <= row?.json.change ?? 0, "\(id)")
+        }
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `several processes over one store lose no update, and readers miss no row`(_ backend: TestBackend) throws {
+        let (store, keeper) = try backend.store()
+        let words = [
+            "--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--log", "none", "--set", "pageSize=3",
+        ]
+        let servers = try [ServerProcess(words), ServerProcess(words)]
+        let ports = servers.map(\.port)
+        let setup = KeptConnection(port: ports[0])
+        for id in 0..<7 { #expect(setup.ask("POST", "/tables/t", #"{"id":"r\#(id)","n":0}"#)?.status == 201) }
+        let added = Atomic(0)
+        let writersLeft = Atomic(4)
+        let seen = Mutex([[String: String]](repeating: [:], count: 2))
+        DispatchQueue.concurrentPerform(iterations: 6) { worker in
+            let client = KeptConnection(port: ports[worker % 2])
+            if worker < 4 {
+                add(client, worker, added)
+                writersLeft.subtract(1, ordering: .acquiringAndReleasing)
+                return
+            }
+            var place = ""
+            while true {
+                let isLast = writersLeft.load(ordering: .acquiring) == 0
+                let new = worker == 4 ? readByTime(client, &place) : readChanges(client, &place)
+                seen.withLock { $0[worker - 4].merge(new) { $1 } }
+                if isLast { return }
+            }
+        }
+        var truth: [String: String] = [:]
+        var sum: Int64 = 0
+        for id in (0..<7).map({ "r\($0)" }) + (0..<4).flatMap({ worker in (0..<10).map { "w\(worker)-\($0)" } }) {
+            let row = setup.ask("GET", "/tables/t/\(id)")?.json
+            truth[id] = row?["version"]?.string
+            if id.hasPrefix("r"), case .integer(let number)? = row?["n"] { sum += number }
+        }
+        #expect(sum == Int64(added.load(ordering: .acquiring)), "an update was lost")
+        #expect(truth.count == 47)
+        let views = seen.withLock { $0 }
+        #expect(views[0] == truth, "who asks for what is newer than the newest it has misses nothing")
+        #expect(views[1] == truth, "who reads the changes misses nothing")
+        withExtendedLifetime(keeper) {}
+    }
+
+    /// Adds one to rows that others add to as well, and inserts rows of its own.
+    private func add(_ client: KeptConnection, _ worker: Int, _ added: borrowing Atomic<Int>) {
+        for step in 0..<40 {
+            if step % 4 == 0 { _ = client.ask("POST", "/tables/t", #"{"id":"w\#(worker)-\#(step / 4)","n":1}"#) }
+            let id = "r\((step + worker) % 7)"
+            guard let row = client.ask("GET", "/tables/t/\(id)"), case .integer(let number)? = row.json["n"] else {
+                continue
+            }
+            let changed = client.ask(
+                "PATCH", "/tables/t/\(id)", #"{"n":\#(number + 1)}"#, ["If-Match": row.etag ?? ""])
+            if changed?.status == 200 {
+                added.add(1, ordering: .acquiringAndReleasing)
+            } else {
+                #expect(changed?.status == 412)
+            }
+        }
+    }
+
+    /// One pull as the living .NET client makes it: rows newer than the newest it has, pages by their links.
+    private func readByTime(_ client: KeptConnection, _ newest: inout String) -> [String: String] {
+        var seen: [String: String] = [:]
+        let after = newest
+        while true {
+            let from = newest.isEmpty ? "0001-01-01T00:00:00.000Z" : newest
+            let filter = "updatedAt gt cast(\(from),Edm.DateTimeOffset)".encoded
+            guard
+                let page = client.ask(
+                    "GET", "/tables/t?$filter=\(filter)&$orderby=updatedAt&__includedeleted=true", nil,
+                    ["ZUMO-API-VERSION": "3.0.0"]), case .array(let rows)? = page.json["items"]
+            else { return seen }
+            for row in rows {
+                seen[row["id"]?.string ?? ""] = row["version"]?.string
+                newest = max(newest, row["updatedAt"]?.string ?? after)
+            }
+            if rows.isEmpty { return seen }
+        }
+    }
+
+    private func readChanges(_ client: KeptConnection, _ cursor: inout String) -> [String: String] {
+        var seen: [String: String] = [:]
+        while true {
+            guard let page = client.ask("GET", "/tables/t/changes?since=\(cursor)&$top=3"),
+                case .array(let rows)? = page.json["items"], let next = page.json["cursor"]?.string
+            else { return seen }
+            for row in rows { seen[row["id"]?.string ?? ""] = row["version"]?.string }
+            cursor = next
+            if page.json["hasMore"] != .bool(true) { return seen }
+        }
+    }
+}
+
+extension Value {
+    /// The number of the change that made a row what it is.
+    fileprivate var change: Int64 { self["version"]?.string.flatMap { RowVersion.change($0) } ?? 0 }
+}
