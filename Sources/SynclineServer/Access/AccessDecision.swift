@@ -24,6 +24,11 @@ enum AccessDecision: Hashable, Sendable {
         return .granted(owner: table.perUser == nil ? nil : caller.subject)
     }
 
+    var isGranted: Bool {
+        if case .granted = self { return true }
+        return false
+    }
+
     static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
 }
 

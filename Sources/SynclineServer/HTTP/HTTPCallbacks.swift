@@ -30,7 +30,7 @@ enum DaemonOptions {
             option(.URI_LOG_CALLBACK, unsafeBitCast(beginRequest, to: Int.self), context),
             option(.NOTIFY_COMPLETED, unsafeBitCast(endRequest, to: Int.self), context),
         ]
-        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue
+        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
         guard let tls else {
             options.append(option(.END, 0))
             return syncline_mhd_start(flags, answerRequest, context, &options)
@@ -99,8 +99,10 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         return .YES
     }
     if request.isAnswered { return .YES }
-    let response = server.answer(request.read(limits), client: clientAddress(connection))
-    return queue(response, request, connection, closes: false)
+    switch server.answer(request.read(limits), client: clientAddress(connection)) {
+    case .whole(let response): return queue(response, request, connection, closes: false)
+    case .events(let response): return queue(events: server.events, response, request, connection)
+    }
 }
 
 private let addHeader: MHD_KeyValueIterator = { context, _, name, value in

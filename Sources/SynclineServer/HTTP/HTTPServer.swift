@@ -10,6 +10,17 @@ import SynclineWire
 /// What answers a request, whatever it runs on.
 protocol RequestAnswering: Sendable {
     func answer(_ request: HTTPRequest, base: String) -> HTTPResponse
+    /// Nil if the request asks for no events; 200 if it may have them.
+    func events(_ request: HTTPRequest) -> HTTPResponse?
+    /// Where the order of changes stands; nil if that can't be told now.
+    func cursor() -> String?
+}
+
+/// What is sent for a request.
+enum ServerAnswer {
+    case whole(HTTPResponse)
+    /// The head of a stream of events.
+    case events(HTTPResponse)
 }
 
 // Unchecked: the daemon is set before its first callback and taken by `stop` alone; libmicrohttpd may be asked about it from
@@ -18,6 +29,7 @@ final class HTTPServer: @unchecked Sendable {
     let configuration: ServerConfiguration
     let metrics = Metrics()
     let log: AccessLog
+    let events: EventHub
     /// The server's own URL.
     let url: String
     private let service: any RequestAnswering
@@ -31,6 +43,7 @@ final class HTTPServer: @unchecked Sendable {
         self.configuration = configuration
         self.service = service
         log = AccessLog(configuration.log)
+        events = EventHub { service.cursor() }
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         let socket = try ListenSocket(configuration.listen)
         url = (tls == nil ? "http://" : "https://") + socket.authority
@@ -47,6 +60,8 @@ final class HTTPServer: @unchecked Sendable {
     func stop(waitingSeconds: Int = 10) {
         guard let daemon else { return }
         let socket = MHD_quiesce_daemon(daemon)
+        // Nobody may be left suspended.
+        events.end()
         for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
         }
@@ -71,23 +86,28 @@ final class HTTPServer: @unchecked Sendable {
         log.note(request, client: client, time)
     }
 
-    func answer(_ reading: RequestReading, client: String) -> HTTPResponse {
+    func answer(_ reading: RequestReading, client: String) -> ServerAnswer {
         switch reading {
-        case .refused(let refusal): return HTTPServer.refusal(refusal)
+        case .refused(let refusal): return .whole(HTTPServer.refusal(refusal))
         case .request(let request):
             if let limiter, !limiter.admits(client) {
                 var response = HTTPServer.refusal(Refusal(429, "too-many-requests", "Too many requests; wait a moment"))
                 response.headers.append(HTTPHeader("Retry-After", "1"))
-                return response
+                return .whole(response)
             }
-            if request.method == "GET", request.path == "/metrics" {
-                var response = HTTPResponse(status: 200)
-                response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]
-                response.body = Array(metrics.text(connections: connections).utf8)
-                return response
+            if request.method == "GET", request.path == "/metrics" { return .whole(measures) }
+            if let response = service.events(request) {
+                return response.status == 200 ? .events(response) : .whole(response)
             }
-            return service.answer(request, base: base(request))
+            return .whole(service.answer(request, base: base(request)))
         }
+    }
+
+    private var measures: HTTPResponse {
+        var response = HTTPResponse(status: 200)
+        response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]
+        response.body = Array(metrics.text(connections: connections).utf8)
+        return response
     }
 
     static func refusal(_ refusal: Refusal) -> HTTPResponse {

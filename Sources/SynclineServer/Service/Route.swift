@@ -35,7 +35,8 @@ enum Route: Hashable, Sendable {
     /// The methods that mean something there.
     var methods: [String] {
         switch self {
-        case .health, .metrics, .changes, .events: ["GET", "HEAD", "OPTIONS"]
+        case .health, .metrics, .changes: ["GET", "HEAD", "OPTIONS"]
+        case .events: ["GET", "OPTIONS"]
         case .batch: ["POST", "OPTIONS"]
         case .table: ["GET", "HEAD", "POST", "PATCH", "OPTIONS"]
         case .row: ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]

@@ -1,11 +1,9 @@
-// Many writes in one transaction, and a table's changes in the order of their commits: what neither protocol has.
+// Many writes in one transaction, each with a result of its own.
 
 import SynclineCore
 import SynclineWire
 
 extension TableService {
-    // MARK: Batches
-
     /// An operation that may be tried, or one that is refused before any row is looked at.
     private enum Admitted {
         case write(TableWrite)
@@ -141,43 +139,5 @@ extension TableService {
             if ![409, 412].contains(status) { row = nil }
         }
         answer.add(status: status, error: error, row: row, spoken, wantsRow: wantsRow || outcome.isRefused)
-    }
-
-    // MARK: Changes
-
-    func changes(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?
-    ) throws(ServiceFailure) -> HTTPResponse {
-        let asked: ChangeRequest
-        do throws(TableRequestError) {
-            guard let read = try ChangeRequest(request, spoken, rules) else {
-                throw TableRequestError(400, "A cursor is needed", spoken, code: "invalid-cursor")
-            }
-            asked = read
-        } catch {
-            throw ServiceFailure(error)
-        }
-        try checkNames(asked.filter?.columns ?? [], table)
-        var plan = ChangePlan(
-            table: table.name, since: asked.since?.change ?? 0, limit: min(asked.top ?? .max, configuration.maxTop))
-        plan.until = asked.until?.change
-        plan.filter = asked.filter
-        plan.owner = owner
-        let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
-        let mark = outcome.mark
-        for cursor in [asked.since, asked.until].compactMap({ $0 }) {
-            if cursor.epoch != mark.epoch || cursor.change > mark.change {
-                throw .refused(Refusal(410, "other-epoch", "The cursor is of another database; read anew"))
-            }
-        }
-        if let since = asked.since, since.change < mark.purged {
-            throw .refused(Refusal(410, "purged", "Tombstones behind the cursor are gone; read anew"))
-        }
-        let last = outcome.hasMore ? outcome.changes.last?.number : nil
-        let place = last ?? asked.until?.change ?? mark.change
-        return TableAnswer(spoken).changes(
-            outcome.changes.lazy.map { ($0.row, $0.isInView) },
-            cursor: ChangeCursor(epoch: mark.epoch, change: place),
-            end: ChangeCursor(epoch: mark.epoch, change: mark.change), hasMore: outcome.hasMore)
     }
 }

@@ -45,6 +45,12 @@ struct TableService: Sendable {
             }
             if response.status == 401 { response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
         }
+        return marked(response, request)
+    }
+
+    /// An answer with what every answer has.
+    func marked(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        var response = response
         response.headers += marks
         if let cors = configuration.cors { response.headers += cors.headers(request.headers) }
         return response

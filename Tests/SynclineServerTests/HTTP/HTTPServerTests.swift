@@ -126,6 +126,22 @@ import Testing
         #expect(text.contains("429") && text.contains("Retry-After: 1"))
     }
 
+    @Test(arguments: TestBackend.available)
+    func `who listens is told that there is something to pull`(_ backend: TestBackend) throws {
+        let server = try RunningServer(backend)
+        let listener = try server.connect()
+        listener.send(get("/tables/$events"))
+        let start = listener.read(until: "data: ")
+        #expect(start.contains("200 OK") && start.contains("text/event-stream") && start.contains("event: change"))
+        _ = try server.exchange(post(#"{"id":"a"}"#, "Connection: close\r\n"))
+        #expect(listener.read(until: ".1\n\n").contains("event: change\ndata: "))
+        let gone = try server.connect()
+        gone.send(get("/tables/$events"))
+        _ = gone.read(until: "data: ")
+        let locked = try RunningServer(tables: #"{"s":{"access":"authenticated"}}"#)
+        #expect(try statuses(locked.exchange(get("/tables/$events", "Connection: close\r\n"))) == ["401"])
+    }
+
     @Test func `what was served is counted`() throws {
         let server = try RunningServer()
         _ = try server.exchange(get("/tables/nope", "Connection: close\r\n"))

@@ -1,0 +1,62 @@
+// A stream of events as a response of libmicrohttpd: the library asks for bytes, and is suspended while there are none.
+
+import CMicroHTTPD
+import SynclineWire
+
+/// What the response of a stream holds until it is over.
+private final class StreamHold {
+    let stream: EventStream
+    let hub: EventHub
+    let connection: OpaquePointer
+
+    init(_ stream: EventStream, _ hub: EventHub, _ connection: OpaquePointer) {
+        self.stream = stream
+        self.hub = hub
+        self.connection = connection
+    }
+}
+
+/// A connection's address, on its way to whoever resumes it.
+private struct ConnectionAddress: @unchecked Sendable {
+    // Unchecked: the library may be asked to resume from any thread, and the connection outlives its suspension.
+    let connection: OpaquePointer
+}
+
+func queue(
+    events hub: EventHub, _ response: HTTPResponse, _ request: ConnectionRequest, _ connection: OpaquePointer
+) -> MHD_Result {
+    request.status = response.status
+    let address = ConnectionAddress(connection: connection)
+    let stream = EventStream { MHD_resume_connection(address.connection) }
+    let hold = Unmanaged.passRetained(StreamHold(stream, hub, connection))
+    guard
+        let made = MHD_create_response_from_callback(UInt64.max, 1024, readEvents, hold.toOpaque(), releaseEvents)
+    else {
+        hold.release()
+        return .NO
+    }
+    defer { MHD_destroy_response(made) }
+    for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
+    hub.add(stream)
+    // Nothing but signs of life may come for long.
+    _ = syncline_mhd_set_timeout(connection, 0)
+    return MHD_queue_response(connection, UInt32(response.status), made)
+}
+
+private let readEvents: MHD_ContentReaderCallback = { context, _, buffer, limit in
+    guard let context, let buffer else { return -1 }
+    let hold = Unmanaged<StreamHold>.fromOpaque(context).takeUnretainedValue()
+    switch hold.stream.next(atMost: limit, suspend: { MHD_suspend_connection(hold.connection) }) {
+    case .bytes(let bytes):
+        UnsafeMutableRawBufferPointer(start: buffer, count: limit).copyBytes(from: bytes)
+        return bytes.count
+    case .wait: return 0
+    case .end: return -1
+    }
+}
+
+private let releaseEvents: MHD_ContentReaderFreeCallback = { context in
+    guard let context else { return }
+    let hold = Unmanaged<StreamHold>.fromOpaque(context).takeRetainedValue()
+    hold.hub.remove(hold.stream)
+}

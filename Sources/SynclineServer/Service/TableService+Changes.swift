@@ -1,0 +1,65 @@
+// A table's changes in the order of their commits, and the news that there are some.
+
+import SynclineCore
+import SynclineWire
+
+extension TableService {
+    func changes(
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?
+    ) throws(ServiceFailure) -> HTTPResponse {
+        let asked: ChangeRequest
+        do throws(TableRequestError) {
+            guard let read = try ChangeRequest(request, spoken, rules) else {
+                throw TableRequestError(400, "A cursor is needed", spoken, code: "invalid-cursor")
+            }
+            asked = read
+        } catch {
+            throw ServiceFailure(error)
+        }
+        try checkNames(asked.filter?.columns ?? [], table)
+        var plan = ChangePlan(
+            table: table.name, since: asked.since?.change ?? 0, limit: min(asked.top ?? .max, configuration.maxTop))
+        plan.until = asked.until?.change
+        plan.filter = asked.filter
+        plan.owner = owner
+        let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
+        let mark = outcome.mark
+        for cursor in [asked.since, asked.until].compactMap({ $0 }) {
+            if cursor.epoch != mark.epoch || cursor.change > mark.change {
+                throw .refused(Refusal(410, "other-epoch", "The cursor is of another database; read anew"))
+            }
+        }
+        if let since = asked.since, since.change < mark.purged {
+            throw .refused(Refusal(410, "purged", "Tombstones behind the cursor are gone; read anew"))
+        }
+        let last = outcome.hasMore ? outcome.changes.last?.number : nil
+        let place = last ?? asked.until?.change ?? mark.change
+        return TableAnswer(spoken).changes(
+            outcome.changes.lazy.map { ($0.row, $0.isInView) },
+            cursor: ChangeCursor(epoch: mark.epoch, change: place),
+            end: ChangeCursor(epoch: mark.epoch, change: mark.change), hasMore: outcome.hasMore)
+    }
+
+    // MARK: Events
+
+    func events(_ request: HTTPRequest) -> HTTPResponse? {
+        guard request.method == "GET", Route(request, root: configuration.root) == .events else { return nil }
+        var response = HTTPResponse(status: 200)
+        do throws(ServiceFailure) {
+            let caller = try caller(request)
+            // That something happens is told to whoever may read something.
+            let grants = configuration.tables.map { AccessDecision.decide(.read, $0, caller) }
+            if !grants.contains(where: \.isGranted) { throw .refused(AccessDecision.loginNeeded) }
+            response.headers = [HTTPHeader("Content-Type", "text/event-stream")]
+        } catch {
+            response = error.response
+            response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
+        }
+        return marked(response, request)
+    }
+
+    func cursor() -> String? {
+        guard let mark = try? store.mark() else { return nil }
+        return ChangeCursor(epoch: mark.epoch, change: mark.change).text
+    }
+}
