@@ -16,13 +16,14 @@ struct AccessLog: Sendable {
         self.form = form
     }
 
-    func note(_ request: ConnectionRequest, client: String, _ time: Duration) {
+    func note(_ request: ConnectionRequest, _ time: Duration) {
         if form == .none { return }
         let (seconds, attoseconds) = time.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         let path = String(request.target.prefix { $0 != "?" }.prefix(500))
         Diagnostics.write(
-            line(client, request.method, path, request.status, request.body.count, microseconds), to: STDERR_FILENO)
+            line(request.client, request.method, path, request.status, request.body.count, microseconds),
+            to: STDERR_FILENO)
     }
 
     /// The path comes from outside: nothing in it may end the line.

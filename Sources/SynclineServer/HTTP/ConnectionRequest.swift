@@ -14,6 +14,8 @@ final class ConnectionRequest {
     /// As it stands in the request line.
     let target: String
     var method = ""
+    /// The address of the other side.
+    var client = "-"
     var headers: [HTTPHeader] = []
     var body: [UInt8] = []
     /// Whether its head has been looked at.
@@ -36,17 +38,15 @@ final class ConnectionRequest {
         if size > limits.headerBytes {
             return Refusal(431, "headers-too-large", "The headers are larger than \(limits.headerBytes) bytes")
         }
-        let lengths = Set(headers.filter { $0.isNamed("Content-Length") }.map { $0.value.trimmed })
-        if lengths.count > 1 || !lengths.isEmpty && headers.contains("Transfer-Encoding") {
+        guard let text = headers.value("Content-Length") else { return nil }
+        let differs = headers.contains { $0.isNamed("Content-Length") && $0.value != text }
+        if differs || headers.contains("Transfer-Encoding") {
             return Refusal(400, "ambiguous-length", "The request gives its length in more than one way")
         }
-        if let length = lengths.first {
-            guard let length = Int(length), length >= 0 else {
-                return Refusal(400, "invalid-length", "The request's length can't be read")
-            }
-            if length > limits.bodyBytes { return refusalOfBody(limits) }
+        guard let length = Int(text.trimmed), length >= 0 else {
+            return Refusal(400, "invalid-length", "The request's length can't be read")
         }
-        return nil
+        return length > limits.bodyBytes ? refusalOfBody(limits) : nil
     }
 
     private func refusalOfBody(_ limits: ServerConfiguration.Limits) -> Refusal {

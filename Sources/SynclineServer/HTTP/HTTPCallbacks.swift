@@ -73,7 +73,7 @@ private let endRequest:
         slot.pointee = nil
         let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
         let request = Unmanaged<ConnectionRequest>.fromOpaque(held).takeRetainedValue()
-        server.end(request, client: clientAddress(connection))
+        server.end(request)
         // The next request of the connection may be a while in coming.
         _ = syncline_mhd_set_timeout(connection, UInt32(server.configuration.limits.idleSeconds))
     }
@@ -86,12 +86,13 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
     let limits = server.configuration.limits
     if !request.hasHead {
         request.hasHead = true
+        request.client = clientAddress(connection)
         request.method = method.map { String(cString: $0) } ?? ""
         MHD_get_connection_values(connection, .HEADER_KIND, addHeader, held)
         _ = syncline_mhd_set_timeout(connection, UInt32(limits.stalledSeconds))
         guard let refusal = request.refusalOfHead(limits) else { return .YES }
         request.isAnswered = true
-        return queue(HTTPServer.refusal(refusal), request, connection, closes: true)
+        return queue(server.refusal(refusal, request), request, connection, closes: true)
     }
     if count.pointee > 0 {
         if let bytes { request.append(UnsafeRawBufferPointer(start: bytes, count: count.pointee), limits) }
@@ -99,7 +100,7 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         return .YES
     }
     if request.isAnswered { return .YES }
-    switch server.answer(request.read(limits), client: clientAddress(connection)) {
+    switch server.answer(request) {
     case .whole(let response): return queue(response, request, connection, closes: false)
     case .events(let response): return queue(events: server.events, response, request, connection)
     }

@@ -9,11 +9,13 @@ import SynclineWire
 
 /// What answers a request, whatever it runs on.
 protocol RequestAnswering: Sendable {
-    func answer(_ request: HTTPRequest, base: String) -> HTTPResponse
+    func answer(_ request: HTTPRequest, url: String) -> HTTPResponse
     /// Nil if the request asks for no events; 200 if it may have them.
     func events(_ request: HTTPRequest) -> HTTPResponse?
     /// Where the order of changes stands; nil if that can't be told now.
     func cursor() -> String?
+    /// An answer with what every answer to a request with such headers has.
+    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse
 }
 
 /// What is sent for a request.
@@ -79,28 +81,35 @@ final class HTTPServer: @unchecked Sendable {
     }
 
     /// The request's answer is sent, or its connection lost.
-    func end(_ request: ConnectionRequest, client: String) {
+    func end(_ request: ConnectionRequest) {
         running.subtract(1, ordering: .acquiringAndReleasing)
         let time = request.start.duration(to: .now)
         metrics.count(request.method, status: request.status, time)
-        log.note(request, client: client, time)
+        log.note(request, time)
     }
 
-    func answer(_ reading: RequestReading, client: String) -> ServerAnswer {
-        switch reading {
-        case .refused(let refusal): return .whole(HTTPServer.refusal(refusal))
-        case .request(let request):
-            if let limiter, !limiter.admits(client) {
-                var response = HTTPServer.refusal(Refusal(429, "too-many-requests", "Too many requests; wait a moment"))
+    func answer(_ request: ConnectionRequest) -> ServerAnswer {
+        switch request.read(configuration.limits) {
+        case .refused(let refusal): return .whole(self.refusal(refusal, request))
+        case .request(let read):
+            if let limiter, !limiter.admits(request.client) {
+                var response = refusal(
+                    Refusal(429, "too-many-requests", "Too many requests; wait a moment"), request)
                 response.headers.append(HTTPHeader("Retry-After", "1"))
                 return .whole(response)
             }
-            if request.method == "GET", request.path == "/metrics" { return .whole(measures) }
-            if let response = service.events(request) {
+            if read.method == "GET", read.path == "/metrics" { return .whole(measures) }
+            if let response = service.events(read) {
                 return response.status == 200 ? .events(response) : .whole(response)
             }
-            return .whole(service.answer(request, base: base(request)))
+            return .whole(service.answer(read, url: url))
         }
+    }
+
+    /// What is found wrong before the service sees it.
+    func refusal(_ refusal: Refusal, _ request: ConnectionRequest) -> HTTPResponse {
+        let response = TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
+        return service.marked(response, request.headers)
     }
 
     private var measures: HTTPResponse {
@@ -108,23 +117,6 @@ final class HTTPServer: @unchecked Sendable {
         response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]
         response.body = Array(metrics.text(connections: connections).utf8)
         return response
-    }
-
-    static func refusal(_ refusal: Refusal) -> HTTPResponse {
-        TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
-    }
-
-    /// How the client reached the server: links must lead the same way.
-    private func base(_ request: HTTPRequest) -> String {
-        guard let host = request.headers.value("Host"), HTTPServer.isHost(host) else { return url }
-        return url.prefix { $0 != ":" } + "://" + host
-    }
-
-    private static func isHost(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || ".-:[]_".utf8.contains(byte)
-            }
     }
 }
 

@@ -43,7 +43,9 @@ extension TableService {
     // MARK: Events
 
     func events(_ request: HTTPRequest) -> HTTPResponse? {
-        guard request.method == "GET", Route(request, root: configuration.root) == .events else { return nil }
+        guard request.method == "GET", request.path.hasSuffix("$events"),
+            Route(request, root: configuration.root) == .events
+        else { return nil }
         var response = HTTPResponse(status: 200)
         do throws(ServiceFailure) {
             let caller = try caller(request)
@@ -55,7 +57,7 @@ extension TableService {
             response = error.response
             response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
         }
-        return marked(response, request)
+        return marked(response, request.headers)
     }
 
     func cursor() -> String? {

@@ -5,7 +5,7 @@ import SynclineWire
 
 extension TableService {
     func exchange(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?, _ base: String
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
         var parsed: TableRequest
         do throws(TableRequestError) {
@@ -16,8 +16,8 @@ extension TableService {
         parsed.table = table.name
         switch parsed.action {
         case .row: return try row(request, parsed, table, owner)
-        case .list(let list): return try self.list(request, parsed, list, table, owner, base)
-        default: return try write(request, parsed, table, owner, base)
+        case .list(let list): return try self.list(request, parsed, list, table, owner, url)
+        default: return try write(request, parsed, table, owner, url)
         }
     }
 
@@ -69,7 +69,7 @@ extension TableService {
 
     private func list(
         _ request: HTTPRequest, _ parsed: TableRequest, _ list: ListRequest, _ table: TableDefinition, _ owner: String?,
-        _ base: String
+        _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
         let named = (list.filter?.columns ?? []).union(list.order.map(\.column)).union(list.select ?? [])
         try checkNames(named, table)
@@ -84,17 +84,18 @@ extension TableService {
         let rest = list.top.map { $0 - outcome.rows.count }
         let goesOn = outcome.hasMore && !outcome.rows.isEmpty && (rest ?? 1) > 0
         let next = goesOn ? request.nextPage(skip: list.skip + outcome.rows.count, top: rest) : nil
-        let path = request.pathText
         let answer = TableAnswer(parsed.serverProtocol)
         if parsed.serverProtocol == .zumo2 {
             var response = answer.list(outcome.rows, select: list.select, count: outcome.count, next: nil)
-            if let next { response.headers.append(HTTPHeader("Link", "\(base)\(path)?\(next); rel=next")) }
+            if let next {
+                response.headers.append(HTTPHeader("Link", "\(request.base(url))\(request.pathText)?\(next); rel=next"))
+            }
             return response
         }
         let wantsPath = request.headers.contains {
             $0.isNamed("X-ZUMO-Options") && $0.value.lowercased().contains("nextlink=path")
         }
-        let link = next.map { wantsPath ? "\(path)?\($0)" : $0 }
+        let link = next.map { wantsPath ? "\(request.pathText)?\($0)" : $0 }
         return answer.list(outcome.rows, select: list.select, count: outcome.count, next: link)
     }
 
@@ -110,7 +111,7 @@ extension TableService {
     // MARK: Writing
 
     private func write(
-        _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?, _ base: String
+        _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
         let spoken = parsed.serverProtocol
         var write: TableWrite
@@ -134,7 +135,7 @@ extension TableService {
         write.conditions = conditions(request, parsed)
         write.operation = try operation(parsed.operationID, request)
         let outcomes = try ask { () throws(StoreFailure) in try store.write([[write]], stopsAtRefusal: false) }
-        return answer(outcomes[0][0], request, spoken, base)
+        return answer(outcomes[0][0], request, spoken, url)
     }
 
     func insert(
@@ -172,15 +173,16 @@ extension TableService {
     }
 
     private func answer(
-        _ outcome: WriteOutcome, _ request: HTTPRequest, _ spoken: ServerProtocol, _ base: String
+        _ outcome: WriteOutcome, _ request: HTTPRequest, _ spoken: ServerProtocol, _ url: String
     ) -> HTTPResponse {
         let answer = TableAnswer(spoken)
         let isNew = spoken == .datasync3
         switch outcome {
         case .inserted(let row):
             var response = dressed(answer.row(row, status: 201), row, spoken)
-            let location = "\(base)\(request.pathText)/\(PercentEncoding.encode(row.id))"
-            if isNew { response.headers.append(HTTPHeader("Location", location)) }
+            if !isNew { return response }
+            let location = "\(request.base(url))\(request.pathText)/\(PercentEncoding.encode(row.id))"
+            response.headers.append(HTTPHeader("Location", location))
             return response
         case .changed(let row): return dressed(answer.row(row), row, spoken)
         case .deleted(let row): return isNew ? answer.empty(204) : answer.row(row)
@@ -202,6 +204,21 @@ extension TableRow {
 }
 
 extension HTTPRequest {
+    /// How the client reached a server: links must lead the same way.
+    func base(_ url: String) -> String {
+        guard let host = headers.value("Host"), HTTPRequest.isHost(host), let colon = url.firstIndex(of: ":") else {
+            return url
+        }
+        return url[..<colon] + "://" + host
+    }
+
+    private static func isHost(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || ".-:[]_".utf8.contains(byte)
+            }
+    }
+
     /// The path as a URL has it.
     var pathText: String {
         var path = self

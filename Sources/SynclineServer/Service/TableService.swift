@@ -32,12 +32,12 @@ struct TableService: Sendable {
     /// What this server can do beyond the protocols.
     static let capabilities = "batch, changes, events, operation-ids"
 
-    /// Answers a request; `base` is how the client reached the server: `http://127.0.0.1:8080`.
-    func answer(_ request: HTTPRequest, base: String) -> HTTPResponse {
+    /// Answers a request to the server at a URL: `http://127.0.0.1:8080`.
+    func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
         let route = Route(request, root: configuration.root)
         var response: HTTPResponse
         do throws(ServiceFailure) {
-            response = try answer(request, route, base)
+            response = try answer(request, route, url)
         } catch {
             response = error.response
             if response.status == 405 {
@@ -45,19 +45,19 @@ struct TableService: Sendable {
             }
             if response.status == 401 { response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
         }
-        return marked(response, request)
+        return marked(response, request.headers)
     }
 
     /// An answer with what every answer has.
-    func marked(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
         var response = response
         response.headers += marks
-        if let cors = configuration.cors { response.headers += cors.headers(request.headers) }
+        if let cors = configuration.cors { response.headers += cors.headers(headers) }
         return response
     }
 
     private func answer(
-        _ request: HTTPRequest, _ route: Route, _ base: String
+        _ request: HTTPRequest, _ route: Route, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
         guard route != .nowhere else { throw .refused(Refusal(404, "not-found", "There is nothing at this path")) }
         guard route.methods.contains(request.method) else {
@@ -79,7 +79,7 @@ struct TableService: Sendable {
         case .table(let name), .row(let name):
             let isRow = if case .row = route { true } else { false }
             let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: isRow))
-            return try exchange(request, spoken, table, owner, base)
+            return try exchange(request, spoken, table, owner, url)
         case .nowhere, .metrics, .events: throw .refused(Refusal(404, "not-found", "There is nothing at this path"))
         }
     }

@@ -1,16 +1,17 @@
 // Connections that wait to be used. Who finds none waits for one: threads of the server are as many as its owner wants, and
-// connections may be fewer.
+// connections may be fewer. A connection waits in a slot that is emptied and filled in one step, so that threads that need
+// one at the same time do not wait for each other.
 
 import Dispatch
 import Synchronization
 
 final class ConnectionPool<Connection: AnyObject>: Sendable {
-    // A connection is used by whoever took it out, and by nobody else until it is back.
-    private struct Idle: @unchecked Sendable {
-        var connections: [Connection] = []
+    /// Holds a connection that nobody uses, as the bits of a reference that it owns; zero if it is empty.
+    private final class Slot: Sendable {
+        let held = Atomic<UInt>(0)
     }
 
-    private let idle: Mutex<Idle>
+    private let slots: [Slot]
     private let free: DispatchSemaphore
     private let make: @Sendable () throws(StoreFailure) -> Connection
 
@@ -18,8 +19,10 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     init(limit: Int, make: @escaping @Sendable () throws(StoreFailure) -> Connection) {
         self.make = make
         free = DispatchSemaphore(value: limit)
-        idle = Mutex(Idle())
+        slots = (0..<limit).map { _ in Slot() }
     }
+
+    deinit { drain() }
 
     /// Lends a connection. One that `isGood` is not content with afterwards is given up.
     func withConnection<Result>(
@@ -27,24 +30,34 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     ) throws(StoreFailure) -> Result {
         free.wait()
         defer { free.signal() }
-        let connection = try take()
+        let connection = if let waiting = take() { waiting } else { try make() }
         defer { if isGood(connection) { put(connection) } }
         return try body(connection)
     }
 
-    private func take() throws(StoreFailure) -> Connection {
-        let waiting = idle.withLock { idle in Idle(connections: idle.connections.popLast().map { [$0] } ?? []) }
-        if let connection = waiting.connections.first { return connection }
-        return try make()
+    private func take() -> Connection? {
+        for slot in slots where slot.held.load(ordering: .relaxed) != 0 {
+            let bits = slot.held.exchange(0, ordering: .acquiringAndReleasing)
+            if let pointer = UnsafeRawPointer(bitPattern: bits) {
+                return Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+            }
+        }
+        return nil
     }
 
     private func put(_ connection: Connection) {
-        let returned = Idle(connections: [connection])
-        idle.withLock { $0.connections += returned.connections }
+        let held = Unmanaged.passRetained(connection)
+        let bits = UInt(bitPattern: held.toOpaque())
+        for slot in slots
+        where slot.held.compareExchange(expected: 0, desired: bits, ordering: .acquiringAndReleasing).exchanged {
+            return
+        }
+        // There are as many slots as connections at once, so one was empty.
+        held.release()
     }
 
     /// Gives up the connections that nobody uses.
     func drain() {
-        idle.withLock { $0.connections = [] }
+        while take() != nil {}
     }
 }

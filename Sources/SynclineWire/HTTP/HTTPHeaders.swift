@@ -13,7 +13,8 @@ extension [HTTPHeader] {
 
 extension HTTPHeader {
     package func isNamed(_ other: String) -> Bool {
-        name.utf8.count == other.utf8.count && name.lowercased() == other.lowercased()
+        name.utf8.count == other.utf8.count
+            && zip(name.utf8, other.utf8).allSatisfy { $0 == $1 || $0 ^ $1 == 0x20 && ($0 | 0x20) &- 0x61 < 26 }
     }
 
     /// Whether it can stand in a request: a name of token characters, a value without control characters.

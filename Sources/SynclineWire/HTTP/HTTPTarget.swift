@@ -17,22 +17,25 @@ extension HTTPRequest {
 
     /// The path's segments, decoded.
     package var pathSegments: [String] {
-        segments ?? path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        segments ?? path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
     /// A request for what stands in a request line: an encoded path, with parameters behind a `?`. Nil where a percent
     /// sign does not begin the code of UTF-8.
     package init?(_ method: String, target: String) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let bytes = target.utf8
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?"))
         var segments: [String] = []
-        for part in (parts.first ?? "").split(separator: "/") {
-            guard let segment = PercentEncoding.decode(part) else { return nil }
+        for part in bytes[..<(mark ?? bytes.endIndex)].split(separator: UInt8(ascii: "/")) {
+            guard let segment = PercentEncoding.decode(Substring(part)) else { return nil }
             segments.append(segment)
         }
         self.init(method, "/" + segments.joined(separator: "/"))
-        if segments.contains(where: { $0.contains("/") }) { self.segments = segments }
-        if parts.count > 1 {
-            guard let parameters = HTTPRequest.decoded(parameters: parts[1]) else { return nil }
+        if segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) { self.segments = segments }
+        if let mark {
+            guard let parameters = HTTPRequest.decoded(parameters: target[bytes.index(after: mark)...]) else {
+                return nil
+            }
             query = parameters
         }
     }
@@ -42,10 +45,10 @@ extension HTTPRequest {
 
     private static func decoded(parameters text: Substring) -> [HTTPHeader]? {
         var parameters: [HTTPHeader] = []
-        for pair in text.split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = PercentEncoding.decode(sides[0], plusIsSpace: true),
-                let value = PercentEncoding.decode(sides.count > 1 ? sides[1] : "", plusIsSpace: true)
+        for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
+            let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEncoding.decode(Substring(sides[0]), plusIsSpace: true),
+                let value = PercentEncoding.decode(sides.count > 1 ? Substring(sides[1]) : "", plusIsSpace: true)
             else { return nil }
             parameters.append(HTTPHeader(name, value))
         }

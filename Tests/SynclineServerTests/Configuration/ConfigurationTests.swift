@@ -89,7 +89,7 @@ import Testing
         func ask(_ method: String, _ target: String, _ body: String? = nil) throws -> HTTPResponse {
             var request = try #require(HTTPRequest(method, target: target))
             request.body = body.map { Array($0.utf8) }
-            return service.answer(request, base: "")
+            return service.answer(request, url: "")
         }
         let read = try ask("GET", "/tables/folk/p1")
         #expect(read.json["name"] == .string("Ann") && read.json["age"] == .integer(40), "\(read.text)")
@@ -128,7 +128,7 @@ import Testing
         func ask(_ service: TableService, _ method: String, _ target: String, _ body: String?) throws -> HTTPResponse {
             var request = try #require(HTTPRequest(method, target: target))
             request.body = body.map { Array($0.utf8) }
-            return service.answer(request, base: "")
+            return service.answer(request, url: "")
         }
         let (first, firstStore) = try open(#"{"t":{}}"#)
         let (beside, _) = try open(#"{"t":{}}"#)

@@ -55,7 +55,8 @@ import Testing
     }
 
     @Test func `a head that contradicts itself or is too large is refused`() throws {
-        let server = try RunningServer(more: #","limits":{"bodyBytes":1000,"urlBytes":500,"headerBytes":2000}"#)
+        let server = try RunningServer(
+            more: #","limits":{"bodyBytes":1000,"urlBytes":500,"headerBytes":2000},"cors":{}"#)
         let twice = try server.exchange(
             post(#"{"id":"a"}"#, "Transfer-Encoding: chunked\r\n"))
         #expect(statuses(twice).first == "400")
@@ -70,6 +71,9 @@ import Testing
         #expect(statuses(try server.exchange(chunked)) == ["413"])
         let long = try server.exchange(get("/tables/todoitem?x=" + String(repeating: "y", count: 600)))
         #expect(statuses(long) == ["414"] && long.contains("url-too-long"))
+        let origin = "Origin: http://localhost\r\nContent-Length: 99999\r\n\r\n"
+        let foreign = try server.exchange("POST /tables/todoitem HTTP/1.1\r\nHost: x\r\n" + origin)
+        #expect(statuses(foreign) == ["413"] && foreign.contains("Access-Control-Allow-Origin: http://localhost"))
         let wide = try server.exchange(get("/tables/todoitem", "X-Wide: \(String(repeating: "z", count: 3000))\r\n"))
         #expect(statuses(wide) == ["431"] && wide.contains("headers-too-large"))
     }

@@ -86,7 +86,7 @@ struct ServiceDesk {
             request.body = Array(body.utf8)
             request.headers.append(HTTPHeader("Content-Type", "application/json"))
         }
-        return service.answer(request, base: "http://server:8080")
+        return service.answer(request, url: "http://server:8080")
     }
 }
 
