@@ -136,6 +136,12 @@ struct StoreFoundation {
                     "table \(definition.source) was not made by syncline-server and lacks \(missing.joined(separator: ", "))"
                         + "; add the columns, or name those it has with \"map\""))
         }
+        guard try connection.isKey(bare.source(of: .id), of: definition.source) else {
+            throw .refused(
+                Refusal(
+                    500, "table-without-key",
+                    "column \(bare.source(of: .id)) of table \(definition.source) is no key; add a unique index"))
+        }
         return TableSchema(fixed, columns: columns, systemColumns: system, isOwn: false)
     }
 }

@@ -78,6 +78,11 @@ import Testing
             try connection.execute(
                 "INSERT INTO people VALUES ('p1', 'Ann', 40, '2026-01-01T00:00:00.000Z', 0, '\(backend == .sqlite ? "0" : "f")')"
             )
+            try connection.execute(
+                """
+                CREATE TABLE keyless (id varchar(40), "updatedAt" \(time), version \(big), deleted \(flag), \
+                UNIQUE (id, version))
+                """)
             try connection.execute("CREATE TABLE poor (id varchar(40) PRIMARY KEY, name varchar(80))")
         }
         let map = #"{"id":"person","updatedAt":"modified","version":"revision","deleted":"gone"}"#
@@ -101,13 +106,20 @@ import Testing
         #expect(try ask("DELETE", "/tables/folk/p1").status == 200)
         #expect(try ask("GET", "/tables/folk").ids == ["p2"])
 
-        let poor = try configuration(#"{"tables":{"poor":{}}}"#)
-        #expect {
-            try SQLStore(database, poor.tables, surroundings)
-        } throws: { error in
-            guard case StoreFailure.refused(let refusal)? = error as? StoreFailure else { return false }
-            return refusal.message.contains("lacks updatedAt, version, deleted")
+        func start(_ tables: String) throws -> String {
+            do {
+                _ = try SQLStore(database, try configuration(#"{"tables":\#(tables)}"#).tables, surroundings)
+                return ""
+            } catch let failure as StoreFailure {
+                return StartFailure(failure).message
+            }
         }
+        #expect(try start(#"{"keyless":{}}"#) == "column id of table keyless is no key; add a unique index")
+        #expect(try start(#"{"poor":{}}"#).contains("lacks updatedAt, version, deleted"))
+        try database.write { connection throws(StoreFailure) in
+            try connection.execute(#"UPDATE "syncline_state" SET "format" = 2"#)
+        }
+        #expect(try start("{}").contains("newer syncline-server"))
         withExtendedLifetime(keeper) {}
     }
 

@@ -53,6 +53,30 @@ import Testing
         #expect(wrong.wait() == 2 && wrong.errors.contains("Did you mean --listen?"))
     }
 
+    @Test func `over TLS it is the same`() throws {
+        let folder = try TemporaryFolder()
+        let make = """
+            cd '\(folder.path)' && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 \
+            -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+            """
+        try #require(try shell(make) == 0, "openssl is not installed")
+        let server = try ServerProcess([
+            "--store", "sqlite:\(folder.path)/a.db", "--listen", "127.0.0.1:0", "--table", "t",
+            "--tls-cert", folder.path + "/cert.pem", "--tls-key", folder.path + "/key.pem",
+        ])
+        let url = "https://127.0.0.1:\(server.port)"
+        let trusting = "curl -sf --cacert '\(folder.path)/cert.pem'"
+        #expect(try shell("\(trusting) \(url)/healthz") == 0)
+        #expect(
+            try shell(
+                "\(trusting) \(url)/tables/t -H 'Content-Type: application/json' -d '{\"id\":\"a\"}' -i | "
+                    + "grep -i '^etag'") == 0)
+        #expect(try shell("curl -sf --tls-max 1.1 -k \(url)/healthz") != 0)
+        #expect(try shell("curl -sf http://127.0.0.1:\(server.port)/healthz") != 0)
+        server.signal(SIGINT)
+        #expect(server.wait() == 0)
+    }
+
     @Test(arguments: TestBackend.available)
     func `nothing that was acknowledged is lost when the server is killed`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()

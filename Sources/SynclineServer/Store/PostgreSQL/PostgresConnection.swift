@@ -99,6 +99,17 @@ final class PostgresConnection: SQLConnection {
         return columns
     }
 
+    func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool {
+        let statement = SQLStatement(
+            .postgres,
+            """
+            SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] \
+            WHERE i.indrelid = to_regclass(quote_ident($1::text)) AND i.indisunique AND i.indnkeyatts = 1 \
+            AND i.indpred IS NULL AND a.attname = $2::text
+            """, values: [.text(table), .text(column)])
+        return try first(statement, count: 1) != nil
+    }
+
     private func prepare(_ text: String) throws(StoreFailure) -> String {
         if let known = statements[text] { return known }
         if statements.count >= PostgresConnection.statementLimit {

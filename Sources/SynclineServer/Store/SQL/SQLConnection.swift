@@ -13,6 +13,8 @@ protocol SQLConnection: AnyObject {
     func execute(_ text: String) throws(StoreFailure)
     /// The columns of a table with their declared types; none if there is no table.
     func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)]
+    /// Whether a column alone tells a table's rows apart.
+    func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool
 }
 
 /// Connections to one database.

@@ -65,6 +65,23 @@ final class SQLiteConnection: SQLConnection {
         return columns
     }
 
+    func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool {
+        // A key of integers has no index of its own.
+        let statement = SQLStatement(
+            .sqlite,
+            """
+            SELECT group_concat(k.name, char(0)) FROM pragma_index_list(?) i, pragma_index_info(i.name) k \
+            WHERE i."unique" AND NOT i.partial GROUP BY i.name \
+            UNION ALL SELECT group_concat(name, char(0)) FROM pragma_table_info(?) WHERE pk > 0
+            """, values: [.text(table), .text(table)])
+        var isKey = false
+        try run(statement) { row in
+            isKey = isKey || row.value(0).text == column
+            return !isKey
+        }
+        return isKey
+    }
+
     private func prepare(_ text: String) throws(StoreFailure) -> OpaquePointer {
         if let known = statements[text] { return known }
         var prepared: OpaquePointer?
