@@ -47,6 +47,8 @@ package struct ListRequest: Hashable, Sendable {
     package var order: [Query.Key] = []
     package var top: Int?
     package var skip = 0
+    /// Where the page before ended, in the words of the server that said so.
+    package var after: String?
     /// The columns wanted; nil for all.
     package var select: [String]?
     package var includesDeleted = true

@@ -25,18 +25,21 @@ extension TableService {
         let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
         let mark = outcome.mark
         for cursor in [asked.since, asked.until].compactMap({ $0 }) {
-            if cursor.epoch != mark.epoch || cursor.change > mark.change {
+            if cursor.epoch != mark.epoch || max(cursor.change, cursor.known) > mark.change {
                 throw .refused(Refusal(410, "other-epoch", "The cursor is of another database; read anew"))
             }
         }
-        if let since = asked.since, since.change < mark.purged {
+        if let since = asked.since, since.known < mark.purged {
             throw .refused(Refusal(410, "purged", "Tombstones behind the cursor are gone; read anew"))
         }
-        let last = outcome.hasMore ? outcome.changes.last?.number : nil
-        let place = last ?? asked.until?.change ?? mark.change
+        var cursor = ChangeCursor(epoch: mark.epoch, change: asked.until?.change ?? mark.change)
+        if outcome.hasMore, let last = outcome.changes.last {
+            cursor.change = last.number
+            cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
+        }
         return TableAnswer(spoken).changes(
             outcome.changes.lazy.map { ($0.row, $0.isInView) },
-            cursor: ChangeCursor(epoch: mark.epoch, change: place),
+            cursor: cursor,
             end: ChangeCursor(epoch: mark.epoch, change: mark.change), hasMore: outcome.hasMore)
     }
 

@@ -77,13 +77,22 @@ extension TableService {
         plan.filter = list.filter
         plan.order = list.order
         plan.skip = list.skip
+        if let text = list.after {
+            guard let place = PagePlace(text, order: list.order) else {
+                throw .refused(Refusal(400, "invalid-page", "$after is no place in this order"))
+            }
+            plan.after = place
+        }
         plan.includesDeleted = list.includesDeleted
         plan.counts = list.counts
         plan.owner = owner
         let outcome = try ask { () throws(StoreFailure) in try store.list(plan) }
         let rest = list.top.map { $0 - outcome.rows.count }
         let goesOn = outcome.hasMore && !outcome.rows.isEmpty && (rest ?? 1) > 0
-        let next = goesOn ? request.nextPage(skip: list.skip + outcome.rows.count, top: rest) : nil
+        // Tables of others may have times that are finer than a place's.
+        let isOwn = store.schema(table.name)?.isOwn == true
+        let place = isOwn ? outcome.rows.last.flatMap { PagePlace($0, order: list.order)?.text } : nil
+        let next = goesOn ? request.nextPage(skip: list.skip + outcome.rows.count, top: rest, after: place) : nil
         let answer = TableAnswer(parsed.serverProtocol)
         if parsed.serverProtocol == .zumo2 {
             var response = answer.list(outcome.rows, select: list.select, count: outcome.count, next: nil)

@@ -92,36 +92,67 @@ final class SQLStore: TableStore {
                 let statements = try statements(plan.table)
                 let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
                 var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
-                if filter?.isExact ?? true {
-                    if plan.counts {
-                        let count = try connection.first(statements.count(plan, filter), count: 1)
-                        outcome.count = count.map { Int($0[0].integer) }
-                    }
-                    // One more than wanted tells whether there are more.
-                    var wider = plan
-                    wider.limit += 1
-                    try connection.run(statements.list(wider, filter)) { values in
-                        let (row, schema) = statements.row(values)
-                        number = max(number, schema)
-                        if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
-                        return true
-                    }
-                    return outcome
+                if let filter, !filter.isExact {
+                    outcome = try evaluated(plan, filter, statements, connection, &number)
+                } else {
+                    outcome = try selected(plan, filter, statements, connection, &number)
                 }
-                try connection.run(statements.list(plan, filter)) { values in
-                    let (row, schema) = statements.row(values)
-                    number = max(number, schema)
-                    guard let filter, filter.filter.matches(row) else { return true }
-                    let place = outcome.count ?? 0
-                    outcome.count = place + 1
-                    if place < plan.skip { return true }
-                    if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
-                    return plan.counts || !outcome.hasMore
-                }
-                if plan.counts { outcome.count = outcome.count ?? 0 } else { outcome.count = nil }
+                if !plan.counts { outcome.count = nil }
                 return outcome
             }
         }
+    }
+
+    /// A list whose filter and window are the database's.
+    private func selected(
+        _ plan: ListPlan, _ filter: FilterSQL?, _ statements: TableSQL, _ connection: any SQLConnection,
+        _ number: inout Int64
+    ) throws(StoreFailure) -> ListOutcome {
+        var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
+        if plan.counts {
+            outcome.count = try connection.first(statements.count(plan, filter), count: 1).map { Int($0[0].integer) }
+        }
+        // One more than wanted tells whether there are more.
+        var wider = plan
+        wider.limit += 1
+        var seen = number
+        try connection.run(statements.list(wider, filter)) { values in
+            let (row, schema) = statements.row(values)
+            seen = max(seen, schema)
+            if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
+            return true
+        }
+        number = seen
+        return outcome
+    }
+
+    /// A list for which the database only narrows what the evaluator decides.
+    private func evaluated(
+        _ plan: ListPlan, _ filter: FilterSQL, _ statements: TableSQL, _ connection: any SQLConnection,
+        _ number: inout Int64
+    ) throws(StoreFailure) -> ListOutcome {
+        var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
+        if plan.counts, plan.after != nil {
+            // All are counted, those before the page's place, too.
+            var whole = plan
+            (whole.after, whole.limit) = (nil, 0)
+            outcome.count = try evaluated(whole, filter, statements, connection, &number).count
+        }
+        let counts = plan.counts && plan.after == nil
+        var seen = number
+        var matches = 0
+        try connection.run(statements.list(plan, filter)) { values in
+            let (row, schema) = statements.row(values)
+            seen = max(seen, schema)
+            guard filter.filter.matches(row) else { return true }
+            matches += 1
+            if matches <= plan.skip { return true }
+            if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
+            return counts || !outcome.hasMore
+        }
+        number = seen
+        if counts { outcome.count = matches }
+        return outcome
     }
 
     /// A column that is not known here may have been made elsewhere.

@@ -25,6 +25,8 @@ struct ListPlan: Hashable, Sendable {
     var filter: Expression?
     var order: [Query.Key] = []
     var skip = 0
+    /// Only rows behind this place; the count is of all.
+    var after: PagePlace?
     var limit: Int
     var includesDeleted = false
     var counts = false

@@ -7,19 +7,27 @@ package import SynclineCore
 package struct ChangeCursor: Hashable, Sendable {
     package var epoch: String
     package var change: Int64
+    /// While a table is read from its beginning: the latest change when that began. Who had nothing misses no tombstone
+    /// of what was deleted before.
+    package var begin: Int64?
 
-    package init(epoch: String, change: Int64) {
+    package init(epoch: String, change: Int64, begin: Int64? = nil) {
         self.epoch = epoch
         self.change = change
+        self.begin = begin
     }
 
-    package var text: String { "\(epoch).\(change)" }
+    package var text: String { "\(epoch).\(change)" + (begin.map { ".\($0)" } ?? "") }
 
     package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let change = Int64(parts[1]), change >= 0 else { return nil }
-        self.init(epoch: String(parts[0]), change: change)
+        let numbers = parts.dropFirst().map { Int64($0) ?? -1 }
+        guard (1...2).contains(numbers.count), numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+        self.init(epoch: String(parts[0]), change: numbers[0], begin: numbers.count > 1 ? numbers[1] : nil)
     }
+
+    /// The tombstones that a client needs are those behind this change.
+    package var known: Int64 { begin ?? change }
 }
 
 /// What is asked of a table's changes.

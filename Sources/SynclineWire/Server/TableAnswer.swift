@@ -87,11 +87,12 @@ package struct TableAnswer: Sendable {
 }
 
 extension HTTPRequest {
-    /// The parameters of the page behind this one, as a URL has them: the same but for the window.
-    package func nextPage(skip: Int, top: Int?) -> String {
+    /// The parameters of the page behind this one, as a URL has them: the same but for the window. A page begins behind so
+    /// many rows, or behind the row that another one ended with.
+    package func nextPage(skip: Int, top: Int?, after: String? = nil) -> String {
         var next = HTTPRequest(method, "")
-        next.query = query.filter { !$0.isNamed("$skip") && !$0.isNamed("$top") }
-        next.query.append(HTTPHeader("$skip", String(skip)))
+        next.query = query.filter { !$0.isNamed("$skip") && !$0.isNamed("$top") && !$0.isNamed("$after") }
+        next.query.append(after.map { HTTPHeader("$after", $0) } ?? HTTPHeader("$skip", String(skip)))
         if let top { next.query.append(HTTPHeader("$top", String(top))) }
         return String(next.target(below: "").dropFirst())
     }

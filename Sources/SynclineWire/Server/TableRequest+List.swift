@@ -14,6 +14,7 @@ extension TableRequest {
             case "$orderby": list.order = try order(parameter.value)
             case "$top": list.top = try number(parameter)
             case "$skip": list.skip = try number(parameter)
+            case "$after" where !rules.keepsQuirks: list.after = parameter.value
             case "$select": list.select = try columns(parameter.value, rules)
             case "$inlinecount" where serverProtocol == .zumo2:
                 list.counts = (rules.keepsQuirks ? parameter.value : parameter.value.lowercased()) == "allpages"

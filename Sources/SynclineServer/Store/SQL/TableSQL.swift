@@ -48,7 +48,8 @@ final class TableSQL: Sendable {
     /// The rows of a plan in order; the window is the database's where the filter is.
     func list(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
         var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table)")
-        addConditions(plan, filter, to: &statement)
+        let word = addConditions(plan, filter, to: &statement)
+        if let after = plan.after { add(after, word, to: &statement) }
         statement.add(" ORDER BY \(order(plan.order))")
         guard filter?.isExact ?? true else {
             statement.isEndless = true
@@ -65,11 +66,24 @@ final class TableSQL: Sendable {
 
     func count(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
         var statement = SQLStatement(dialect, "SELECT count(*) FROM \(table)")
-        addConditions(plan, filter, to: &statement)
+        _ = addConditions(plan, filter, to: &statement)
         return statement
     }
 
-    private func addConditions(_ plan: ListPlan, _ filter: FilterSQL?, to statement: inout SQLStatement) {
+    private func add(_ place: PagePlace, _ word: String, to statement: inout SQLStatement) {
+        guard let time = place.time else {
+            statement.add("\(word)\(name(.id)) > ")
+            return statement.add(.text(place.id))
+        }
+        statement.add("\(word)(\(name(.updatedAt)), \(name(.id))) > (")
+        statement.add(.date(time))
+        statement.add(", ")
+        statement.add(.text(place.id))
+        statement.add(")")
+    }
+
+    /// Adds what rows must be; returns the word that a further condition begins with.
+    private func addConditions(_ plan: ListPlan, _ filter: FilterSQL?, to statement: inout SQLStatement) -> String {
         var word = " WHERE "
         if !plan.includesDeleted, schema.systemColumns.contains(.deleted) {
             statement.add(word + (dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))"))
@@ -80,10 +94,15 @@ final class TableSQL: Sendable {
             statement.add(.text(plan.owner ?? ""))
             word = " AND "
         }
-        guard let filter else { return }
+        guard let filter else { return word }
         let before = statement
         statement.add(word + "(")
-        if filter.add(to: &statement) { statement.add(")") } else { statement = before }
+        guard filter.add(to: &statement) else {
+            statement = before
+            return word
+        }
+        statement.add(")")
+        return " AND "
     }
 
     /// Always down to the id, so that pages over equal keys do not waver.

@@ -1,0 +1,39 @@
+// Where a page ended, for orders whose rows may move while they are read: by time, and by id. The next page begins behind
+// that place rather than behind so many rows, so that a row which moves to the end makes nobody jump over another one.
+
+import SynclineCore
+import SynclineWire
+
+struct PagePlace: Hashable, Sendable {
+    /// Milliseconds since 1970; nil where the order is by id alone.
+    var time: Int64?
+    var id: String
+
+    /// Nil for an order that has no such places.
+    init?(_ row: TableRow, order: [Query.Key]) {
+        guard let isByTime = PagePlace.isByTime(order) else { return nil }
+        time = isByTime ? row.updatedAt.milliseconds : nil
+        id = row.id
+    }
+
+    /// Reads what `text` wrote; nil if it is no place in the order.
+    init?(_ text: String, order: [Query.Key]) {
+        guard let isByTime = PagePlace.isByTime(order) else { return nil }
+        let sides = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard sides.count == 2, !sides[1].isEmpty, !sides[1].utf8.contains(0) else { return nil }
+        time = Timestamp(sides[0])?.instant.milliseconds
+        id = sides[1]
+        guard (time != nil) == isByTime, isByTime || sides[0] == "-" else { return nil }
+    }
+
+    var text: String { (time.map { Timestamp.text(milliseconds: $0) } ?? "-") + " " + id }
+
+    private static func isByTime(_ order: [Query.Key]) -> Bool? {
+        let keys = order.filter { $0.column.lowercased() != "id" }
+        if order.contains(where: \.isDescending) { return nil }
+        if keys.isEmpty { return false }
+        // By id within a time, as any order is.
+        let isLast = order.count == 1 || order.count == 2 && order[1].column.lowercased() == "id"
+        return keys.count == 1 && keys[0].column.lowercased() == "updatedat" && isLast ? true : nil
+    }
+}
