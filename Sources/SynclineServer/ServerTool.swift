@@ -42,7 +42,7 @@ package enum ServerTool {
         let signals = try StopSignal()
         let server = try Server(configuration)
         Diagnostics.write(Value.object([.init("url", .string(server.url))]).json + "\n", to: STDOUT_FILENO)
-        while !signals.wait(seconds: 3600) { server.maintain() }
+        repeat { server.maintain() } while !signals.wait(seconds: 3600)
         server.stop()
     }
 

@@ -69,9 +69,9 @@ struct TableService: Sendable {
         }
         var request = request
         if request.method == "HEAD" { request.method = "GET" }
+        if route == .health { return try health() }
         let spoken = try version(request)
         switch route {
-        case .health: return try health()
         case .batch: return try batch(request, spoken)
         case .changes(let name):
             let (table, owner) = try admit(request, name, .read)
@@ -80,7 +80,8 @@ struct TableService: Sendable {
             let isRow = if case .row = route { true } else { false }
             let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: isRow))
             return try exchange(request, spoken, table, owner, url)
-        case .nowhere, .metrics, .events: throw .refused(Refusal(404, "not-found", "There is nothing at this path"))
+        case .nowhere, .health, .metrics, .events:
+            throw .refused(Refusal(404, "not-found", "There is nothing at this path"))
         }
     }
 

@@ -1,52 +1,86 @@
-// Writes: one transaction for all that a request brings, in which each write is looked up, decided and carried out in turn.
-// Nothing of it is seen, and no number is used up, before all of it is durable.
+// Writes: one transaction for all that requests bring at a time, in which each write is looked up, decided and carried out in
+// turn. Nothing of it is seen, and no number is used up, before all of it is durable.
 
 import SynclineCore
 import SynclineWire
 
 extension SQLStore {
     func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
+        let job = WriteJob(groups, stopsAtRefusal: stopsAtRefusal)
+        if job.count == 0 { return groups.map { _ in [] } }
+        queue.carryOut(job) { jobs in perform(jobs) }
+        guard let result = job.result else { throw .broken("a write was not carried out") }
+        return try result.get()
+    }
+
+    /// Finishes each job. What the database refuses takes all of a transaction back: its parts have one each, then.
+    private func perform(_ jobs: [WriteJob]) {
         do throws(StoreFailure) {
-            return try attempt(groups, stopsAtRefusal)
+            for (job, outcomes) in zip(jobs, try attempt(jobs)) { job.finish(.success(outcomes)) }
         } catch {
-            guard case .refused(let refusal) = error else { throw error }
-            // The database refused something, and took all of the transaction back: each group by itself, then.
-            if groups.count == 1 { return [groups[0].map { _ in .refused(refusal, nil) }] }
-            var outcomes: [[WriteOutcome]] = []
-            var isStopped = false
-            for group in groups {
-                let outcome = isStopped ? [group.map { _ in notAttempted }] : try write([group], stopsAtRefusal: false)
-                outcomes += outcome
-                isStopped = isStopped || stopsAtRefusal && outcome[0].contains(where: \.isRefused)
+            guard case .refused(let refusal) = error else {
+                for job in jobs { job.finish(.failure(error)) }
+                return
             }
-            return outcomes
+            if jobs.count > 1 {
+                for job in jobs { perform([job]) }
+            } else {
+                for job in jobs { job.finish(apart(job, refusal)) }
+            }
         }
+    }
+
+    /// A job's groups, each in a transaction of its own.
+    private func apart(_ job: WriteJob, _ refusal: Refusal) -> Result<[[WriteOutcome]], StoreFailure> {
+        if job.groups.count == 1 { return .success([job.groups[0].map { _ in .refused(refusal, nil) }]) }
+        var outcomes: [[WriteOutcome]] = []
+        var isStopped = false
+        for group in job.groups {
+            if isStopped {
+                outcomes.append(group.map { _ in notAttempted })
+                continue
+            }
+            let part = WriteJob([group], stopsAtRefusal: false)
+            perform([part])
+            switch part.result {
+            case .success(let done)?: outcomes += done
+            case .failure(let failure)?: return .failure(failure)
+            case nil: return .failure(.broken("a write was not carried out"))
+            }
+            isStopped = job.stopsAtRefusal && outcomes.last?.contains(where: \.isRefused) == true
+        }
+        return .success(outcomes)
     }
 
     private var notAttempted: WriteOutcome {
         .refused(Refusal(424, "not-attempted", "An operation before this one was refused"), nil)
     }
 
-    private func attempt(_ groups: [[TableWrite]], _ stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
-        let count = groups.reduce(0) { $0 + $1.count }
-        if count == 0 { return groups.map { _ in [] } }
-        return try database.write { connection throws(StoreFailure) in
-            var published: Catalogue?
+    /// All jobs in one transaction.
+    private func attempt(_ jobs: [WriteJob]) throws(StoreFailure) -> [[[WriteOutcome]]] {
+        try database.write { connection throws(StoreFailure) in
+            var grown: Catalogue?
             let outcomes = try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-                var writer = try StoreTransaction(self, connection, count: count)
-                var outcomes: [[WriteOutcome]] = []
-                var isStopped = false
-                for group in groups {
-                    let outcome = isStopped ? group.map { _ in notAttempted } : try writer.write(group)
-                    isStopped = isStopped || stopsAtRefusal && outcome.contains(where: \.isRefused)
-                    outcomes.append(outcome)
-                }
-                published = writer.catalogue
+                var writer = try StoreTransaction(self, connection, count: jobs.reduce(0) { $0 + $1.count })
+                var outcomes: [[[WriteOutcome]]] = []
+                for job in jobs { outcomes.append(try write(job, &writer)) }
+                grown = writer.catalogue
                 return (outcomes, writer.hasEffect)
             }
-            if let published { publish(published) }
+            if let grown { publish(grown) }
             return outcomes
         }
+    }
+
+    private func write(_ job: WriteJob, _ writer: inout StoreTransaction) throws(StoreFailure) -> [[WriteOutcome]] {
+        var outcomes: [[WriteOutcome]] = []
+        var isStopped = false
+        for group in job.groups {
+            let outcome = isStopped ? group.map { _ in notAttempted } : try writer.write(group)
+            isStopped = isStopped || job.stopsAtRefusal && outcome.contains(where: \.isRefused)
+            outcomes.append(outcome)
+        }
+        return outcomes
     }
 }
 

@@ -15,6 +15,7 @@ final class SQLStore: TableStore {
     let database: any SQLDatabase
     let surroundings: any Surroundings
     let dialect: SQLDialect
+    let queue = WriteQueue()
     private let catalogue: Mutex<Catalogue>
 
     /// Makes the tables it does not find and learns the columns of those it finds.

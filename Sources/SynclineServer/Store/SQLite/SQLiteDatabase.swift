@@ -21,6 +21,8 @@ final class SQLiteDatabase: SQLDatabase {
         let connection = try SQLiteConnection(path: path, isReader: false)
         try connection.execute("PRAGMA journal_mode = WAL")
         try connection.execute("PRAGMA synchronous = FULL")
+        // Pages are copied back when there are some 30 MB of them, rather than within every large batch.
+        try connection.execute("PRAGMA wal_autocheckpoint = 8000")
         // Pages in KiB, with a minus.
         try connection.execute("PRAGMA cache_size = -65536")
         return connection

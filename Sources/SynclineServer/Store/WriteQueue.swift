@@ -1,0 +1,60 @@
+// Lets requests that arrive together share one transaction, and with it one sync of the disk. Whoever comes first leads:
+// carries out all that waits, tells the others, and hands the lead to one that came meanwhile.
+
+import Dispatch
+import Synchronization
+
+/// The writes of one request.
+final class WriteJob: Sendable {
+    let groups: [[TableWrite]]
+    let stopsAtRefusal: Bool
+    private let outcome = Mutex<Result<[[WriteOutcome]], StoreFailure>?>(nil)
+    /// Signalled when the job is done, or is to lead.
+    fileprivate let turn = DispatchSemaphore(value: 0)
+
+    init(_ groups: [[TableWrite]], stopsAtRefusal: Bool) {
+        self.groups = groups
+        self.stopsAtRefusal = stopsAtRefusal
+    }
+
+    var count: Int { groups.reduce(0) { $0 + $1.count } }
+
+    var result: Result<[[WriteOutcome]], StoreFailure>? { outcome.withLock { $0 } }
+
+    func finish(_ result: Result<[[WriteOutcome]], StoreFailure>) {
+        outcome.withLock { $0 = result }
+    }
+}
+
+final class WriteQueue: Sendable {
+    private struct State: Sendable {
+        var waiting: [WriteJob] = []
+        var isLed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Has a job carried out, alone or with others: `perform` finishes every job it is given.
+    func carryOut(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
+        let leads = state.withLock { state in
+            state.waiting.append(job)
+            defer { state.isLed = true }
+            return !state.isLed
+        }
+        if !leads {
+            job.turn.wait()
+            if job.result != nil { return }
+        }
+        let jobs = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        perform(jobs)
+        let next = state.withLock { state in
+            state.isLed = !state.waiting.isEmpty
+            return state.waiting.first
+        }
+        for other in jobs where other !== job { other.turn.signal() }
+        next?.turn.signal()
+    }
+}
