@@ -28,6 +28,9 @@ final class Server: Sendable {
         http = try HTTPServer(configuration, service, tls: tls)
     }
 
+    /// The HTTP library knows the shell without holding it.
+    deinit { http.stop() }
+
     var url: String { http.url }
 
     /// Lets what is running end, and stops.

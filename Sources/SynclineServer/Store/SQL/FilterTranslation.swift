@@ -55,16 +55,10 @@ extension FilterSQL {
             let name = path[0]
             if let place = schema.place(ofAnyCase: name) {
                 let column = schema.columns[place]
-                let kinds: [ColumnType: Kind] = [
-                    .string: .string, .number: .number, .boolean: .boolean, .date: .date,
-                ]
-                return kinds[column.type].map { .column(source: schema.source(of: column.name), kind: $0) }
+                return Kind(column.type).map { .column(source: schema.source(of: column.name), kind: $0) }
             }
             guard let system = SystemColumn(anyCase: name), schema.systemColumns.contains(system) else { return nil }
-            let kinds: [SystemColumn: Kind] = [
-                .id: .string, .createdAt: .date, .updatedAt: .date, .version: .version, .deleted: .boolean,
-            ]
-            return kinds[system].map { .column(source: schema.source(of: system), kind: $0) }
+            return .column(source: schema.source(of: system), kind: Kind(system))
         }
 
         private func compare(
@@ -131,6 +125,28 @@ extension FilterSQL {
         private static func bound(_ date: Timestamp) -> SQLValue? {
             let isWhole = date.instant.nanoseconds % 1_000_000 == 0
             return isWhole && date.instant.seconds >= -62_135_596_800 ? .date(date.instant.milliseconds) : nil
+        }
+    }
+}
+
+extension FilterSQL.Kind {
+    /// Nil for a column that databases do not compare.
+    fileprivate init?(_ type: ColumnType) {
+        switch type {
+        case .string: self = .string
+        case .number: self = .number
+        case .boolean: self = .boolean
+        case .date: self = .date
+        case .json: return nil
+        }
+    }
+
+    fileprivate init(_ column: SystemColumn) {
+        switch column {
+        case .id: self = .string
+        case .createdAt, .updatedAt: self = .date
+        case .version: self = .version
+        case .deleted: self = .boolean
         }
     }
 }
