@@ -1,5 +1,7 @@
 // The door to time and chance: all that the server takes from the world besides requests and rows. A test owns both.
 
+import SynclineCore
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -34,24 +36,25 @@ extension Surroundings {
     /// 32 hexadecimal digits.
     func newHexadecimal() -> String {
         let (high, low) = chance()
-        return hexadecimal(high) + hexadecimal(low)
+        return Self.hexadecimal(high) + Self.hexadecimal(low)
     }
 
-    /// A random UUID in lower case.
-    func newUUID() -> String {
+    /// An id for a row, in the form that the protocol's servers give it: a UUID in lower case, or its digits alone.
+    func newID(_ serverProtocol: ServerProtocol) -> String {
+        if serverProtocol == .datasync3 { return newHexadecimal() }
         var (high, low) = chance()
         // Version 4, variant 1.
         high = high & ~0xf000 | 0x4000
         low = low & ~(0xc000 << 48) | 0x8000 << 48
         var text = ""
-        for (index, digit) in (hexadecimal(high) + hexadecimal(low)).enumerated() {
+        for (index, digit) in (Self.hexadecimal(high) + Self.hexadecimal(low)).enumerated() {
             if [8, 12, 16, 20].contains(index) { text += "-" }
             text.append(digit)
         }
         return text
     }
 
-    private func hexadecimal(_ number: UInt64) -> String {
+    private static func hexadecimal(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -40,6 +40,7 @@ private enum Tree {
         "SynclineWire": ["SynclineCore", "CCurl", "FoundationNetworking"],
         "Syncline": ["SegmentLog", "SynclineCore", "SynclineWire"],
         "SynclineInspect": ["SegmentLog"],
+        "SynclineServer": ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CSQLite", "CPostgres", "CCrypto"],
         "SynclineTesting": ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
     ]
     /// Modules that come with the toolchain, where they are allowed at all.
@@ -71,8 +72,11 @@ private enum Tree {
         ("UUID()", "Surroundings.newID()", ["Syncline/Surroundings.swift"]),
         (".random(", "Surroundings.chance()", ["Syncline/Surroundings.swift"]),
         ("Task.sleep", "Surroundings.sleep", ["Syncline/Surroundings.swift"]),
-        ("clock_gettime", "LogClock", ["SegmentLog/Storage/Clock.swift"]),
-        ("SystemRandomNumberGenerator", "LogClock", ["SegmentLog/Storage/Clock.swift"]),
+        ("clock_gettime", "LogClock", ["SegmentLog/Storage/Clock.swift", "SynclineServer/Surroundings.swift"]),
+        (
+            "SystemRandomNumberGenerator", "LogClock",
+            ["SegmentLog/Storage/Clock.swift", "SynclineServer/Surroundings.swift"]
+        ),
         ("try!", "an error that says what went wrong", []),
         ("as!", "a guard", []),
         ("fatalError(", "preconditionFailure with a sentence", []),

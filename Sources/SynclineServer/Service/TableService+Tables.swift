@@ -158,7 +158,7 @@ extension TableService {
                 throw .refused(Refusal(400, "invalid-id", "This can't be the id of an item: \(error.reason)"))
             }
         }
-        let made = id.isEmpty ? spoken == .zumo2 ? surroundings.newUUID() : surroundings.newHexadecimal() : id
+        let made = id.isEmpty ? surroundings.newID(spoken) : id
         return TableWrite(.insert(item.columns), table: table.name, id: made, serverProtocol: spoken)
     }
 
