@@ -20,8 +20,8 @@ final class PostgresConnection: SQLConnection {
         // A process that stands still inside a transaction must not hold up all the others for ever.
         try execute(
             """
-            SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET client_encoding = 'UTF8'; SET lock_timeout = '10s'; \
-            SET idle_in_transaction_session_timeout = '10s'; SET client_min_messages = 'warning'; \
+            SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET client_encoding = 'UTF8'; SET lock_timeout = '30s'; \
+            SET idle_in_transaction_session_timeout = '30s'; SET client_min_messages = 'warning'; \
             SET extra_float_digits = 1
             """)
     }

@@ -23,7 +23,7 @@ final class SQLiteConnection: SQLConnection {
             throw .broken("the database \(path) can't be opened: \(reason)")
         }
         handle = opened
-        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_busy_timeout(handle, 10_000)
         // A name in double quotes that is no column is a mistake, never a text.
         syncline_sqlite_refuse_text_in_double_quotes(handle)
     }
