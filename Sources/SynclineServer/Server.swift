@@ -20,7 +20,8 @@ final class Server: Sendable {
         let service: TableService
         do throws(StoreFailure) {
             let database = try Server.database(configuration)
-            store = try SQLStore(database, configuration.tables, surroundings)
+            store = try SQLStore(
+                database, configuration.tables, surroundings, renewsEpoch: configuration.renewsEpoch)
             service = try TableService(configuration, store, surroundings)
         } catch {
             throw StartFailure(error)

@@ -37,6 +37,9 @@ struct ServerArguments {
         Flag(name: "tls-key", value: "FILE", summary: "its key as PEM"),
         Flag(name: "log", value: "FORM", summary: "text, json or none"),
         Flag(name: "set", value: "MEMBER=JSON", summary: "any other member: limits.bodyBytes=65536"),
+        Flag(
+            name: "new-epoch", value: nil,
+            summary: "after a backup was put back: makes all clients read everything anew"),
         Flag(name: "print-config", value: nil, summary: "prints what would be in force, without keys"),
         Flag(name: "help", value: nil, summary: "explains the command"),
         Flag(name: "version", value: nil, summary: "prints the version"),
@@ -75,7 +78,8 @@ struct ServerArguments {
         if switches.contains("help") { return .help }
         if switches.contains("version") { return .version }
         for (path, value) in flagged { tree = Self.set(value, at: path[...], in: tree) }
-        let configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
+        var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
+        configuration.renewsEpoch = switches.contains("new-epoch")
         return switches.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
     }
 

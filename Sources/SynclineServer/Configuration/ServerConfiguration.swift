@@ -27,6 +27,8 @@ struct ServerConfiguration: Hashable, Sendable {
     var tombstoneDays: Int?
     /// Requests a second from one address; nil for any number.
     var requestsPerSecond: Int?
+    /// Whether clients are to read everything anew, as after the return of a backup. Only a flag says so.
+    var renewsEpoch = false
     /// Threads that answer requests.
     var threads = 8
     /// Connections to PostgreSQL.

@@ -20,15 +20,16 @@ final class SQLStore: TableStore {
 
     /// Makes the tables it does not find and learns the columns of those it finds.
     init(
-        _ database: any SQLDatabase, _ definitions: [TableDefinition], _ surroundings: any Surroundings
+        _ database: any SQLDatabase, _ definitions: [TableDefinition], _ surroundings: any Surroundings,
+        renewsEpoch: Bool = false
     ) throws(StoreFailure) {
         self.database = database
         self.surroundings = surroundings
         dialect = database.dialect
         let foundation = StoreFoundation(definitions: definitions, dialect: database.dialect)
-        let epoch = String(surroundings.newHexadecimal().prefix(16))
+        let epoch = String(surroundings.newHexadecimal().suffix(16))
         let built = try database.write { connection throws(StoreFailure) in
-            try foundation.lay(connection, epoch: epoch)
+            try foundation.lay(connection, epoch: epoch, renewsEpoch: renewsEpoch)
         }
         catalogue = Mutex(built)
     }

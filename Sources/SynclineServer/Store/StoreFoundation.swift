@@ -7,7 +7,9 @@ struct StoreFoundation {
     let definitions: [TableDefinition]
     let dialect: SQLDialect
 
-    func lay(_ connection: any SQLConnection, epoch: String) throws(StoreFailure) -> SQLStore.Catalogue {
+    func lay(
+        _ connection: any SQLConnection, epoch: String, renewsEpoch: Bool
+    ) throws(StoreFailure) -> SQLStore.Catalogue {
         try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
             // Two processes that start at once do this one after the other.
             if dialect == .postgres { try connection.execute("SELECT pg_advisory_xact_lock(1937337965)") }
@@ -18,6 +20,7 @@ struct StoreFoundation {
                 throw .refused(
                     Refusal(500, "store-newer", "the store was made by a newer syncline-server; use that one"))
             }
+            if renewsEpoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
             let known = try StoreFoundation.catalogue(connection, definitions, dialect)
             for definition in definitions { try lay(definition, known, connection) }
             return (try StoreFoundation.catalogue(connection, definitions, dialect), true)

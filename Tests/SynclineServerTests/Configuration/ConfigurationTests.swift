@@ -52,6 +52,8 @@ import Testing
         #expect(configuration.tables.map(\.name) == ["a", "b"])
         #expect(configuration.tables[1].columns == [Column("text", .string), Column("n", .number)])
         #expect(!configuration.tables[1].softDelete && configuration.auth?.key == Array("from the environment".utf8))
+        #expect(!configuration.renewsEpoch)
+        if case .serve(let renewed) = try arguments.parse(words + ["--new-epoch"]) { #expect(renewed.renewsEpoch) }
         let text = configuration.value.json
         #expect(!text.contains("from the environment"))
         #expect(throws: UsageFailure.self) { try arguments.parse(["--stor", "x"]) }

@@ -197,6 +197,19 @@ import Testing
         }
     }
 
+    @Test func `a new epoch makes everybody read anew`() throws {
+        let (database, keeper) = try TestBackend.sqlite.database()
+        let settings = try configuration(#"{"tables":{"t":{}}}"#)
+        let surroundings = StillSurroundings()
+        func epoch(renewed: Bool) throws -> String {
+            try SQLStore(database, settings.tables, surroundings, renewsEpoch: renewed).mark().epoch
+        }
+        let first = try epoch(renewed: false)
+        #expect(try epoch(renewed: false) == first)
+        #expect(try epoch(renewed: true) != first)
+        withExtendedLifetime(keeper) {}
+    }
+
     @Test func `time does not run back, whatever the clock does`() throws {
         let desk = try ServiceDesk()
         let first = try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#)

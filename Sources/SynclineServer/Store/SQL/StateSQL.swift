@@ -44,6 +44,13 @@ enum StateSQL {
         return statement
     }
 
+    /// Makes another database of this one, to clients: what they knew of it holds no longer.
+    static func renew(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "epoch" = "#)
+        statement.add(.text(epoch))
+        return statement
+    }
+
     /// Takes the next change numbers and a time that is behind every earlier one: two transactions never share a
     /// millisecond, so that who has read one has read all of it. The row is locked until the transaction ends, which
     /// puts transactions in the order of their numbers, whichever process they are in.
