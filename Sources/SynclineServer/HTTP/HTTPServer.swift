@@ -25,9 +25,7 @@ enum ServerAnswer {
     case events(HTTPResponse)
 }
 
-// Unchecked: the daemon is set before its first callback and taken by `stop` alone; libmicrohttpd may be asked about it from
-// any thread. Everything else is immutable or guards itself.
-final class HTTPServer: @unchecked Sendable {
+final class HTTPServer: Sendable {
     let configuration: ServerConfiguration
     let metrics = Metrics()
     let log: AccessLog
@@ -37,7 +35,9 @@ final class HTTPServer: @unchecked Sendable {
     private let service: any RequestAnswering
     private let limiter: RateLimiter?
     private let running = Atomic(0)
-    private var daemon: OpaquePointer?
+    /// The address of libmicrohttpd's daemon; zero before it is started and when it is stopped. Only a request asks about
+    /// the daemon, and no daemon ends before its requests.
+    private let daemon = Atomic<UInt>(0)
 
     init(
         _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: (certificate: String, key: String)?
@@ -49,30 +49,33 @@ final class HTTPServer: @unchecked Sendable {
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         let socket = try ListenSocket(configuration.listen)
         url = (tls == nil ? "http://" : "https://") + socket.authority
-        daemon = DaemonOptions.start(self, socket: socket.descriptor, tls: tls)
-        if daemon == nil {
+        guard let started = DaemonOptions.start(self, socket: socket.descriptor, tls: tls) else {
             socket.close()
             throw StartFailure(
                 tls == nil ? "the HTTP server can't be started" : "the certificate and its key can't be used for TLS",
                 hint: tls == nil ? nil : "Both must be PEM, and the key must be the certificate's")
         }
+        daemon.store(UInt(bitPattern: started), ordering: .releasing)
     }
 
     /// Takes no more connections, lets what is running end, and stops.
     func stop(waitingSeconds: Int = 10) {
-        guard let daemon else { return }
+        guard let daemon = OpaquePointer(bitPattern: self.daemon.exchange(0, ordering: .acquiringAndReleasing)) else {
+            return
+        }
         let socket = MHD_quiesce_daemon(daemon)
         // Nobody may be left suspended.
         events.end()
         for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
         }
-        self.daemon = nil
         MHD_stop_daemon(daemon)
         ListenSocket.close(socket)
     }
 
-    var connections: Int { daemon.map { Int(syncline_mhd_connections($0)) } ?? 0 }
+    var connections: Int {
+        OpaquePointer(bitPattern: daemon.load(ordering: .acquiring)).map { Int(syncline_mhd_connections($0)) } ?? 0
+    }
 
     // MARK: Requests
 
