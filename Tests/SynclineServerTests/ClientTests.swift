@@ -27,7 +27,9 @@ import Testing
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
     func `two devices come to agree`(_ backend: TestBackend, _ spoken: String) async throws {
         let server = try RunningServer(backend)
+        defer { withExtendedLifetime(server) {} }
         let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let first = try await device(server, folder, "first", spoken)
         let second = try await device(server, folder, "second", spoken)
         for number in 0..<60 {

@@ -24,6 +24,7 @@ import Testing
 
     @Test func `requests on one connection are answered in order`() throws {
         let server = try RunningServer()
+        defer { withExtendedLifetime(server) {} }
         let text = try server.exchange(
             post(#"{"id":"a"}"#) + get("/tables/todoitem/a") + get("/tables/todoitem/zz")
                 + get("/healthz", "Connection: close\r\n"))
@@ -33,6 +34,7 @@ import Testing
 
     @Test func `links lead to where the request came from`() throws {
         let server = try RunningServer(more: #","pageSize":1"#)
+        defer { withExtendedLifetime(server) {} }
         for id in ["a", "b"] { _ = try server.exchange(post(#"{"id":"\#(id)"}"#, "Connection: close\r\n")) }
         let text = try server.exchange(get("/tables/todoitem?$orderby=id", "Connection: close\r\n"))
         #expect(text.contains("Link: http://here:99/tables/todoitem?%24orderby=id&%24after=-%20a; rel=next\r\n"))
@@ -40,6 +42,7 @@ import Testing
 
     @Test func `bodies may come in chunks, late and announced`() throws {
         let server = try RunningServer()
+        defer { withExtendedLifetime(server) {} }
         let chunked = """
             POST /tables/todoitem HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r
             Transfer-Encoding: chunked\r\n\r\n5\r\n{"id"\r\n5\r\n:"c"}\r\n0\r\n\r\n
@@ -57,6 +60,7 @@ import Testing
     @Test func `a head that contradicts itself or is too large is refused`() throws {
         let server = try RunningServer(
             more: #","limits":{"bodyBytes":1000,"urlBytes":500,"headerBytes":2000},"cors":{}"#)
+        defer { withExtendedLifetime(server) {} }
         let twice = try server.exchange(
             post(#"{"id":"a"}"#, "Transfer-Encoding: chunked\r\n"))
         #expect(statuses(twice).first == "400")
@@ -80,6 +84,7 @@ import Testing
 
     @Test func `what is hardly HTTP does no harm`() throws {
         let server = try RunningServer(more: #","limits":{"idleSeconds":1,"stalledSeconds":1}"#)
+        defer { withExtendedLifetime(server) {} }
         let connections = try [
             "", "\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}",
             String(repeating: "A", count: 200_000),
@@ -102,6 +107,7 @@ import Testing
 
     @Test func `half-open and idle connections hold nobody up`() throws {
         let server = try RunningServer()
+        defer { withExtendedLifetime(server) {} }
         let waiting = try (0..<60).map { number in
             let connection = try server.connect()
             if number % 2 == 0 {
@@ -117,6 +123,7 @@ import Testing
 
     @Test func `a stalled body is given up`() throws {
         let server = try RunningServer(more: #","limits":{"stalledSeconds":1}"#)
+        defer { withExtendedLifetime(server) {} }
         let connection = try server.connect()
         connection.send(post("{}").replacing("Content-Length: 2", with: "Content-Length: 50"))
         // The server ends it, however long that takes.
@@ -136,6 +143,7 @@ import Testing
     @Test(arguments: TestBackend.available)
     func `who listens is told that there is something to pull`(_ backend: TestBackend) throws {
         let server = try RunningServer(backend)
+        defer { withExtendedLifetime(server) {} }
         let listener = try server.connect()
         listener.send(get("/tables/$events"))
         let start = listener.read(until: "data: ")
@@ -151,6 +159,7 @@ import Testing
 
     @Test func `what was served is counted`() throws {
         let server = try RunningServer()
+        defer { withExtendedLifetime(server) {} }
         _ = try server.exchange(get("/tables/nope", "Connection: close\r\n"))
         let text = try server.exchange(get("/metrics", "Connection: close\r\n"))
         #expect(text.contains(#"syncline_requests_total{method="GET",status="404"} 1"#))

@@ -11,8 +11,10 @@ import Testing
 @Suite struct ProcessTests {
     @Test func `it starts with a line, and a signal ends it`() throws {
         let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let server = try ServerProcess(
             ["--store", "sqlite:\(folder.path)/a.db", "--listen", "127.0.0.1:0", "--table", "t"])
+        defer { withExtendedLifetime(server) {} }
         #expect(server.port > 0, "\(server.errors)")
         let client = KeptConnection(port: server.port)
         #expect(client.ask("POST", "/tables/t", #"{"id":"a"}"#)?.status == 201)
@@ -23,14 +25,17 @@ import Testing
 
     @Test func `what keeps it from starting is one line, and exit code 3`() throws {
         let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let store = "sqlite:\(folder.path)/a.db"
         func failure(_ words: [String]) throws -> String {
             let server = try ServerProcess(words)
+            defer { withExtendedLifetime(server) {} }
             #expect(server.wait() == 3)
             #expect(server.errors.filter { $0 == "\n" }.count == 1, "\(server.errors)")
             return server.errors
         }
         let running = try ServerProcess(["--store", store, "--listen", "127.0.0.1:0"])
+        defer { withExtendedLifetime(running) {} }
         #expect(try failure(["--store", store, "--listen", "127.0.0.1:\(running.port)"]).contains("in use"))
         #expect(try failure(["--store", "mysql://x"]).contains("is no store"))
         #expect(
@@ -55,6 +60,7 @@ import Testing
 
     @Test func `over TLS it is the same`() throws {
         let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let make = """
             cd '\(folder.path)' && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 \
             -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
@@ -64,6 +70,7 @@ import Testing
             "--store", "sqlite:\(folder.path)/a.db", "--listen", "127.0.0.1:0", "--table", "t",
             "--tls-cert", folder.path + "/cert.pem", "--tls-key", folder.path + "/key.pem",
         ])
+        defer { withExtendedLifetime(server) {} }
         let url = "https://127.0.0.1:\(server.port)"
         let trusting = "curl -sf --cacert '\(folder.path)/cert.pem'"
         #expect(try shell("\(trusting) \(url)/healthz") == 0)
@@ -85,6 +92,7 @@ import Testing
         let known = Mutex([String: (number: Int64, version: Int64, time: String)]())
         for round in 0..<3 {
             let server = try ServerProcess(words)
+            defer { withExtendedLifetime(server) {} }
             let (port, processID) = (server.port, server.processID)
             let count = Atomic(0)
             DispatchQueue.concurrentPerform(iterations: 4) { worker in
@@ -111,6 +119,7 @@ import Testing
             }
         }
         let server = try ServerProcess(words)
+        defer { withExtendedLifetime(server) {} }
         let client = KeptConnection(port: server.port)
         for (id, last) in known.withLock({ $0 }) {
             let row = client.ask("GET", "/tables/t/\(id)")
@@ -131,6 +140,7 @@ import Testing
             "--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--log", "none", "--set", "pageSize=3",
         ]
         let servers = try [ServerProcess(words), ServerProcess(words)]
+        defer { withExtendedLifetime(servers) {} }
         let ports = servers.map(\.port)
         let setup = KeptConnection(port: ports[0])
         for id in 0..<7 { #expect(setup.ask("POST", "/tables/t", #"{"id":"r\#(id)","n":0}"#)?.status == 201) }
