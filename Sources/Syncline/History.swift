@@ -12,12 +12,14 @@ public struct HistoricState: Sendable {
 
     /// The row with an id; nil if there was none.
     public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
-        try inAppWords { () throws(StateError) in try reader.row(table, id) }
+        try inAppWords { () throws(StateError) in try reader.declaration }.check(table)
+        return try inAppWords { () throws(StateError) in try reader.row(table, id) }
     }
 
     /// The rows that matched a query.
     public func query(_ query: Query) throws(SyncError) -> QueryResult {
-        try inAppWords { () throws(StateError) in try reader.run(query) }
+        try inAppWords { () throws(StateError) in try reader.declaration }.check(query.table)
+        return try inAppWords { () throws(StateError) in try reader.run(query) }
     }
 
     /// What would have been pushed.

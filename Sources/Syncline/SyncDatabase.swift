@@ -16,6 +16,8 @@ public struct SyncConfiguration: Sendable {
     public var ids: IDComparison = .exact
     /// The protocol a new store's backend speaks.
     public var wireProtocol = "zumo2"
+    /// The app's schema, if it has one: the store records it, and keeps to what it has recorded.
+    public var schema: Schema?
     /// How much memory the newest changes may take before they go into a checkpoint.
     public var memoryLimit = ByteCount.mebibytes(16)
     /// The clock and the source of ids.
@@ -59,16 +61,25 @@ public final class SyncDatabase: Sendable {
     public static func open(
         _ storage: any LogStorage, _ configuration: SyncConfiguration = .init()
     ) async throws(SyncError) -> SyncDatabase {
+        try configuration.schema?.check()
         let log = try inAppWords { () throws(LogError) in
             try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log)
         }
         let projector = try StateLoader(storage, removesDamaged: true).load()
         let isNew = projector.through == 0
-        let engine = try StoreEngine(log, projector, configuration.surroundings)
+        let engine = try StoreEngine(
+            log, projector, configuration.surroundings, schemaVersion: configuration.schema?.version ?? 0)
         let database = SyncDatabase(
             StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)), storage, configuration)
         if isNew { try await database.writeBirth() }
-        return database
+        guard let schema = configuration.schema else { return database }
+        do throws(SyncError) {
+            try await database.open(with: schema)
+            return database
+        } catch {
+            try? await database.close()
+            throw error
+        }
     }
 
     /// What is true of a store from its first event on.
@@ -192,6 +203,7 @@ public final class SyncDatabase: Sendable {
     /// Makes a query start anew.
     public func resetCursor(table: String, queryID: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
+            try engine.projector.check(table: table)
             let known = try inAppWords { () throws(StateError) in try engine.reader.cursor(table, queryID) }
             if known != nil { try engine.record(.cursorReset(table: table, queryID: queryID)) }
         }
@@ -203,7 +215,7 @@ public final class SyncDatabase: Sendable {
         table: String, filter: Expression? = nil, force: Bool = false
     ) async throws(SyncError) -> PurgeReport {
         return try await perform { engine throws(SyncError) in
-            try Item.check(table: table)
+            try engine.projector.check(table: table)
             let plan = try inAppWords { () throws(StateError) in
                 try PurgePlan(engine.reader, table: table, filter: filter)
             }
@@ -235,7 +247,7 @@ public final class SyncDatabase: Sendable {
 
     private func setIndex(_ table: String, _ column: String, isOn: Bool) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
-            try Item.check(table: table)
+            try engine.projector.check(table: table)
             let known = try inAppWords { () throws(StateError) in try engine.reader.indexedColumns(of: table) }
             guard known.contains(column) != isOn else { return }
             try engine.record(.indexed(table: table, column: column, isOn: isOn))
@@ -251,6 +263,9 @@ public final class SyncDatabase: Sendable {
 
     /// Changes a setting; nil removes it.
     public func set(_ name: String, _ value: Value?) async throws(SyncError) {
+        guard !name.utf8.contains(0) else {
+            throw SyncError(.invalidConfiguration, "a setting has no such name", hint: "Leave out the zero byte.")
+        }
         try await perform { engine throws(SyncError) in
             _ = try engine.record(.configured(name: name, value: value))
         }

@@ -24,7 +24,7 @@ public struct Table: Sendable {
     public func delete(id: String) async throws(SyncError) {
         let name = name
         try await database.perform { engine throws(SyncError) in
-            try Item.check(table: name)
+            try engine.projector.check(table: name)
             try Item.check(id: id)
             _ = try engine.local(isGrouped: false) { (writer: inout LocalTransactionWriter) throws(SyncError) in
                 try writer.change(.delete, name, id)
@@ -39,7 +39,7 @@ public struct Table: Sendable {
     ) async throws(SyncError) {
         let name = name
         try await database.perform(durability) { engine throws(SyncError) in
-            try Item.check(table: name)
+            try engine.projector.check(table: name)
             try Item.check(id: id)
             _ = try engine.local(isGrouped: false) { (writer: inout LocalTransactionWriter) throws(SyncError) in
                 try writer.change(.insert, name, id, columns)
@@ -60,22 +60,31 @@ public struct Table: Sendable {
         }
     }
 
+    /// The state, for a table that may be asked for.
+    private var declaredReader: StateReader {
+        get throws(SyncError) {
+            let current = database.writer.current
+            try current.declaration.check(name)
+            return current.reader
+        }
+    }
+
     /// The row with an id; nil if there is none.
     public func get(id: String) async throws(SyncError) -> StoredRow? {
-        let reader = database.writer.current.reader
+        let reader = try declaredReader
         return try inAppWords { () throws(StateError) in try reader.row(name, id) }
     }
 
     /// The rows that match a query.
     public func query(_ query: Query) async throws(SyncError) -> QueryResult {
         try query.check()
-        let reader = database.writer.current.reader
+        let reader = try declaredReader
         return try inAppWords { () throws(StateError) in try reader.run(query) }
     }
 
     /// How many rows match.
     public func count(_ filter: Expression? = nil) async throws(SyncError) -> Int {
-        let reader = database.writer.current.reader
+        let reader = try declaredReader
         return try inAppWords { () throws(StateError) in try reader.count(Query(table: name, filter: filter)) }
     }
 
@@ -91,6 +100,7 @@ public struct Table: Sendable {
         return QueryResults(states: writer.observers.observe(name) { writer.current.reader }) {
             reader throws(SyncError) in
             try query.check()
+            try writer.current.declaration.check(name)
             let result = try inAppWords { () throws(StateError) in try reader.run(query) }
             return (result, try make(result))
         }
@@ -131,7 +141,7 @@ public final class Transaction {
 
     public func delete(_ table: String, id: String) throws(SyncError) {
         checkOpen()
-        try Item.check(table: table)
+        try engine.projector.check(table: table)
         try Item.check(id: id)
         engine.touch(table)
         _ = try writer.change(.delete, table, id)
@@ -140,7 +150,7 @@ public final class Transaction {
     /// Inserts a row whose columns are encoded already.
     public func insert(_ table: String, id: String, columns: Row) throws(SyncError) {
         checkOpen()
-        try Item.check(table: table)
+        try engine.projector.check(table: table)
         try Item.check(id: id)
         engine.touch(table)
         try writer.change(.insert, table, id, columns)
@@ -161,6 +171,7 @@ public final class Transaction {
     /// A row as the transaction sees it, its own changes included.
     public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
         checkOpen()
+        try engine.projector.declaration.check(table)
         return try inAppWords { () throws(StateError) in try engine.reader.row(table, id) }
     }
 
@@ -168,6 +179,7 @@ public final class Transaction {
     public func query(_ query: Query) throws(SyncError) -> QueryResult {
         checkOpen()
         try query.check()
+        try engine.projector.declaration.check(query.table)
         return try inAppWords { () throws(StateError) in try engine.reader.run(query) }
     }
 }

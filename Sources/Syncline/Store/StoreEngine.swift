@@ -8,6 +8,8 @@ package final class StoreEngine {
     package let log: LogWriter
     package let projector: Projector
     let surroundings: any Surroundings
+    /// The version of the schema this process has; 0 if it says none.
+    private let schemaVersion: UInt32
     /// Events made by the commit in hand, in order.
     private var staged: [[UInt8]] = []
     /// Tables whose rows the request in hand changed.
@@ -18,10 +20,13 @@ package final class StoreEngine {
     private var committed: UInt64
     private var digestBytes: [UInt8]
 
-    init(_ log: LogWriter, _ projector: Projector, _ surroundings: any Surroundings) throws(SyncError) {
+    init(
+        _ log: LogWriter, _ projector: Projector, _ surroundings: any Surroundings, schemaVersion: UInt32
+    ) throws(SyncError) {
         self.log = log
         self.projector = projector
         self.surroundings = surroundings
+        self.schemaVersion = schemaVersion
         committed = projector.through
         digestBytes = StoreEngine.noteBytes(projector.store.digest)
     }
@@ -80,7 +85,8 @@ package final class StoreEngine {
         var device = ""
         if case .string(let id)? = try? reader.setting("device") { device = id }
         let opening = Opening(
-            device: device, engineVersion: engineVersion, projectorVersion: Projector.version, schemaVersion: 0)
+            device: device, engineVersion: engineVersion, projectorVersion: Projector.version,
+            schemaVersion: schemaVersion)
         let event = Event(time: surroundings.now(), .opened(opening))
         if (try? projector.apply(event, number: nextNumber)) != nil { staged.append(event.bytes) }
     }
@@ -119,7 +125,9 @@ package final class StoreEngine {
             }
         }
         committed = projector.through
-        return StoreCommit(states: states, through: projector.through, totals: projector.totals, requests: done)
+        return StoreCommit(
+            states: states, through: projector.through, totals: projector.totals,
+            declaration: projector.declaration, requests: done)
     }
 
     /// Runs one request; one that is refused, or makes no event, leaves nothing behind.
@@ -182,6 +190,7 @@ struct StoreCommit {
     var states: [State]
     var through: UInt64
     var totals: Totals
+    var declaration: Declaration?
     var requests: [StoreRequest]
 }
 

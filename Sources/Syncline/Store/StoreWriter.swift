@@ -25,6 +25,7 @@ final class StoreWriter: Sendable {
         var reader: StateReader
         var through: UInt64
         var totals: Totals
+        var declaration: Declaration?
     }
 
     /// How much memory the newest changes may take before they become a run of a checkpoint.
@@ -37,7 +38,7 @@ final class StoreWriter: Sendable {
         published = Mutex(
             Published(
                 reader: projector.reader(of: projector.store.endCommit()), through: projector.through,
-                totals: projector.totals))
+                totals: projector.totals, declaration: projector.declaration))
         self.engine = Mutex(engine)
     }
 
@@ -104,7 +105,9 @@ final class StoreWriter: Sendable {
         guard let commit = engine.commit(group), let newest = commit.states.last else { return }
         observers.tell(commit) {
             published.withLock {
-                $0 = Published(reader: newest.reader, through: commit.through, totals: commit.totals)
+                $0 = Published(
+                    reader: newest.reader, through: commit.through, totals: commit.totals,
+                    declaration: commit.declaration)
             }
         }
         for request in commit.requests { request.complete(nil) }

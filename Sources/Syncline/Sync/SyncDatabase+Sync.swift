@@ -45,6 +45,7 @@ extension SyncDatabase {
     public func push(
         _ settings: PushSettings = .init(), progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> PushReport {
+        for table in settings.tables ?? [] { try checkDeclared(table) }
         let (channel, server) = try await channel()
         guard await lane.enter() else { return PushReport(.stopped(PushMachine.error(of: .cancelled)), []) }
         defer { lane.leave() }
@@ -67,6 +68,7 @@ extension SyncDatabase {
 
     /// What a push would send, without sending it.
     public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushReport {
+        for table in settings.tables ?? [] { try checkDeclared(table) }
         let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
         let items = PushMachine(plan, ids: .exact, PushOptions()).items
         return PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
@@ -103,7 +105,7 @@ extension SyncDatabase {
         _ table: String, _ settings: PullSettings = .init(),
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> PullReport {
-        try Item.check(table: table)
+        try checkDeclared(table)
         let (channel, server) = try await channel()
         var query = PullQuery(table: table)
         query.queryID = settings.queryID
@@ -142,6 +144,7 @@ extension SyncDatabase {
     /// Decides a conflict or a parked operation.
     public func resolve(table: String, id: String, _ decision: ConflictDecision) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
+            try engine.projector.check(table: table)
             let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
             guard let entry, let frozen = entry.pending?.frozen,
                 let conflict = Conflict(table: table, id: entry.spelling ?? id, frozen)

@@ -35,6 +35,8 @@ public struct Event: Hashable, Sendable {
         case answered(Answer)
         /// A conflict or a parked operation was decided.
         case resolved(Resolution)
+        /// The app's schema became another; the steps of its migrations change the rows that are there.
+        case declared(Declaration, steps: [Migration.Step])
     }
 }
 
@@ -45,7 +47,7 @@ public struct Opening: Hashable, Sendable {
     public var engineVersion: String
     /// The version of the fold and of the state's encoding.
     public var projectorVersion: UInt32
-    /// The version of the app's schema.
+    /// The version of the app's schema; 0 for a process that says none.
     public var schemaVersion: UInt32
 
     public init(device: String, engineVersion: String, projectorVersion: UInt32, schemaVersion: UInt32) {

@@ -9,7 +9,7 @@
 
 package enum EventKind: UInt8, CaseIterable, Sendable {
     case opened = 1
-    case configured, local, undone, page, purged, cursorReset, indexed, sent, answered, resolved
+    case configured, local, undone, page, purged, cursorReset, indexed, sent, answered, resolved, declared
 }
 
 /// Builds the bytes of one event.
@@ -179,6 +179,8 @@ extension Event {
             writer.append(answer: answer)
         case .resolved(let resolution):
             writer.append(resolution: resolution)
+        case .declared(let declaration, let steps):
+            writer.append(declaration, steps)
         }
         return writer.bytes
     }
@@ -202,6 +204,7 @@ extension Event {
         case .sent: .sent
         case .answered: .answered
         case .resolved: .resolved
+        case .declared: .declared
         }
     }
 }
@@ -274,6 +277,8 @@ package struct EventReader {
     mutating func value() throws(MalformedBytes) -> Value { try reader.value() }
 
     mutating func varint() throws(MalformedBytes) -> UInt64 { try reader.varint() }
+
+    mutating func count() throws(MalformedBytes) -> Int { try reader.count() }
 
     mutating func position() throws(MalformedBytes) -> Position { try reader.position() }
 
@@ -377,6 +382,9 @@ package struct EventReader {
         case .sent: return .sent(try sentOperations())
         case .answered: return .answered(try answer())
         case .resolved: return .resolved(try resolution())
+        case .declared:
+            let (declaration, steps) = try declaration()
+            return .declared(declaration, steps: steps)
         }
     }
 

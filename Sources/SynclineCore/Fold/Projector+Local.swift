@@ -6,15 +6,18 @@ extension Projector {
         do {
             let isGrouped = try reader.flag()
             var index: UInt32 = 0
+            var made = 0
             while !reader.isAtEnd {
                 let change = try reader.encodedChange()
                 let position = Position(event: number, index: index)
-                if try !insertNew(change, at: position, isGrouped: isGrouped) {
-                    try apply(try LocalChange(change), at: position, isGrouped: isGrouped)
+                if try insertNew(change, at: position, isGrouped: isGrouped)
+                    || apply(try LocalChange(change), at: position, isGrouped: isGrouped)
+                {
+                    made += 1
                 }
                 index += 1
             }
-            if isGrouped { try endGroup(number, count: Int(index)) }
+            if isGrouped { endGroup(number, count: made) }
             through = number
         } catch let error as StateError {
             throw error
@@ -46,16 +49,24 @@ extension Projector {
         totals.made += 1
     }
 
-    /// One change of a transaction.
-    package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) {
+    /// One change of a transaction; false if nothing of it is to be pushed, so that it does not enter the outbox.
+    package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
         let key = rowKey(change.table, change.id)
         let (found, old) = try entry(key)
         var entry = found ?? RowEntry()
         if ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
+        var change = change
+        let local = separateLocal(&change.columns, of: change.table)
+        if change.kind == .update, change.columns.isEmpty, let local, entry.isPresent {
+            try setLocal(local, &entry)
+            try write(entry, key, old: old)
+            return false
+        }
         var journalEntry = JournalEntry(kind: change.kind, rowKey: key)
         journalEntry.isGrouped = isGrouped
         journalEntry.cancels = change.cancels
         journalEntry.replaces = change.replaces
+        lay(local, of: change.kind, on: &entry, &journalEntry)
         if var pending = entry.pending {
             if pending.count == 1 { try moveContent(of: pending) }
             journalEntry.previous = pending.last
@@ -72,6 +83,7 @@ extension Projector {
         write(journalEntry, at: position, old: nil)
         try write(entry, key, old: old)
         totals.made += 1
+        return true
     }
 
     /// The only change of a row gets company: what it set goes into the journal.
@@ -81,8 +93,9 @@ extension Projector {
         write(first, at: pending.first, old: old)
     }
 
-    /// How many changes a transaction made is known at its end.
-    package func endGroup(_ event: UInt64, count: Int) throws(StateError) {
+    /// How many changes of a transaction are in the outbox is known at its end.
+    package func endGroup(_ event: UInt64, count: Int) {
+        if count == 0 { return }
         var writer = ByteWriter()
         writer.append(varint: count)
         put(journalKey(.end(of: event)), writer.bytes, old: nil)
@@ -105,6 +118,7 @@ extension Projector {
         let links = try chain(of: pending)
         try drop(links.suffix(1))
         rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, anew: false)
+        if let before = change.localBefore { entry.local = before }
         try settleVoid(&entry)
         try write(entry, change.rowKey, old: old)
     }

@@ -32,7 +32,7 @@ extension Projector {
         let (found, old) = try entry(key)
         var entry = found ?? RowEntry()
         if isAudit && entry.pending != nil { return false }
-        if let row = pulled.row {
+        if let row = shared(pulled.row, of: table) {
             // The server's spelling wins once it has answered.
             if ids == .ignoreCase { entry.spelling = pulled.id }
             if entry.base?.isSameState(as: row) == true || entry.hasOvertaken(row) { return false }

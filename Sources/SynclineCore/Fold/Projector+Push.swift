@@ -42,14 +42,16 @@ extension Projector {
             let links = try chain(of: pending)
             let taken = links.prefix { $0.position <= frozen.through }
             try settle(taken)
-            entry.base = row.row
+            let base = shared(row.row, of: answer.table)
+            entry.base = base
             entry.overtake(frozen.ancestor)
             if ids == .ignoreCase { entry.spelling = row.id }
             rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil, behind: frozen)
-            if let row = row.row { try lowerCursors(of: answer.table, to: row) }
+            if let base { try lowerCursors(of: answer.table, to: base) }
         case .notReceived:
             rebuild(&entry, from: try chain(of: pending), frozen: nil)
-        case .conflict(let server, let code):
+        case .conflict(let found, let code):
+            let server = shared(found, of: answer.table)
             frozen.status = .conflict
             frozen.server = server
             frozen.code = code
@@ -92,7 +94,8 @@ extension Projector {
         let taken = links.prefix { $0.position <= frozen.through }
         let rest = Array(links.dropFirst(taken.count))
         try drop(taken)
-        switch (resolution.change, resolution.choice) {
+        let change = shared(resolution, &entry)
+        switch (change, resolution.choice) {
         case (nil, _):
             totals.resolved += UInt64(taken.count)
             rebuild(&entry, from: rest, frozen: nil, behind: frozen)

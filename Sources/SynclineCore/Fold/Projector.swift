@@ -9,11 +9,13 @@ package final class Projector: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var totals: Totals
     /// The columns that have an index.
     @exclusivity(unchecked) var indexes = IndexList()
+    /// The schema the store has recorded.
+    @exclusivity(unchecked) package internal(set) var declaration: Declaration?
     /// The last event folded.
     @exclusivity(unchecked) package internal(set) var through: UInt64
 
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
-    package static let version: UInt32 = 4
+    package static let version: UInt32 = 5
 
     @exclusivity(unchecked) var key = ByteWriter(capacity: 128)
     @exclusivity(unchecked) var value = ByteWriter(capacity: 1024)
@@ -29,6 +31,7 @@ package final class Projector: ShapeNumbering {
         shapes = try ShapeTable(reading: store.snapshot)
         ids = try StateReader(store.snapshot, shapes).idComparison
         indexes = try StateReader(store.snapshot, shapes).allIndexes()
+        declaration = try StateReader(store.snapshot, shapes).declaration
     }
 
     /// Folds a record of the log.
@@ -43,16 +46,17 @@ package final class Projector: ShapeNumbering {
 
     package func apply(_ event: Event, number: UInt64) throws(StateError) {
         switch event.body {
-        case .opened(let opening):
-            try put(setting: "schema", .integer(Int64(opening.schemaVersion)))
+        case .opened: break
         case .configured(let name, let value):
             try put(setting: name, value)
             if name == SettingName.ids { ids = value == .string("ignore-case") ? .ignoreCase : .exact }
         case .local(let transaction):
+            var made = 0
             for (index, change) in transaction.changes.enumerated() {
-                try apply(change, at: Position(event: number, index: UInt32(index)), isGrouped: transaction.isGrouped)
+                let position = Position(event: number, index: UInt32(index))
+                if try apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
             }
-            if transaction.isGrouped { try endGroup(number, count: transaction.changes.count) }
+            if transaction.isGrouped { endGroup(number, count: made) }
         case .undone(let undone):
             try undo(undone)
         case .page(let page):
@@ -69,6 +73,8 @@ package final class Projector: ShapeNumbering {
             try apply(answer)
         case .resolved(let resolution):
             try apply(resolution, number: number)
+        case .declared(let declaration, let steps):
+            try apply(declaration, steps)
         }
         through = number
     }
@@ -78,12 +84,15 @@ package final class Projector: ShapeNumbering {
         let shapes: Int
         let ids: IDComparison
         let indexes: IndexList
+        let declaration: Declaration?
         package let totals: Totals
         package let through: UInt64
     }
 
     package var mark: Mark {
-        Mark(shapes: shapes.count, ids: ids, indexes: indexes, totals: totals, through: through)
+        Mark(
+            shapes: shapes.count, ids: ids, indexes: indexes, declaration: declaration, totals: totals, through: through
+        )
     }
 
     /// Goes back to what was true before, once the store has gone back. Nothing is read, so nothing can fail.
@@ -92,6 +101,7 @@ package final class Projector: ShapeNumbering {
         latestShape = nil
         ids = mark.ids
         indexes = mark.indexes
+        declaration = mark.declaration
         totals = mark.totals
         through = mark.through
     }
@@ -112,10 +122,15 @@ package final class Projector: ShapeNumbering {
         return key.bytes
     }
 
-    /// Whether the state has nothing of a row, whose id is encoded as a value, in a store that compares ids exactly; the
-    /// row's key is left in `key`.
+    /// A table's columns that never leave the device; nil if it has none.
+    func localColumns(of table: String) -> Set<String>? {
+        declaration?.localColumns(of: table)
+    }
+
+    /// Whether the state has nothing of a row, whose id is encoded as a value, in a store that compares ids exactly, and
+    /// its table has neither indexes nor local columns; the row's key is left in `key`.
     func isUnknown(_ table: String, _ id: Bytes) throws(StateError) -> Bool {
-        guard ids == .exact, indexes.isEmpty else { return false }
+        guard ids == .exact, indexes.isEmpty, localColumns(of: table) == nil else { return false }
         key.removeAll()
         var table = table
         guard table.withUTF8({ key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
@@ -140,7 +155,8 @@ package final class Projector: ShapeNumbering {
         return (try RowEntry(old, shapes), old)
     }
 
-    func write(_ entry: RowEntry, _ key: [UInt8], old: StateValue?) throws(StateError) {
+    func write(_ entry: consuming RowEntry, _ key: [UInt8], old: StateValue?) throws(StateError) {
+        if let local = entry.local, local.isEmpty || entry.base == nil && entry.pending == nil { entry.local = nil }
         if !indexes.isEmpty {
             var before: RowEntry?
             if let old { before = try RowEntry(old, shapes) }

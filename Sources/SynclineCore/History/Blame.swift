@@ -60,7 +60,7 @@ extension Event {
     /// The words for what an event can be.
     package static let causes = [
         "opened", "configured", "local", "undo", "pull", "purge", "indexed", "cursor-reset", "sent", "answer",
-        "resolution",
+        "resolution", "declared",
     ]
 
     /// What kind of event it is, in a word.
@@ -77,6 +77,7 @@ extension Event {
         case .sent: "sent"
         case .answered: "answer"
         case .resolved: "resolution"
+        case .declared: "declared"
         }
     }
 }

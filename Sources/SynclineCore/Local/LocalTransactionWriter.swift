@@ -9,6 +9,8 @@ package struct LocalTransactionWriter {
     /// The id of the row in hand, encoded.
     private var id = ByteWriter(capacity: 64)
     package private(set) var count = 0
+    /// How many of them are in the outbox: all but those of local columns.
+    private var made = 0
     /// Why the state can't be folded any further: nothing of the event may stay.
     private var failure: SyncError?
 
@@ -29,7 +31,8 @@ package struct LocalTransactionWriter {
         guard let change = try decide(kind, table, id, columns) else { return false }
         event.append(change: change)
         do throws(StateError) {
-            try projector.apply(change, at: Position(event: number, index: UInt32(count)), isGrouped: isGrouped)
+            let position = Position(event: number, index: UInt32(count))
+            if try projector.apply(change, at: position, isGrouped: isGrouped) { made += 1 }
         } catch {
             let failure = SyncError(error)
             self.failure = failure
@@ -55,6 +58,7 @@ package struct LocalTransactionWriter {
                 $0.shape, $0.bytes, at: Position(event: number, index: UInt32(count)), isGrouped: isGrouped)
         }
         count += 1
+        made += 1
         return true
     }
 
@@ -62,7 +66,7 @@ package struct LocalTransactionWriter {
     package mutating func change(
         _ kind: OperationKind, _ table: String, item: Value, _ newID: () -> String
     ) throws(SyncError) -> StoredRow {
-        try Item.check(table: table)
+        try projector.check(table: table)
         let item = try Item(item)
         if item.id == nil, kind != .insert {
             throw SyncError(.missingID, "the item has no \"id\"", hint: "Say which row to change.")
@@ -95,11 +99,7 @@ package struct LocalTransactionWriter {
     package mutating func finish() throws(SyncError) -> [UInt8]? {
         if let failure { throw failure }
         guard count > 0 else { return nil }
-        do throws(StateError) {
-            if isGrouped { try projector.endGroup(number, count: count) }
-        } catch {
-            throw SyncError(error)
-        }
+        if isGrouped { projector.endGroup(number, count: made) }
         projector.through = number
         return event.bytes
     }

@@ -61,12 +61,14 @@ struct ColumnPlace {
     }
 }
 
-/// A column's places: rows have one shape for what lies over the base and another for the base.
+/// A column's places: rows have one shape for what lies over the base, another for the base, and one for local columns.
 struct ColumnPlaces {
+    var local: ColumnPlace
     var over: ColumnPlace
     var under: ColumnPlace
 
     init(_ name: String) {
+        local = ColumnPlace(name)
         over = ColumnPlace(name)
         under = ColumnPlace(name)
     }

@@ -3,6 +3,7 @@
 //
 //   flags: 07 form (0 insert, 1 insert that replaces, 2 update, 3 delete, 4 delete that cancels) · 08 part of a
 //          transaction · 10 content · 20 the row has an earlier change · 40 made by a resolution · 80 frozen
+//   behind it all, of a change that set local columns: the row's local columns before it
 
 package struct JournalEntry: Hashable, Sendable {
     package var kind: OperationKind
@@ -20,6 +21,8 @@ package struct JournalEntry: Hashable, Sendable {
     package var previous: Position?
     /// The columns it set, where the row has more than one change.
     package var content: Row?
+    /// Of a change that set local columns: all those of its row before it, which an undo gives back.
+    package var localBefore: Row?
 
     package init(kind: OperationKind, rowKey: [UInt8]) {
         self.kind = kind
@@ -56,6 +59,7 @@ extension JournalEntry {
         writer.append(counted: rowKey)
         if let previous { writer.append(position: previous) }
         if let content { writer.append(row: content, shapes) }
+        if let localBefore { writer.append(row: localBefore, shapes) }
     }
 
     init(_ reader: inout ByteReader, _ shapes: ShapeTable) throws(MalformedBytes) {
@@ -71,5 +75,6 @@ extension JournalEntry {
         isFrozen = flags & JournalEntry.frozen != 0
         if flags & JournalEntry.hasPrevious != 0 { previous = try reader.position() }
         if flags & JournalEntry.hasContent != 0 { content = try reader.row(shapes) }
+        if !reader.isAtEnd { localBefore = try reader.row(shapes) }
     }
 }

@@ -1,7 +1,8 @@
 // What the state keeps of a row: the base (what the server last told), and, while changes are pending, the columns they
-// lay over it, the operation they collapse to, and the one that was sent or waits for a decision.
+// lay over it, the operation they collapse to, and the one that was sent or waits for a decision; and the columns that
+// never leave the device.
 //
-//   flags: 01 base · 02 pending · 04 id in a spelling of its own · 08 states that own writes overtook
+//   flags: 01 base · 02 pending · 04 id in a spelling of its own · 08 states that own writes overtook · 10 local columns
 
 /// What a change does to a row, and what an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
@@ -13,6 +14,8 @@ package struct RowEntry: Hashable, Sendable {
     package var spelling: String?
     package var base: Row?
     package var pending: PendingRow?
+    /// Columns that never leave the device. They go when the row goes.
+    package var local: Row?
     /// States of the server's row that own writes took the place of, until the server shows another.
     package fileprivate(set) var overtaken: [Overtaken] = []
 
@@ -37,6 +40,12 @@ package struct RowEntry: Hashable, Sendable {
 
     /// The row as an app sees it.
     package var visible: Row? {
+        guard let local else { return shared }
+        return shared?.merged(with: local)
+    }
+
+    /// What an app sees of the columns that a server knows, too.
+    private var shared: Row? {
         guard isPresent else { return nil }
         guard let pending else { return base }
         guard let under = base ?? pending.lostBase, !pending.hidesBase else { return pending.overlay }
@@ -193,8 +202,9 @@ extension ByteWriter {
     package mutating func append(entry: RowEntry, _ shapes: some ShapeNumbering) {
         append(
             (entry.base == nil ? 0 : 1) | (entry.pending == nil ? 0 : 2) | (entry.spelling == nil ? 0 : 4)
-                | (entry.overtaken.isEmpty ? 0 : 8))
+                | (entry.overtaken.isEmpty ? 0 : 8) | (entry.local == nil ? 0 : 0x10))
         if let spelling = entry.spelling { append(text: spelling) }
+        if let local = entry.local { append(row: local, shapes) }
         if let base = entry.base { append(row: base, shapes) }
         if let pending = entry.pending { append(pending: pending, shapes) }
         if entry.overtaken.isEmpty { return }
@@ -270,6 +280,7 @@ extension ByteReader {
         let flags = try byte()
         var entry = RowEntry()
         if flags & 4 != 0 { entry.spelling = try text() }
+        if flags & 0x10 != 0 { entry.local = try row(shapes) }
         if flags & 1 != 0 { entry.base = try row(shapes) }
         if flags & 2 != 0 { entry.pending = try pending(shapes) }
         if flags & 8 != 0 { entry.overtaken = try overtaken() }

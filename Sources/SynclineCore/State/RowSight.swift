@@ -9,6 +9,8 @@ package struct RowSight: FilterSubject {
     }
 
     private let name: Name
+    /// The columns that never leave the device.
+    private let local: RowView?
     private let over: RowView?
     private let under: RowView?
 
@@ -20,6 +22,7 @@ package struct RowSight: FilterSubject {
             var reader = ByteReader(value)
             let flags = try reader.byte()
             name = flags & 4 != 0 ? .text(try reader.counted()) : .key(key, behind: prefixLength)
+            local = flags & 0x10 != 0 ? try reader.view(shapes) : nil
             let base = flags & 1 != 0 ? try reader.view(shapes) : nil
             guard flags & 2 != 0 else {
                 guard base != nil else { return nil }
@@ -46,6 +49,7 @@ package struct RowSight: FilterSubject {
     /// A column's encoded value and what follows it; nil where the row has none.
     @inline(__always)
     func encoded(_ column: inout ColumnPlaces) -> UnsafeRawBufferPointer? {
+        if let local, let place = column.local.place(in: local.reference) { return local.encoded(at: place) }
         if let over, let place = column.over.place(in: over.reference) { return over.encoded(at: place) }
         if let under, let place = column.under.place(in: under.reference) { return under.encoded(at: place) }
         return nil
@@ -56,6 +60,9 @@ package struct RowSight: FilterSubject {
         var reader = ByteReader(value)
         guard let flags = try? reader.byte(), flags & 3 == 2 else { return false }
         if flags & 4 != 0 { guard (try? reader.counted()) != nil else { return false } }
+        if flags & 0x10 != 0 {
+            guard (try? reader.varint()) != nil, (try? reader.counted()) != nil else { return false }
+        }
         guard let pending = try? reader.byte() else { return false }
         return pending & 8 != 0
     }
@@ -63,12 +70,14 @@ package struct RowSight: FilterSubject {
     /// A row whose id is a text.
     package init(id: UnsafeRawBufferPointer, row: RowView) {
         name = .text(id)
+        local = nil
         over = nil
         under = row
     }
 
     package func value(ofColumn name: String) -> Value {
         if name == "id" { return .string(id) }
+        if let local, let place = local.shape.place(of: name) { return local.value(at: place) }
         if let over, let place = over.shape.place(of: name) { return over.value(at: place) }
         if let under, let place = under.shape.place(of: name) { return under.value(at: place) }
         return .null
@@ -76,6 +85,11 @@ package struct RowSight: FilterSubject {
 
     /// The whole row, copied.
     package var row: Row {
+        guard let local else { return shared }
+        return shared.merged(with: local.row)
+    }
+
+    private var shared: Row {
         guard let over else { return under?.row ?? .empty }
         guard let under else { return over.row }
         return under.row.merged(with: over.row)
@@ -85,7 +99,9 @@ package struct RowSight: FilterSubject {
     package func row(selecting columns: [String]) -> Row {
         var builder = RowBuilder()
         for name in columns where name != "id" {
-            let exists = over?.shape.place(of: name) != nil || under?.shape.place(of: name) != nil
+            let exists =
+                over?.shape.place(of: name) != nil || under?.shape.place(of: name) != nil
+                || local?.shape.place(of: name) != nil
             if exists { builder.set(name, value(ofColumn: name)) }
         }
         return builder.row

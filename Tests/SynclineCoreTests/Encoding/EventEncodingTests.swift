@@ -61,6 +61,19 @@ import Testing
         #expect(throws: StateError.self) { try Self.decoded(bytes) }
     }
 
+    @Test func `a declaration has the bytes that the page of events shows`() {
+        let event = Event(
+            time: 0,
+            .declared(
+                Declaration(version: 2, isStrict: false, tables: [TableSchema("t", localColumns: ["open"])]),
+                steps: [.renameColumn(table: "t", from: "text", to: "title")]))
+        let name = { (text: String) in [0, UInt8(text.utf8.count)] + Array(text.utf8) }
+        let parts: [[UInt8]] = [
+            [12, 0, 2, 0, 1], name("t"), [1], name("open"), [1, 1], name("text"), name("title"),
+        ]
+        #expect(event.bytes == parts.flatMap { $0 })
+    }
+
     @Test func `names that are spelled in different bytes stay apart`() throws {
         let changes = ["caf\u{e9}", "cafe\u{301}", "caf\u{e9}", "other"].map {
             LocalChange(kind: .delete, table: $0, id: "1")
@@ -107,8 +120,20 @@ extension Chance {
                         table: text(), id: text(), choice: pick(Resolution.Choice.allCases),
                         change: once(in: 2) ? nil : .init(kind: pick(OperationKind.allCases), columns: row()),
                         policy: once(in: 2) ? nil : text()))
+            case .declared: .declared(declaration(), steps: (0..<below(4)).map { _ in step() })
             }
         return Event(time: integer(), body)
+    }
+
+    private mutating func declaration() -> Declaration {
+        Declaration(
+            version: UInt32(truncatingIfNeeded: next()), isStrict: once(in: 2),
+            tables: (0..<below(4)).map { _ in TableSchema(text(), localColumns: (0..<below(3)).map { _ in text() }) })
+    }
+
+    private mutating func step() -> Migration.Step {
+        if once(in: 2) { return .dropColumn(table: text(), column: text()) }
+        return .renameColumn(table: text(), from: text(), to: text())
     }
 
     private mutating func sentOperation() -> SentOperation {

@@ -99,6 +99,20 @@ import Testing
         }
     }
 
+    @Test func `columns that are local are in no base and in nothing that is to be sent`() throws {
+        for seed in Self.seeds {
+            let history = try Self.history(seed)
+            for table in try history.reader.tables() {
+                guard let names = history.projector.localColumns(of: table) else { continue }
+                try history.reader.forEachEntry(of: table) { id, entry in
+                    let sets = [entry.base, entry.pending?.overlay].compactMap { $0.map { Set($0.columns) } }
+                    #expect(sets.allSatisfy { $0.isDisjoint(with: names) }, "seed \(seed), \(table)/\(id)")
+                    #expect(names.isSuperset(of: entry.local?.columns ?? []), "seed \(seed), \(table)/\(id)")
+                }
+            }
+        }
+    }
+
     @Test func `rows and the outbox name each other`() throws {
         for seed in Self.seeds {
             let history = try Self.history(seed)

@@ -32,6 +32,7 @@ struct RandomHistory {
         case 6 where chance.once(in: 3):
             try record(.configured(name: "s\(chance.below(3))", value: chance.once(in: 2) ? nil : chance.value()))
         case 7: try index()
+        case 14 where chance.once(in: 2): try declare()
         case 8, 9: try send()
         case 10, 11: try answer()
         case 12: try resolve()
@@ -50,6 +51,24 @@ struct RandomHistory {
     private mutating func index() throws {
         try record(
             .indexed(table: table(), column: chance.pick(["a", "b", "caf\u{e9}"]), isOn: !chance.once(in: 3)))
+    }
+
+    /// A schema that says something of some tables, and steps of a migration. Strictness is nothing to the fold.
+    private mutating func declare() throws {
+        let columns = ["a", "b", "c"]
+        var steps: [Migration.Step] = []
+        for _ in 0..<chance.below(3) {
+            let from = chance.pick(columns)
+            steps.append(
+                chance.once(in: 2)
+                    ? .dropColumn(table: table(), column: from)
+                    : .renameColumn(table: table(), from: from, to: chance.pick(columns.filter { $0 != from })))
+        }
+        let tables = ["a", "b", "caf\u{e9}"].filter { _ in chance.once(in: 2) }.map { name in
+            TableSchema(name, localColumns: columns.filter { _ in chance.once(in: 3) })
+        }
+        try record(
+            .declared(Declaration(version: UInt32(next), isStrict: false, tables: tables), steps: steps))
     }
 
     private mutating func undo() throws {
@@ -119,6 +138,7 @@ extension Projector {
     /// Whether another projector is in the same state, to the byte.
     func agrees(with other: Projector) throws -> Bool {
         try through == other.through && totals == other.totals && ids == other.ids
+            && declaration == other.declaration
             && store.digest == other.store.digest && shapes.all == other.shapes.all
             && store.snapshot.contents() == other.store.snapshot.contents()
     }

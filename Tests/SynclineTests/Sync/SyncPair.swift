@@ -36,6 +36,7 @@ struct SyncPair {
         _ serverProtocol: ServerProtocol = .datasync3, _ options: SimulatedServer.Options = .init(),
         rows: [Value] = [], pageLimit: Int? = nil, precision: SimulatedServer.Precision = .milliseconds,
         mutations: [SimulatedServer.Mutation] = [], surroundings: any Surroundings = SimulatedSurroundings("P"),
+        schema: Schema? = nil,
         hook: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
         server = SimulatedServer(serverProtocol, options: options)
@@ -45,6 +46,7 @@ struct SyncPair {
         configuration.surroundings = surroundings
         configuration.wireProtocol = serverProtocol.rawValue
         configuration.transport = network
+        configuration.schema = schema
         database = try await SyncDatabase.open(disk, configuration)
     }
 

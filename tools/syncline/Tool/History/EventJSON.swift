@@ -17,6 +17,7 @@ struct EventSummary {
         case .sent(let operations): Set(operations.map(\.table))
         case .answered(let answer): [answer.table]
         case .resolved(let resolution): [resolution.table]
+        case .declared(let declaration, let steps): Set(declaration.tables.map(\.name) + steps.map(\.table))
         default: []
         }
     }
@@ -41,6 +42,9 @@ struct EventSummary {
                 + (operations.count > 3 ? " and \(operations.count - 3) more" : "")
         case .answered(let answer): "\(answer.table)/\(answer.id): \(answer.status), \(answer.outcome.name)"
         case .resolved(let resolution): "\(resolution.table)/\(resolution.id): \(resolution.choice)"
+        case .declared(let declaration, let steps):
+            "schema \(declaration.version)\(declaration.isStrict ? ", strict" : ""): "
+                + (declaration.tables.map(\.name) + steps.map(\.text)).joined(separator: ", ")
         }
     }
 
@@ -94,6 +98,18 @@ struct EventSummary {
                     ["kind": .string("\(change.kind)"), "columns": JSONValue(change.columns)]
                 } ?? .null,
             ])
+        case .declared(let declaration, let steps):
+            head.adding([
+                "version": .number(declaration.version), "strict": .boolean(declaration.isStrict),
+                "tables": .array(
+                    declaration.tables.map { table in
+                        [
+                            "name": .string(table.name),
+                            "localColumns": .array(table.localColumns.map(JSONValue.string)),
+                        ]
+                    }),
+                "steps": .array(steps.map { .string($0.text) }),
+            ])
         }
     }
 
@@ -131,6 +147,16 @@ struct EventSummary {
             "baseVersion": change.baseVersion.map { JSONValue($0) },
             "replaces": change.replaces ? .boolean(true) : nil, "cancels": change.cancels ? .boolean(true) : nil,
         ])
+    }
+}
+
+extension Migration.Step {
+    /// The step as a person reads it.
+    fileprivate var text: String {
+        switch self {
+        case .renameColumn(let table, let from, let to): "\(table).\(from) → \(to)"
+        case .dropColumn(let table, let column): "\(table).\(column) dropped"
+        }
     }
 }
 

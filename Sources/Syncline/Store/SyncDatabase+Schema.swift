@@ -1,0 +1,41 @@
+// What the store records of the app's schema, and what it refuses because of it.
+
+import SegmentLog
+public import SynclineCore
+
+extension SyncDatabase {
+    /// The schema the store has recorded; nil if none was ever declared.
+    public var declaration: Declaration? { writer.current.declaration }
+
+    /// Records what the app's schema changes, with what that does to the rows: one event, or none.
+    func open(with schema: Schema) async throws(SyncError) {
+        // Most openings change nothing and need no commit.
+        if try SchemaChange(opening: declaration, with: schema) == nil { return }
+        try await perform(.durable) { engine throws(SyncError) in
+            guard let change = try SchemaChange(opening: engine.projector.declaration, with: schema) else { return }
+            try engine.record(change)
+        }
+    }
+
+    /// Makes the store refuse all tables but some, as a schema does that is strict; nil ends that.
+    package func setStrictTables(_ names: [String]?) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            let recorded = engine.projector.declaration
+            if let change = try SchemaChange(strictTables: names, over: recorded) { try engine.record(change) }
+        }
+    }
+
+    /// Refuses a table that is not declared, if the store is strict.
+    func checkDeclared(_ table: String) throws(SyncError) {
+        try Item.check(table: table)
+        try declaration.check(table)
+    }
+}
+
+extension StoreEngine {
+    fileprivate func record(_ change: SchemaChange) throws(SyncError) {
+        try change.check(over: projector.declaration, reader)
+        try record(.declared(change.declaration, steps: change.steps))
+        for step in change.steps { touch(step.table) }
+    }
+}

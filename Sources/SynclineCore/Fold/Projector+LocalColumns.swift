@@ -1,0 +1,54 @@
+// Keeps the columns that never leave the device apart from those that a server knows: they are part of no operation, no
+// pull touches them, and what a server sends under such a name is not taken.
+
+extension Projector {
+    /// Takes local columns out of what a change sets; nil if there are none among them.
+    func separateLocal(_ columns: inout Row, of table: String) -> Row? {
+        guard let names = localColumns(of: table) else { return nil }
+        let local = columns.only(names)
+        if local.isEmpty { return nil }
+        columns = columns.without(names)
+        return local
+    }
+
+    /// A server's row without what stands under the names of local columns.
+    func shared(_ row: Row?, of table: String) -> Row? {
+        guard let row, let names = localColumns(of: table) else { return row }
+        return row.without(names)
+    }
+
+    /// A change that is to be pushed sets local columns, too. A new row begins without those of one that was deleted.
+    func lay(_ local: Row?, of kind: OperationKind, on entry: inout RowEntry, _ change: inout JournalEntry) {
+        let before = entry.local
+        switch kind {
+        case .insert: entry.local = local
+        case .update: if let local { entry.local = (before ?? .empty).merged(with: local) }
+        // Hidden with the row until the delete is done or taken back.
+        case .delete: return
+        }
+        if local != nil || entry.local != before { change.localBefore = before ?? .empty }
+    }
+
+    /// The app sets local columns of a row and nothing else. An undo of what is pending leaves them as they are now.
+    func setLocal(_ local: Row, _ entry: inout RowEntry) throws(StateError) {
+        entry.local = (entry.local ?? .empty).merged(with: local)
+        guard let pending = entry.pending else { return }
+        for link in try chain(of: pending) {
+            guard let stored = link.stored, let before = stored.change.localBefore else { continue }
+            var change = stored.change
+            change.localBefore = before.merged(with: local)
+            write(change, at: link.position, old: stored.value)
+        }
+    }
+
+    /// What a resolution leaves to be pushed. A row of the app's choosing sets its local columns at once.
+    func shared(_ resolution: Resolution, _ entry: inout RowEntry) -> Resolution.Change? {
+        guard var change = resolution.change, let local = separateLocal(&change.columns, of: resolution.table) else {
+            return resolution.change
+        }
+        if resolution.choice == .row {
+            entry.local = change.kind == .insert ? local : (entry.local ?? .empty).merged(with: local)
+        }
+        return change.kind == .update && change.columns.isEmpty ? nil : change
+    }
+}

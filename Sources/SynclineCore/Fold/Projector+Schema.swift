@@ -1,0 +1,144 @@
+// Folds a schema that became another: steps of a migration rewrite the rows that are there, and columns that became local
+// leave what is to be pushed. An operation that may have reached the server stays as it was sent.
+
+extension Projector {
+    /// Refuses a name no table can have and, in a strict store, a table that is not declared.
+    package func check(table: String) throws(SyncError) {
+        try Item.check(table: table)
+        try declaration.check(table)
+    }
+
+    func apply(_ declared: Declaration, _ steps: [Migration.Step]) throws(StateError) {
+        var known = declaration ?? .none
+        for step in steps {
+            try apply(step)
+            known = known.following(step)
+            // A name that is local is so for what comes under it, too.
+            if case .renameColumn(let table, _, let name) = step,
+                known.localColumns(of: table)?.contains(name) == true
+            {
+                try rewrite(table, .makeLocal([name]))
+            }
+        }
+        for (table, columns) in declared.localColumns(missingIn: known) {
+            try rewrite(table, .makeLocal(columns))
+        }
+        for (table, columns) in known.localColumns(missingIn: declared) {
+            try rewrite(table, .endLocal(columns))
+        }
+        declaration = declared
+        try put(setting: SettingName.schema, declared.value)
+    }
+
+    /// An index follows its column.
+    private func apply(_ step: Migration.Step) throws(StateError) {
+        switch step {
+        case .renameColumn(let table, let from, let to):
+            let indexed = indexes.columns(of: table).filter { $0 == from }
+            for column in indexed { try apply(indexOf: table, column, isOn: false) }
+            try rewrite(table, .rename(from, to: to))
+            if !indexed.isEmpty { try apply(indexOf: table, to, isOn: true) }
+        case .dropColumn(let table, let column):
+            for name in indexes.columns(of: table) where name == column {
+                try apply(indexOf: table, name, isOn: false)
+            }
+            try rewrite(table, .drop([column]))
+        }
+    }
+
+    // MARK: Rows
+
+    /// Keys are read so many at a time, so that memory need not hold those of a large table.
+    private static let stretch = 4096
+
+    private func rewrite(_ table: String, _ columns: ColumnRewrite) throws(StateError) {
+        var writer = ByteWriter()
+        writer.append(tablePrefix: table)
+        let prefix = writer.bytes
+        var start = prefix
+        while true {
+            var keys: [[UInt8]] = []
+            try store.snapshot.forEach(from: start) { key, _ throws(StateError) in
+                guard key.starts(with: prefix) else { return false }
+                keys.append([UInt8](key))
+                return keys.count < Projector.stretch
+            }
+            for key in keys { try rewrite(rowAt: key, columns) }
+            guard keys.count == Projector.stretch, let last = keys.last else { return }
+            start = last + [0]
+        }
+    }
+
+    private func rewrite(rowAt key: [UInt8], _ columns: ColumnRewrite) throws(StateError) {
+        let (found, old) = try entry(key)
+        guard let found else { return }
+        var entry = found
+        // What the app saw, or would see again once a pending delete is taken back.
+        let seen = found.visible ?? found.base ?? .empty
+        entry.base = found.base.map(columns.shared)
+        entry.local = columns.local(found.local ?? .empty, seen)
+        if let pending = found.pending { try rewrite(&entry, pending, seen, columns) }
+        if entry.local?.isEmpty == true { entry.local = nil }
+        if entry != found { try write(entry, key, old: old) }
+    }
+
+    /// The changes of a row, and what waits for a decision. A pending update that is left with no column leaves the outbox.
+    private func rewrite(
+        _ entry: inout RowEntry, _ pending: PendingRow, _ seen: Row, _ columns: ColumnRewrite
+    ) throws(StateError) {
+        var frozen = pending.frozen
+        if frozen?.status != .inFlight { frozen = frozen?.rewritten(columns) }
+        var kept: [ChainLink] = []
+        var emptied: [ChainLink] = []
+        for var link in try chain(of: pending) {
+            let had = !link.columns.isEmpty
+            link.columns = columns.shared(link.columns)
+            link.change.localBefore = link.change.localBefore.map { columns.local($0, seen) }
+            let isEmptied = had && link.columns.isEmpty && link.change.kind == .update && !link.change.isFrozen
+            // An update may be all there is of a row that the server did not tell of.
+            let holdsRow = kept.isEmpty && entry.base == nil
+            if isEmptied && !holdsRow { emptied.append(link) } else { kept.append(link) }
+        }
+        try drop(emptied)
+        totals.superseded += UInt64(emptied.count)
+        rebuild(&entry, from: kept, frozen: frozen, anew: false)
+    }
+}
+
+/// What happens to the columns of each row of a table.
+private enum ColumnRewrite {
+    case rename(String, to: String)
+    case drop(Set<String>)
+    /// The columns leave what the server knows; what the app saw in them stays.
+    case makeLocal(Set<String>)
+    /// What is in local columns is no more.
+    case endLocal(Set<String>)
+
+    /// Columns that the server knows.
+    func shared(_ row: Row) -> Row {
+        switch self {
+        case .rename(let from, let to): row.renaming(from, to: to)
+        case .drop(let names), .makeLocal(let names): row.without(names)
+        case .endLocal: row
+        }
+    }
+
+    /// Columns that never leave the device, of a row that looked like `seen`.
+    func local(_ row: Row, _ seen: Row) -> Row {
+        switch self {
+        case .rename(let from, let to): row.renaming(from, to: to)
+        case .drop(let names), .endLocal(let names): row.without(names)
+        case .makeLocal(let names): seen.only(names).merged(with: row)
+        }
+    }
+}
+
+extension FrozenOperation {
+    fileprivate func rewritten(_ rewrite: ColumnRewrite) -> FrozenOperation {
+        var copy = self
+        copy.columns = rewrite.shared(columns)
+        copy.ancestor = ancestor.map(rewrite.shared)
+        copy.server = server.map(rewrite.shared)
+        return copy
+    }
+}
