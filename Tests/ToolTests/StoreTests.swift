@@ -84,6 +84,36 @@ import Testing
         #expect(blame.contains(#""field":"n","value":2"#) && blame.contains(#""cause":"local""#))
     }
 
+    @Test func `a store told its tables refuses every other one`() async throws {
+        let store = try await Store()
+        _ = await store.call("insert", "old", #"{"id":"a"}"#)
+        #expect(await store.call("config", "tables", "--json").output == #"{"tables":null}"# + "\n")
+        let told = await store.call("config", "tables", "todoitem, list", "--json")
+        #expect(told.output == #"{"tables":["todoitem","list"]}"# + "\n")
+        #expect(await store.call("insert", "todoitem", #"{"id":"a"}"#).exit == .done)
+        let before = await store.call("stats", "--json").output
+        let calls = [
+            ["insert", "other", #"{"id":"a"}"#], ["update", "other", #"{"id":"a"}"#], ["delete", "other", "a"],
+            ["get", "old", "a"], ["query", "old"], ["purge", "old"], ["pull", "old"],
+            ["cursors", "--reset", "old/q"], ["transaction", "-"], ["export", "--table", "old"],
+        ]
+        for words in calls {
+            let call = await Call.tool(
+                words: words + ["-s", store.path, "--json"], input: #"{"delete":{"table":"old","id":"a"}}"#)
+            #expect(call.exit == .failed && call.output.contains("unknown-table"), "\(words): \(call.output)")
+            #expect(call.output.contains("todoitem, list"), "\(words)")
+        }
+        #expect(await store.call("stats", "--json").output == before)
+        #expect(await store.call("log", "--kind", "declared", "--jsonl").output.contains(#""strict":true"#))
+        let wrong = await store.call("config", "tables", "a/b", "--json")
+        #expect(wrong.exit == .failed && wrong.output.contains("invalid-configuration"))
+        #expect(await store.call("config", "tables", "any").exit == .done)
+        #expect(await store.call("get", "old", "a").exit == .done)
+        _ = await store.call("config", "tables", "todoitem")
+        #expect(await store.call("config", "tables", "").exit == .done)
+        #expect(await store.call("insert", "other", #"{"id":"a"}"#).exit == .done)
+    }
+
     @Test func `rows leave in the forms of other programs, and come back`() async throws {
         let store = try await Store()
         _ = await store.call("insert", "t", #"{"id":"a","text":"x, \"y\"","n":null}"#)

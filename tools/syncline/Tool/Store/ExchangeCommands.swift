@@ -18,6 +18,7 @@ enum ExchangeCommands {
         let view = try await context.view(arguments, at: arguments.value("at"))
         let format = arguments.value("format") ?? "jsonl"
         if format == "events" { return try exportEvents(arguments, context) }
+        if let table = arguments.value("table") { try view.reader.declaration.check(table) }
         let tables = try arguments.value("table").map { [$0] } ?? view.reader.tables()
         try context.output.beginList()
         for table in tables {

@@ -41,7 +41,7 @@ enum InitCommand {
 
 /// The settings people change, and what they may be.
 enum Setting {
-    static let names = ["backend", "protocol", "ids", "retention", "token", "headers"]
+    static let names = ["backend", "protocol", "ids", "retention", "tables", "token", "headers"]
     /// Those that are kept beside the log, never in it, and shown masked.
     static let secrets: Set<String> = ["token", "headers"]
 
@@ -76,6 +76,7 @@ enum Setting {
                     hint: "Write it as `30 days` or `100000 events`.")
             }
             return retention.description
+        case "tables": return value
         case "token":
             guard !value.isEmpty, value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f }) else {
                 throw ToolError("invalid-configuration", "a token is one word of ASCII characters")
@@ -99,6 +100,18 @@ enum Setting {
 }
 
 extension Setting {
+    /// The tables a store is to have; nil for any.
+    fileprivate static func tables(_ text: String) -> [String]? {
+        let names = text.split(separator: ",").map { $0.trimmingSpaces() }
+        return names.isEmpty || names == ["any"] ? nil : names
+    }
+
+    /// The tables of a store that refuses others.
+    fileprivate static func shown(tables declaration: Declaration?) -> Value {
+        guard let declaration, declaration.isStrict else { return .null }
+        return .array(declaration.tables.map { .string($0.name) })
+    }
+
     private static func isHeader(_ member: Value.Member) -> Bool {
         guard case .string(let text) = member.value else { return false }
         let isName =
@@ -124,7 +137,12 @@ enum ConfigCommand {
             """
             The token and the headers of requests are kept in secrets.json beside the log, which nobody else may \
             read, and are shown masked. A token given again replaces the one that a server refused.
+            """,
             """
+            A store takes any table, until `tables` names those it has, with commas between them: then every other one \
+            is refused with `unknown-table`. The word `any`, or nothing, ends that. An app that opens the store with a \
+            schema of its own says it anew.
+            """,
         ],
         operands: [
             Operand("KEY", "the setting; all are shown without it"),
@@ -134,8 +152,10 @@ enum ConfigCommand {
             Example("syncline config", "everything that is set"),
             Example("syncline config backend https://example.com", "where to push and pull"),
             Example("syncline config retention '30 days'", "what `compact` keeps of the history"),
+            Example("syncline config tables todoitem,list", "refuses every other table"),
         ],
-        result: #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","token":"••••","headers":{…}}"#,
+        result:
+            #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"token":"••••","headers":{…}}"#,
         run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
@@ -145,6 +165,7 @@ enum ConfigCommand {
             let (name, text) = (arguments.operands[0], arguments.operands[1])
             let value = try Setting.checked(name, text)
             try await context.withDatabase(arguments) { database in
+                if name == "tables" { return try await database.setStrictTables(Setting.tables(value)) }
                 guard Setting.secrets.contains(name) else { return try await database.set(name, .string(value)) }
                 try secrets.set(name, name == "headers" ? try Value(json: Array(value.utf8)) : .string(value))
                 database.forgetServer()
@@ -158,6 +179,7 @@ enum ConfigCommand {
             if Setting.secrets.contains(name) {
                 return Setting.masked(kept.first { $0.name == name }?.value ?? .null)
             }
+            if name == "tables" { return try Setting.shown(tables: reader.declaration) }
             if let known = try reader.setting(name) { return known }
             return Setting.defaults[name].map { .string($0) } ?? .null
         }

@@ -17,6 +17,7 @@ enum ReadCommands {
         result: "the row, or null", exits: [Exit(.no, "there is no such row")]
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        try reader.declaration.check(arguments.operands[0])
         guard let row = try reader.row(arguments.operands[0], arguments.operands[1]) else {
             try context.output.value(.null)
             return .no
@@ -43,6 +44,7 @@ enum ReadCommands {
     ) { arguments, context in
         let query = try StoreQuery.query(arguments)
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        try reader.declaration.check(query.table)
         let result = try reader.run(query)
         if let count = result.count {
             try context.output.value([
