@@ -22,10 +22,14 @@ public struct PushReport: Hashable, Sendable {
         case .complete: nil
         case .incomplete:
             SyncError(
-                .pushIncomplete, "\(operations.count { $0.outcome != .done }) operations are left",
+                .pushIncomplete, PushReport.sentence(left: operations.count { $0.outcome != .done }),
                 hint: "`conflicts` lists those that wait for a decision.")
         case .stopped(let error): error
         }
+    }
+
+    private static func sentence(left count: Int) -> String {
+        count == 1 ? "1 operation is left" : "\(count) operations are left"
     }
 }
 

@@ -41,7 +41,7 @@ struct EventSummary {
             operations.prefix(3).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
                 + (operations.count > 3 ? " and \(operations.count - 3) more" : "")
         case .answered(let answer): "\(answer.table)/\(answer.id): \(answer.status), \(answer.outcome.name)"
-        case .resolved(let resolution): "\(resolution.table)/\(resolution.id): \(resolution.choice)"
+        case .resolved(let resolution): "\(resolution.table)/\(resolution.id): \(resolution.choice.word)"
         case .declared(let declaration, let steps):
             "schema \(declaration.version)\(declaration.isStrict ? ", strict" : ""): "
                 + (declaration.tables.map(\.name) + steps.map(\.text)).joined(separator: ", ")
@@ -93,7 +93,7 @@ struct EventSummary {
         case .resolved(let resolution):
             head.adding([
                 "table": .string(resolution.table), "id": .string(resolution.id),
-                "choice": .string("\(resolution.choice)"), "policy": .optional(resolution.policy),
+                "choice": .string(resolution.choice.word), "policy": .optional(resolution.policy),
                 "change": resolution.change.map { change in
                     ["kind": .string("\(change.kind)"), "columns": JSONValue(change.columns)]
                 } ?? .null,
@@ -167,6 +167,18 @@ extension Answer.Outcome {
         case .conflict: "conflict"
         case .parked: "parked"
         case .notReceived: "not received"
+        }
+    }
+}
+
+extension Resolution.Choice {
+    /// As `resolve` says it.
+    fileprivate var word: String {
+        switch self {
+        case .takeServer: "take-server"
+        case .keepMine: "keep-mine"
+        case .merge: "merge"
+        case .row: "row"
         }
     }
 }
