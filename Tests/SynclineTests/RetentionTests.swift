@@ -143,7 +143,9 @@ import Testing
             try await database.close()
             let found = try notes(disk)
             #expect(found.count >= 2)
-            #expect(try StateCheck(disk, notes: found).run().isEmpty)
+            for fromBeginning in [true, false] {
+                #expect(try StateCheck(disk, notes: found).run(fromBeginning: fromBeginning).isEmpty)
+            }
         }
     }
 
@@ -153,10 +155,23 @@ import Testing
         var found = try notes(disk)
         let place = found.count / 2
         found[place].note.bytes = SealNote(digest: Digest(high: 1, low: 2)).bytes
-        let mismatches = try StateCheck(disk, notes: found).run()
+        let mismatches = try StateCheck(disk, notes: found).run(fromBeginning: true)
         #expect(mismatches.map(\.event) == [found[place].note.through.rawValue])
         // What another version of the fold noted says nothing of this one.
         found[place].note.bytes[0] += 1
-        #expect(try StateCheck(disk, notes: found).run().isEmpty)
+        #expect(try StateCheck(disk, notes: found).run(fromBeginning: true).isEmpty)
+    }
+
+    @Test func `a note behind the oldest checkpoint is compared without folding what lies before it`() async throws {
+        let (disk, database) = try await store(.everything, events: 60)
+        try await database.checkpoint()
+        let checkpoint = database.lastEvent
+        try await write(database, 90)
+        try await database.close()
+        var found = try notes(disk)
+        let place = try #require(found.indices.last)
+        #expect(found[place].note.through.rawValue > checkpoint)
+        found[place].note.bytes = SealNote(digest: Digest(high: 1, low: 2)).bytes
+        #expect(try StateCheck(disk, notes: found).run(fromBeginning: false).count == 1)
     }
 }

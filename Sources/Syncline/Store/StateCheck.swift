@@ -58,11 +58,11 @@ package struct StateCheck {
         }
     }
 
-    /// Folds all there is, and tells where it differs.
-    package func run() throws(SyncError) -> [Mismatch] {
+    /// Folds what there is, and tells where it differs: from the oldest checkpoint, or from the beginning, which takes
+    /// memory for the whole state.
+    package func run(fromBeginning: Bool) throws(SyncError) -> [Mismatch] {
         guard let last = noted.keys.max() else { return [] }
-        let loader = StateLoader(storage)
-        let projector = try loader.earliest()
+        let projector = try StateLoader(storage).earliest(preferringCheckpoint: !fromBeginning)
         var mismatches: [Mismatch] = []
         func compare() {
             let digest = projector.store.digest
@@ -71,6 +71,7 @@ package struct StateCheck {
             }
         }
         compare()
+        guard projector.through < last else { return mismatches }
         try EventWalk(storage).forEachRecord(from: projector.through + 1) { number, record throws(SyncError) in
             try inAppWords { () throws(StateError) in try projector.apply(record, number: number) }
             projector.store.endCommit()

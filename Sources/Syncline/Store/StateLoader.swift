@@ -42,15 +42,17 @@ package struct StateLoader: Sendable {
     }
 
     /// The first state that the log's events can be folded onto: nothing, or the oldest checkpoint that lies before what
-    /// is left of it.
-    package func earliest() throws(SyncError) -> Projector {
+    /// is left of it. Rows of a checkpoint stay on disk, so it may be preferred to nothing.
+    package func earliest(preferringCheckpoint: Bool = false) throws(SyncError) -> Projector {
         let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
-        if reader.floor == .first { return try inAppWords { () throws(StateError) in try Projector() } }
+        let isWhole = reader.floor == .first
+        if isWhole && !preferringCheckpoint { return try inAppWords { () throws(StateError) in try Projector() } }
         for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }).reversed()
         where through.next >= reader.floor {
             let projector = try? CheckpointFile.open(storage, through, reader.identity, removesDamaged: false)
             if let projector { return projector }
         }
+        if isWhole { return try inAppWords { () throws(StateError) in try Projector() } }
         throw StateLoader.lost(reader.floor)
     }
 

@@ -11,12 +11,12 @@ enum VerifyCommand {
             """
             Reads the whole log and checks each frame's checksums, its place in the order, the ends of segments, \
             indexes and checkpoints. It never writes, and works beside a program that has the store open: what such \
-            a program is just writing is no damage. If all of it is whole, the events are folded again and the state is \
-            compared with what each segment and each checkpoint noted.
+            a program is just writing is no damage. If all of it is whole, the events behind the oldest checkpoint are \
+            folded again and the state is compared with what each segment and each checkpoint noted.
             """,
             "`repairable` damage costs no acknowledged record: `syncline repair` mends it.",
         ],
-        options: [Option("deep", "decodes every record, too")],
+        options: [Option("deep", "decodes every record, too, and folds from the first event on, in memory")],
         examples: [
             Example("syncline verify", "the answer in words"),
             Example("syncline verify --deep --json", "the answer for a program"),
@@ -42,7 +42,10 @@ enum VerifyCommand {
         defer { progress.finish() }
         var report = try inspection.verify(deep: arguments.flag("deep")) { progress.advance(by: $0.length.rawValue) }
         progress.finish()
-        if report.isHealthy { report.damage = try mismatches(report, try context.storage(arguments)) }
+        if report.isHealthy {
+            report.damage = try mismatches(
+                report, try context.storage(arguments), fromBeginning: arguments.flag("deep"))
+        }
         if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
         try context.output.value(report.json)
         try show(report, context)
@@ -50,9 +53,11 @@ enum VerifyCommand {
     }
 
     /// Where the state that comes out of the events is not what was noted.
-    private static func mismatches(_ report: LogReport, _ storage: any LogStorage) throws -> [LogDamage] {
+    private static func mismatches(
+        _ report: LogReport, _ storage: any LogStorage, fromBeginning: Bool
+    ) throws -> [LogDamage] {
         let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
-        return try StateCheck(storage, notes: notes).run().map { mismatch in
+        return try StateCheck(storage, notes: notes).run(fromBeginning: fromBeginning).map { mismatch in
             LogDamage(
                 file: mismatch.file, records: SequenceRange(first: .init(rawValue: mismatch.event), count: 1),
                 reason: "the state at @\(mismatch.event) is not the one that \(mismatch.source) notes",
