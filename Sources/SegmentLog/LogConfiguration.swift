@@ -39,6 +39,7 @@ public struct LogConfiguration: Sendable {
     /// Off, payloads are stored as they are, so that tests meet what compression hides.
     package var compresses = true
 
+    /// The settings that suit most logs.
     public init() {}
 
     package func validate() throws(LogError) {

@@ -4,7 +4,9 @@
 public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A stable kebab-case name of the kind of failure. New codes may be added.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The stable text.
         public var rawValue: String
+        /// A code by its text.
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
@@ -32,6 +34,7 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidArgument = Code(rawValue: "invalid-argument")
     }
 
+    /// What went wrong, for programs.
     public var code: Code
     /// What happened, in a sentence.
     public var message: String
@@ -46,6 +49,7 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error number behind it, if any.
     public var systemError: Int32?
 
+    /// Makes an error.
     public init(
         _ code: Code, _ message: String, file: String? = nil, position: LogPosition? = nil,
         records: SequenceRange? = nil, hint: String? = nil, systemError: Int32? = nil

@@ -3,8 +3,10 @@
 
 /// The place of a record in the order of the log. The first record of a log is 1.
 public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The number itself.
     public var rawValue: UInt64
 
+    /// A number by its value.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -32,9 +34,12 @@ public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable, 
 
 /// Records from `first` through `last`; empty when `last` is before `first`.
 public struct SequenceRange: Hashable, Sendable, CustomStringConvertible {
+    /// The first of them.
     public var first: SequenceNumber
+    /// The last of them.
     public var last: SequenceNumber
 
+    /// A range, both ends included.
     public init(first: SequenceNumber, last: SequenceNumber) {
         self.first = first
         self.last = last
@@ -49,6 +54,7 @@ public struct SequenceRange: Hashable, Sendable, CustomStringConvertible {
     /// Whether it holds none.
     public var isEmpty: Bool { last < first }
 
+    /// Whether a number is in it.
     public func contains(_ number: SequenceNumber) -> Bool { first <= number && number <= last }
 
     public var description: String {
@@ -63,6 +69,7 @@ public struct LogPosition: Hashable, Comparable, Sendable, CustomStringConvertib
     /// The byte, counted from the start of the segment's file.
     public var offset: UInt64
 
+    /// A place.
     public init(segment: UInt64, offset: UInt64) {
         self.segment = segment
         self.offset = offset
@@ -77,14 +84,19 @@ public struct LogPosition: Hashable, Comparable, Sendable, CustomStringConvertib
 
 /// A number of bytes.
 public struct ByteCount: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// How many.
     public var rawValue: UInt64
 
+    /// So many bytes.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
+    /// So many bytes.
     public static func bytes(_ count: UInt64) -> ByteCount { ByteCount(rawValue: count) }
+    /// So many times 1024 bytes.
     public static func kibibytes(_ count: UInt64) -> ByteCount { ByteCount(rawValue: count << 10) }
+    /// So many times 1024² bytes.
     public static func mebibytes(_ count: UInt64) -> ByteCount { ByteCount(rawValue: count << 20) }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -94,8 +106,10 @@ public struct ByteCount: RawRepresentable, Hashable, Comparable, Sendable, Custo
 
 /// A moment on the writer's wall clock: milliseconds since 1970-01-01T00:00:00Z.
 public struct WallTime: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Milliseconds since 1970.
     public var rawValue: Int64
 
+    /// A moment by its milliseconds since 1970.
     public init(rawValue: Int64) {
         self.rawValue = rawValue
     }
@@ -107,9 +121,12 @@ public struct WallTime: RawRepresentable, Hashable, Comparable, Sendable, Custom
 
 /// The identity of a log: 128 random bits, written into every segment and mixed into every checksum.
 public struct LogIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// The upper half.
     public var high: UInt64
+    /// The lower half.
     public var low: UInt64
 
+    /// An identity by its halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

@@ -25,6 +25,7 @@ extension Surroundings {
 
 /// The system's clock, and upper-case UUIDs.
 public struct SystemSurroundings: Surroundings {
+    /// The system's own.
     public init() {}
 
     public func now() -> Int64 { SystemClock().now().rawValue }

@@ -31,6 +31,7 @@ public struct SyncConfiguration: Sendable {
     /// The way to the server, where it is not the network.
     package var transport: (any HTTPTransport)?
 
+    /// The settings that suit most apps.
     public init() {}
 }
 
@@ -301,8 +302,11 @@ extension [PlannedOperation] {
 
 /// Where a query stands.
 public struct QueryCursor: Hashable, Sendable {
+    /// The table it reads.
     public var table: String
+    /// The id it was pulled under.
     public var queryID: String
+    /// Where it goes on.
     public var state: CursorState
 }
 

@@ -6,6 +6,7 @@ public import SynclineCore
 /// A table of a store.
 public struct Table: Sendable {
     let database: SyncDatabase
+    /// The table's name.
     public let name: String
 
     /// Inserts a row, making an id if it has none. Returns the row as it is stored.
@@ -129,16 +130,19 @@ public final class Transaction {
         precondition(isOpen, "a transaction is used within its closure only")
     }
 
+    /// Inserts a row, making an id if it has none. Returns the row as it is stored.
     @discardableResult
     public func insert(_ table: String, _ item: Value) throws(SyncError) -> StoredRow {
         try change(.insert, table, item)
     }
 
+    /// Changes columns of a row; a row that is not there appears. Returns the row as it is then.
     @discardableResult
     public func update(_ table: String, _ item: Value) throws(SyncError) -> StoredRow {
         try change(.update, table, item)
     }
 
+    /// Deletes a row.
     public func delete(_ table: String, id: String) throws(SyncError) {
         checkOpen()
         try engine.projector.check(table: table)

@@ -1,10 +1,13 @@
 // The one error an app meets: a stable code, a sentence, and what to do next.
 
+/// An error an app meets: what went wrong, in words for programs and for people, and what to do next.
 public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong, for programs. Codes may be added, never renamed.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The stable text.
         public var rawValue: String
 
+        /// A code by its text.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -12,6 +15,7 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String { rawValue }
     }
 
+    /// What went wrong, for programs.
     public var code: Code
     /// A sentence for people.
     public var message: String
@@ -20,6 +24,7 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where, in the notation of addresses.
     public var address: String?
 
+    /// Makes an error.
     public init(_ code: Code, _ message: String, hint: String? = nil, address: String? = nil) {
         self.code = code
         self.message = message
@@ -33,36 +38,67 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SyncError.Code {
+    /// An insert names a row that is there.
     public static let rowExists = Self(rawValue: "row-exists")
+    /// A change names a row whose delete is pending.
     public static let rowDeleted = Self(rawValue: "row-deleted")
+    /// A text is no id.
     public static let invalidID = Self(rawValue: "invalid-id")
+    /// An item that is changed has no id.
     public static let missingID = Self(rawValue: "missing-id")
+    /// An item is no object, or holds what no row can.
     public static let invalidItem = Self(rawValue: "invalid-item")
+    /// A column's name begins with `__`.
     public static let reservedColumn = Self(rawValue: "reserved-column")
+    /// A strict store has no such table.
     public static let unknownTable = Self(rawValue: "unknown-table")
+    /// A filter or a window makes no sense.
     public static let invalidQuery = Self(rawValue: "invalid-query")
+    /// A query id was used for another query.
     public static let queryChanged = Self(rawValue: "query-changed")
+    /// The model or the server's protocol has no words for a filter.
     public static let unsupportedPredicate = Self(rawValue: "unsupported-predicate")
+    /// Rows have changes that were not pushed.
     public static let pendingChanges = Self(rawValue: "pending-changes")
+    /// A push went through, and something is left.
     public static let pushIncomplete = Self(rawValue: "push-incomplete")
+    /// The server could not be reached.
     public static let offline = Self(rawValue: "offline")
+    /// The server wants another token.
     public static let unauthorized = Self(rawValue: "unauthorized")
+    /// The app cancelled it.
     public static let cancelled = Self(rawValue: "cancelled")
+    /// The server is broken or busy, or does not speak the protocol.
     public static let serverError = Self(rawValue: "server-error")
+    /// There is no such operation, or nothing to undo.
     public static let operationNotFound = Self(rawValue: "operation-not-found")
+    /// The server's row is not the one the change was made on.
     public static let conflict = Self(rawValue: "conflict")
+    /// The server no longer has the row.
     public static let rowGone = Self(rawValue: "row-gone")
+    /// The server refused an operation.
     public static let rejected = Self(rawValue: "rejected")
+    /// Both sides changed one column, or one deleted the row.
     public static let mergeConflict = Self(rawValue: "merge-conflict")
+    /// There is no store in the directory.
     public static let noStore = Self(rawValue: "no-store")
+    /// There is a store in the directory already.
     public static let storeExists = Self(rawValue: "store-exists")
+    /// Another process has the store open.
     public static let storeLocked = Self(rawValue: "store-locked")
+    /// The log is damaged where it was whole.
     public static let storeCorrupt = Self(rawValue: "store-corrupt")
+    /// A newer version, or a newer schema, wrote the store.
     public static let storeNewer = Self(rawValue: "store-newer")
+    /// There is no room on the disk.
     public static let diskFull = Self(rawValue: "disk-full")
+    /// The disk failed.
     public static let ioError = Self(rawValue: "io-error")
+    /// A setting can't be meant.
     public static let invalidConfiguration = Self(rawValue: "invalid-configuration")
+    /// A command line is wrong.
     public static let usage = Self(rawValue: "usage")
+    /// A mistake of Syncline's own.
     public static let internalError = Self(rawValue: "internal")
 }
 

@@ -6,6 +6,7 @@ public struct BlockAddress: RawRepresentable, Hashable, Comparable, Sendable {
     /// The byte of the file where the block's frame begins.
     public var rawValue: UInt64
 
+    /// An address that was kept.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

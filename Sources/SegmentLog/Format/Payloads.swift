@@ -96,6 +96,7 @@ public struct LogNote: Hashable, Sendable {
     /// At most 65,536 bytes, of which the log knows nothing.
     public var bytes: [UInt8]
 
+    /// A note.
     public init(through: SequenceNumber, bytes: [UInt8]) {
         self.through = through
         self.bytes = bytes

@@ -6,6 +6,7 @@ public struct LogHealing: Sendable {
     private let storage: any LogStorage
     private let clock: any LogClock
 
+    /// Heals the log in a storage.
     public init(_ storage: any LogStorage, clock: any LogClock = SystemClock()) {
         self.storage = storage
         self.clock = clock

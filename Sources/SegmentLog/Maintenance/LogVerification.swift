@@ -5,9 +5,13 @@
 public struct LogReport: Hashable, Sendable {
     /// One segment, as found.
     public struct Segment: Hashable, Sendable {
+        /// The file's name.
         public var name: String
+        /// Its place among the segments.
         public var ordinal: UInt64
+        /// The records it holds.
         public var records: SequenceRange
+        /// The frames it holds.
         public var frames: UInt64
         /// Bytes of whole frames and the header.
         public var length: ByteCount
@@ -15,21 +19,29 @@ public struct LogReport: Hashable, Sendable {
         public var fileSize: ByteCount
         /// Payload bytes before compression.
         public var rawLength: ByteCount
+        /// Whether it is complete, and has an index.
         public var isSealed: Bool
+        /// When it was made; nil where its header can't be read.
         public var created: WallTime?
+        /// The epoch of the writer that made it; higher with each that opens the log.
         public var epoch: UInt32
         /// What its user tied to it when it was sealed.
         public var note: LogNote?
     }
 
+    /// Which log it is.
     public var identity: LogIdentity
+    /// Its segments, oldest first.
     public var segments: [Segment] = []
     /// Checkpoints that verified, by the last record they cover.
     public var checkpoints: [SequenceNumber] = []
+    /// Frames that are whole.
     public var frames: UInt64 = 0
+    /// Records that are whole.
     public var records: UInt64 = 0
     /// Records known to be lost: holes that healing or salvage left.
     public var holes: [SequenceRange] = []
+    /// What is damaged.
     public var damage: [LogDamage] = []
 
     /// Whether nothing is damaged.
@@ -38,12 +50,17 @@ public struct LogReport: Hashable, Sendable {
 
 /// One frame, as a report shows it.
 public struct FrameSummary: Hashable, Sendable {
+    /// Where it begins.
     public var position: LogPosition
     /// "data", "session", "dictionary", "index", "seal", "hole", "fragment", or the kind's number.
     public var kind: String
+    /// The records it holds.
     public var records: SequenceRange
+    /// Its bytes on the disk.
     public var length: ByteCount
+    /// The bytes of its payload as they are stored.
     public var storedLength: ByteCount
+    /// The bytes of its payload when it is unpacked.
     public var rawLength: ByteCount
     /// "stored", "lz4" or "lz4-dictionary".
     public var codec: String
@@ -51,7 +68,9 @@ public struct FrameSummary: Hashable, Sendable {
     public var durableLag: UInt32
     /// Whether its transaction began before it, or goes on behind it.
     public var continuesFromPrevious: Bool
+    /// Whether its batch goes on in the next frame.
     public var continuesInNext: Bool
+    /// Whether its payload is stored masked, so that no piece of it is all zeros.
     public var isMasked: Bool
 
     package init(_ header: FrameHeader, at position: LogPosition) {
@@ -79,6 +98,7 @@ public struct FrameSummary: Hashable, Sendable {
 public struct LogVerification: Sendable {
     private let storage: any LogStorage
 
+    /// Checks the log in a storage.
     public init(_ storage: any LogStorage) {
         self.storage = storage
     }

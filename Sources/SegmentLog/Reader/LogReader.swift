@@ -11,8 +11,11 @@ public struct LogReader: Sendable {
         case written
     }
 
+    /// Where the log is.
     public let storage: any LogStorage
+    /// Which log it is.
     public let identity: LogIdentity
+    /// How far it reads.
     public let visibility: Visibility
     /// The first record the log still had when it was opened.
     public let floor: SequenceNumber

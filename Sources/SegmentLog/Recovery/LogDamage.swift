@@ -14,15 +14,20 @@ public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
         case upgrade
     }
 
+    /// The file.
     public var file: String
+    /// Where in the log; nil where the file has no such place.
     public var position: LogPosition?
     /// How many bytes are concerned, as far as that is known.
     public var length: ByteCount
     /// The records that are lost to it, as far as that is known.
     public var records: SequenceRange?
+    /// What is wrong, as part of a sentence.
     public var reason: String
+    /// What can be done.
     public var remedy: Remedy
 
+    /// Describes damage.
     public init(
         file: String, position: LogPosition? = nil, length: ByteCount = .bytes(0), records: SequenceRange? = nil,
         reason: String, remedy: Remedy

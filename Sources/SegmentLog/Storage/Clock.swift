@@ -17,6 +17,7 @@ public protocol LogClock: Sendable {
 
 /// The system's clock and random source.
 public struct SystemClock: LogClock {
+    /// The system's own.
     public init() {}
 
     public func now() -> WallTime {

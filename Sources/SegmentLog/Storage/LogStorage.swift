@@ -78,10 +78,13 @@ public protocol FileLock: AnyObject, Sendable {
 
 /// A refusal by the system.
 public struct StorageError: Error, Hashable, Sendable {
+    /// What went wrong, as far as the log tells it apart.
     public enum Kind: Sendable {
+        /// One of what storages say.
         case notFound, exists, permission, notADirectory, readOnly, diskFull, inputOutput, other
     }
 
+    /// What went wrong.
     public var kind: Kind
     /// The call: "open", "read", "write", "sync" …
     public var operation: String
@@ -92,6 +95,7 @@ public struct StorageError: Error, Hashable, Sendable {
     /// The system's words.
     public var reason: String
 
+    /// Makes an error.
     public init(_ kind: Kind, operation: String, name: String, number: Int32, reason: String) {
         self.kind = kind
         self.operation = operation

@@ -8,6 +8,7 @@ public struct RecordBatch: Sendable {
     public private(set) var count = 0
     private var longest = 0
 
+    /// A batch without records.
     public init() {}
 
     /// A batch of one.

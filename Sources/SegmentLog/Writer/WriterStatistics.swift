@@ -15,5 +15,6 @@ public struct WriterStatistics: Hashable, Sendable {
     /// Bytes written to segments, zeros ahead included.
     public var bytesWritten: UInt64 = 0
 
+    /// Nothing has happened yet.
     public init() {}
 }

@@ -31,9 +31,11 @@ public final class Backend: Sendable {
 
     /// What a call of the server's own answered.
     public struct Answer: Hashable, Sendable {
+        /// The answer's status.
         public var status: Int
         /// Names as they came.
         public var headers: [String: String]
+        /// The answer's body as it came.
         public var body: [UInt8]
 
         /// The body as JSON; nil if it is none.
@@ -70,7 +72,9 @@ public final class Backend: Sendable {
 
     /// Who signed in.
     public struct User: Hashable, Sendable {
+        /// The user's id.
         public var id: String
+        /// The token that requests carry from now on.
         public var token: String
     }
 

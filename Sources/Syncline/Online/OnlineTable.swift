@@ -3,6 +3,7 @@
 public import SynclineCore
 import SynclineWire
 
+/// A table of a server, without a store between.
 public struct OnlineTable: Sendable {
     let channel: ServerChannel
     /// Its name.
@@ -10,6 +11,7 @@ public struct OnlineTable: Sendable {
 
     /// Rows, and where more are.
     public struct Page: Hashable, Sendable {
+        /// The rows, in the server's order.
         public var rows: [StoredRow]
         /// How many rows match in all, where it was asked for.
         public var count: Int?

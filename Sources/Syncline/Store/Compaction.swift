@@ -10,7 +10,9 @@ public struct CompactReport: Hashable, Sendable {
     public var checkpoint: UInt64
     /// The first event that is left.
     public var firstEvent: UInt64
+    /// Files of the log that went.
     public var segmentsRemoved: Int
+    /// Their size.
     public var bytesRemoved: UInt64
 }
 

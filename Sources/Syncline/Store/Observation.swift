@@ -97,6 +97,7 @@ public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
     let states: AsyncStream<StateReader>
     let run: @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)
 
+    /// Waits for the next results.
     public struct Iterator: AsyncIteratorProtocol {
         var states: AsyncStream<StateReader>.Iterator
         let run: @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)

@@ -7,6 +7,7 @@ public import SynclineCore
 public struct AutomaticSyncSettings: Sendable {
     /// The tables to pull, in this order, and how.
     public var pulls: [(table: String, settings: PullSettings)] = []
+    /// How it pushes.
     public var push = PushSettings()
     /// How long after a change it syncs, in milliseconds; nil to leave changes to the interval.
     public var delay: Int64? = 500
@@ -25,17 +26,23 @@ public struct AutomaticSyncSettings: Sendable {
 
 /// How a store that syncs by itself stands.
 public struct SyncStatus: Hashable, Sendable {
+    /// What it is doing.
     public enum Phase: Hashable, Sendable {
+        /// It waits for a change or the interval.
         case idle
+        /// It sends what is pending.
         case pushing
+        /// It fetches a table.
         case pulling(table: String)
         /// There is no network; it tries again at the moment given, in milliseconds since 1970.
         case offline(until: Int64)
         /// A round failed; it tries again at the moment given.
         case waiting(until: Int64, SyncError)
+        /// It was stopped, and does nothing any more.
         case stopped
     }
 
+    /// What it is doing.
     public var phase: Phase
     /// Changes that were not pushed.
     public var pending: UInt64

@@ -17,6 +17,7 @@ extension CredentialProvider {
 public struct FixedToken: CredentialProvider {
     private let text: String
 
+    /// A token by its text.
     public init(_ text: String) {
         self.text = text
     }

@@ -16,6 +16,7 @@ public struct PushSettings: Sendable {
     /// How often an operation is tried again when the server is busy or broken.
     public var retries = 3
 
+    /// What suits most.
     public init() {}
 }
 
@@ -23,9 +24,13 @@ public struct PushSettings: Sendable {
 public struct PullSettings: Sendable {
     /// Makes it incremental: only what changed since the last pull with this id.
     public var queryID: String?
+    /// Which rows are wanted; nil for all.
     public var filter: Expression?
+    /// The order they are asked for in, for pulls without a query id.
     public var order: [Query.Key] = []
+    /// At most so many rows; nil for all.
     public var top: Int?
+    /// How many rows are left out at the beginning.
     public var skip = 0
     /// Rows a page asks for; nil for the protocol's usual size.
     public var pageSize: Int?
@@ -35,8 +40,10 @@ public struct PullSettings: Sendable {
     public var reconciles = false
     /// Whether pending operations are pushed first.
     public var pushesFirst = true
+    /// How often a request is tried again when the server is busy or broken.
     public var retries = 3
 
+    /// What suits most.
     public init() {}
 }
 

@@ -4,6 +4,7 @@ public import SynclineCore
 
 /// How a push went.
 public struct PushReport: Hashable, Sendable {
+    /// How it ended.
     public var outcome: PushOutcome
     /// Every operation in scope, in the order of the plan, those that wait too.
     public var operations: [OperationReport]
@@ -53,6 +54,7 @@ public struct PullReport: Hashable, Sendable {
 
 /// How far a push or a pull is.
 public enum SyncProgress: Hashable, Sendable {
+    /// Operations that are decided, of those that were pending.
     case pushing(done: Int, total: Int)
     /// The total is what the server says there is.
     case pulling(table: String, received: Int, total: Int?)

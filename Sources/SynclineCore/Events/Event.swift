@@ -2,17 +2,17 @@
 // explain it later. Times and ids are decided before an event is written; folding one draws on nothing but the state.
 
 /// One record of the log.
-public struct Event: Hashable, Sendable {
+package struct Event: Hashable, Sendable {
     /// The wall clock of the device that wrote it, in milliseconds since 1970. Its logical time is its number.
-    public var time: Int64
-    public var body: Body
+    package var time: Int64
+    package var body: Body
 
-    public init(time: Int64, _ body: Body) {
+    package init(time: Int64, _ body: Body) {
         self.time = time
         self.body = body
     }
 
-    public enum Body: Hashable, Sendable {
+    package enum Body: Hashable, Sendable {
         /// A process opened the store for writing.
         case opened(Opening)
         /// A setting changed; nil removes it.
@@ -41,16 +41,16 @@ public struct Event: Hashable, Sendable {
 }
 
 /// Who writes the events that follow.
-public struct Opening: Hashable, Sendable {
+package struct Opening: Hashable, Sendable {
     /// Made once for a store on a device.
-    public var device: String
-    public var engineVersion: String
+    package var device: String
+    package var engineVersion: String
     /// The version of the fold and of the state's encoding.
-    public var projectorVersion: UInt32
+    package var projectorVersion: UInt32
     /// The version of the app's schema; 0 for a process that says none.
-    public var schemaVersion: UInt32
+    package var schemaVersion: UInt32
 
-    public init(device: String, engineVersion: String, projectorVersion: UInt32, schemaVersion: UInt32) {
+    package init(device: String, engineVersion: String, projectorVersion: UInt32, schemaVersion: UInt32) {
         self.device = device
         self.engineVersion = engineVersion
         self.projectorVersion = projectorVersion
@@ -59,32 +59,32 @@ public struct Opening: Hashable, Sendable {
 }
 
 /// Changes made together.
-public struct LocalTransaction: Hashable, Sendable {
-    public var changes: [LocalChange]
+package struct LocalTransaction: Hashable, Sendable {
+    package var changes: [LocalChange]
     /// Whether it was made as a transaction: then it is undone as one.
-    public var isGrouped: Bool
+    package var isGrouped: Bool
 
-    public init(_ changes: [LocalChange], isGrouped: Bool) {
+    package init(_ changes: [LocalChange], isGrouped: Bool) {
         self.changes = changes
         self.isGrouped = isGrouped
     }
 }
 
 /// A change of one row.
-public struct LocalChange: Hashable, Sendable {
-    public var kind: OperationKind
-    public var table: String
-    public var id: String
+package struct LocalChange: Hashable, Sendable {
+    package var kind: OperationKind
+    package var table: String
+    package var id: String
     /// An insert: all columns. An update: those that changed. A delete: none.
-    public var columns: Row
+    package var columns: Row
     /// The version of the base it was made on, where there is one.
-    public var baseVersion: Value?
+    package var baseVersion: Value?
     /// An insert of a row whose delete was pending.
-    public var replaces: Bool
+    package var replaces: Bool
     /// A delete of a row the server never saw.
-    public var cancels: Bool
+    package var cancels: Bool
 
-    public init(
+    package init(
         kind: OperationKind, table: String, id: String, columns: Row = .empty, baseVersion: Value? = nil,
         replaces: Bool = false, cancels: Bool = false
     ) {
@@ -99,18 +99,18 @@ public struct LocalChange: Hashable, Sendable {
 }
 
 /// A page of a pull: rows, removals and the cursor, which move together.
-public struct PulledPage: Hashable, Sendable {
-    public var table: String
+package struct PulledPage: Hashable, Sendable {
+    package var table: String
     /// Nil for a pull that keeps no cursor.
-    public var queryID: String?
+    package var queryID: String?
     /// Rows as they came, with their system columns, each under its id.
-    public var rows: [PulledRow]
+    package var rows: [PulledRow]
     /// Where the query stands after this page; nil leaves it.
-    public var cursor: CursorState?
+    package var cursor: CursorState?
     /// Rows that are gone were not told of: the server was asked for all it has, and they were not there.
-    public var isAudit: Bool
+    package var isAudit: Bool
 
-    public init(
+    package init(
         table: String, queryID: String?, rows: [PulledRow], cursor: CursorState?, isAudit: Bool = false
     ) {
         self.table = table
@@ -121,12 +121,12 @@ public struct PulledPage: Hashable, Sendable {
     }
 }
 
-public struct PulledRow: Hashable, Sendable {
-    public var id: String
+package struct PulledRow: Hashable, Sendable {
+    package var id: String
     /// Nil for a row that is gone.
-    public var row: Row?
+    package var row: Row?
 
-    public init(id: String, row: Row?) {
+    package init(id: String, row: Row?) {
         self.id = id
         self.row = row
     }
@@ -143,6 +143,7 @@ public struct CursorState: Hashable, Sendable {
     /// When it was last moved, in milliseconds since 1970.
     public var updated: Int64
 
+    /// A place in a query.
     public init(position: String, query: String, drain: String? = nil, updated: Int64) {
         self.position = position
         self.query = query
@@ -152,14 +153,14 @@ public struct CursorState: Hashable, Sendable {
 }
 
 /// Rows removed locally.
-public struct Purge: Hashable, Sendable {
-    public var table: String
+package struct Purge: Hashable, Sendable {
+    package var table: String
     /// The ids removed; nil for the whole table.
-    public var ids: [String]?
+    package var ids: [String]?
     /// Whether pending changes went too.
-    public var isForced: Bool
+    package var isForced: Bool
 
-    public init(table: String, ids: [String]?, isForced: Bool) {
+    package init(table: String, ids: [String]?, isForced: Bool) {
         self.table = table
         self.ids = ids
         self.isForced = isForced

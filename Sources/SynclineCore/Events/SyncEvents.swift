@@ -1,17 +1,17 @@
 // What the log holds of talking to a server: operations on their way, what became of them, and what was decided.
 
 /// An operation on its way to the server. From here on it is sent as it is now, with this id, until its fate is known.
-public struct SentOperation: Hashable, Sendable {
-    public var table: String
-    public var id: String
+package struct SentOperation: Hashable, Sendable {
+    package var table: String
+    package var id: String
     /// Nil for changes that came to nothing: they leave the outbox, and nothing is sent.
-    public var operationID: String?
+    package var operationID: String?
     /// Its place in the order of the push.
-    public var position: Position
+    package var position: Position
     /// The last change it takes along; later ones follow behind it.
-    public var through: Position
+    package var through: Position
 
-    public init(table: String, id: String, operationID: String?, position: Position, through: Position) {
+    package init(table: String, id: String, operationID: String?, position: Position, through: Position) {
         self.table = table
         self.id = id
         self.operationID = operationID
@@ -21,8 +21,8 @@ public struct SentOperation: Hashable, Sendable {
 }
 
 /// What became of an operation that was sent.
-public struct Answer: Hashable, Sendable {
-    public enum Outcome: Hashable, Sendable {
+package struct Answer: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// The server has it. Its row under its id as the server spells it; none if the row is gone.
         case done(PulledRow)
         /// The server's row is another than the one it was made on; nil if it is gone.
@@ -33,16 +33,16 @@ public struct Answer: Hashable, Sendable {
         case notReceived
     }
 
-    public var table: String
-    public var id: String
-    public var operationID: String
+    package var table: String
+    package var id: String
+    package var operationID: String
     /// The status of the answer.
-    public var status: Int
-    public var outcome: Outcome
+    package var status: Int
+    package var outcome: Outcome
     /// The server's words.
-    public var message: String?
+    package var message: String?
 
-    public init(
+    package init(
         table: String, id: String, operationID: String, status: Int, outcome: Outcome, message: String? = nil
     ) {
         self.table = table
@@ -55,8 +55,8 @@ public struct Answer: Hashable, Sendable {
 }
 
 /// How a conflict or a parked operation was decided.
-public struct Resolution: Hashable, Sendable {
-    public enum Choice: UInt8, Hashable, Sendable, CaseIterable {
+package struct Resolution: Hashable, Sendable {
+    package enum Choice: UInt8, Hashable, Sendable, CaseIterable {
         /// Mine is dropped.
         case takeServer
         /// Mine goes on, on top of the server's row.
@@ -68,25 +68,25 @@ public struct Resolution: Hashable, Sendable {
     }
 
     /// What is left to be pushed.
-    public struct Change: Hashable, Sendable {
-        public var kind: OperationKind
-        public var columns: Row
+    package struct Change: Hashable, Sendable {
+        package var kind: OperationKind
+        package var columns: Row
 
-        public init(kind: OperationKind, columns: Row) {
+        package init(kind: OperationKind, columns: Row) {
             self.kind = kind
             self.columns = columns
         }
     }
 
-    public var table: String
-    public var id: String
-    public var choice: Choice
+    package var table: String
+    package var id: String
+    package var choice: Choice
     /// Nil where nothing is left to be pushed.
-    public var change: Change?
+    package var change: Change?
     /// The policy that decided; nil if the app did.
-    public var policy: String?
+    package var policy: String?
 
-    public init(table: String, id: String, choice: Choice, change: Change?, policy: String?) {
+    package init(table: String, id: String, choice: Choice, change: Change?, policy: String?) {
         self.table = table
         self.id = id
         self.choice = choice

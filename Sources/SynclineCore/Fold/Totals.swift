@@ -13,6 +13,7 @@ public struct Totals: Hashable, Sendable {
     /// Changes that ended with a resolution.
     public var resolved: UInt64 = 0
 
+    /// Nothing has happened yet.
     public init() {}
 
     /// Changes that are in the outbox.

@@ -2,8 +2,11 @@
 
 /// An event that changed a field.
 public struct FieldOrigin: Hashable, Sendable {
+    /// The column.
     public var field: String
+    /// What it was given.
     public var value: Value
+    /// The event that gave it.
     public var event: UInt64
     /// Milliseconds since 1970.
     public var time: Int64

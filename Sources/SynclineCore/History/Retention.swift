@@ -2,6 +2,7 @@
 
 /// How much of its history a store keeps.
 public enum Retention: Hashable, Sendable {
+    /// All of it.
     case everything
     /// What happened in the last so many days.
     case days(Int)
@@ -19,6 +20,7 @@ extension Retention: CustomStringConvertible {
         }
     }
 
+    /// Reads the form it is kept in; nil for anything else.
     public init?(_ text: String) {
         if text == "all" {
             self = .everything

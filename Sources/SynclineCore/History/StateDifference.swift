@@ -2,10 +2,13 @@
 
 /// A row that differs.
 public struct RowDifference: Hashable, Sendable {
+    /// The row's table.
     public var table: String
+    /// The row's id.
     public var id: String
     /// Nil where the row is not there.
     public var before: Row?
+    /// The row afterwards; nil where it is not there.
     public var after: Row?
 
     /// The columns whose values differ, sorted, with both values; nil where the row or the column is not there.

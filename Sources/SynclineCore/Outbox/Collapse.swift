@@ -2,7 +2,7 @@
 // changes are allowed and what is left to push.
 
 /// Why a change to a row is refused.
-public enum ChangeRefusal: String, Error, Hashable, Sendable {
+package enum ChangeRefusal: String, Error, Hashable, Sendable {
     case rowExists = "row-exists"
     case rowDeleted = "row-deleted"
 }

@@ -2,24 +2,30 @@
 
 /// An operation of the plan.
 public struct PlannedOperation: Hashable, Sendable {
+    /// How far it is.
     public enum State: String, Hashable, Sendable {
         /// Not sent yet, or sent with its fate unknown: then a push sends it again as it was.
         case pending
         /// On its way at this moment.
         case inFlight = "in-flight"
+        /// It met another change, and waits for a decision.
         case conflict
+        /// The server refused it, and it waits for a decision.
         case parked
     }
 
     /// The row it is about.
     public var table: String { row.table }
+    /// The row's id.
     public var id: String { spelling ?? row.id }
+    /// What it does to the row.
     public var kind: OperationKind
+    /// How far it is.
     public var state: State
     /// Whether the server may have seen it already.
     public var maybeSent: Bool
     /// Its place in the order of the push.
-    public var position: Position
+    package var position: Position
     /// The first and last event whose changes it carries.
     public var events: ClosedRange<UInt64>
     /// The row's key in the state.

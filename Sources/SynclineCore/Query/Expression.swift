@@ -5,14 +5,23 @@
 public indirect enum Expression: Hashable, Sendable {
     /// A column, or a member of a nested object below it.
     case column([String])
+    /// A value, and what it was written as.
     case literal(Value, form: LiteralForm)
+    /// A comparison of two values.
     case compare(Comparison, Expression, Expression)
+    /// A sum, difference, product, quotient or remainder.
     case arithmetic(Arithmetic, Expression, Expression)
+    /// A number with the other sign.
     case negate(Expression)
+    /// What holds where the condition does not.
     case not(Expression)
+    /// Both conditions.
     case and(Expression, Expression)
+    /// One condition or the other.
     case or(Expression, Expression)
+    /// Whether a value is one of several.
     case oneOf(Expression, [Expression])
+    /// A function of values.
     case call(Function, [Expression])
 
     /// A column by its name.
@@ -20,30 +29,45 @@ public indirect enum Expression: Hashable, Sendable {
     /// A literal in its plain form.
     public static func literal(_ value: Value) -> Expression { .literal(value, form: .plain) }
 
+    /// How two values are compared, as OData spells it.
     public enum Comparison: String, Hashable, Sendable, CaseIterable {
+        /// They mean the same.
         case equal = "eq"
+        /// They do not mean the same.
         case notEqual = "ne"
+        /// The left is greater.
         case greater = "gt"
+        /// The left is greater, or they mean the same.
         case greaterOrEqual = "ge"
+        /// The left is less.
         case less = "lt"
+        /// The left is less, or they mean the same.
         case lessOrEqual = "le"
     }
 
+    /// What is done with two numbers, as OData spells it.
     public enum Arithmetic: String, Hashable, Sendable, CaseIterable {
+        /// An operator.
         case add, sub, mul, div, mod
     }
 
     /// What a literal was written as, where its value alone does not tell.
     public enum LiteralForm: String, Hashable, Sendable {
+        /// As its value is.
         case plain
+        /// As a GUID.
         case guid = "Edm.Guid"
+        /// As a time of day.
         case time = "Edm.TimeOfDay"
     }
 
     /// The functions of both protocols, by their spelling in OData 4 where the two differ.
     public enum Function: String, Hashable, Sendable, CaseIterable {
+        /// A function of texts.
         case contains, startswith, endswith, concat, indexof, substring, replace, toupper, tolower, trim, length
+        /// A part of a date.
         case year, month, day, hour, minute, second
+        /// A number without its fraction.
         case floor, ceiling, round
 
         /// How many arguments it takes.
@@ -62,8 +86,10 @@ public indirect enum Expression: Hashable, Sendable {
 public struct FilterError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place in the text, in characters from 0.
     public var position: Int
+    /// What is wrong there.
     public var message: String
 
+    /// Makes an error.
     public init(position: Int, message: String) {
         self.position = position
         self.message = message

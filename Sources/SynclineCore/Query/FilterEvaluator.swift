@@ -2,14 +2,14 @@
 // different kinds of values is neither, and so is its `not`. Only `eq null`, `ne null` and `ne` of a null say more.
 
 /// What a filter asks of a row.
-public protocol FilterSubject {
+package protocol FilterSubject {
     /// The value of a column; null if the row has none.
     func value(ofColumn name: String) -> Value
 }
 
 extension Expression {
     /// Whether a row matches.
-    public func matches(_ row: some FilterSubject) -> Bool {
+    package func matches(_ row: some FilterSubject) -> Bool {
         truth(of: row) == true
     }
 

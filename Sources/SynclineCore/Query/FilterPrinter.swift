@@ -1,14 +1,14 @@
 // Prints a filter as a server's protocol wants it. What the old protocol has no words for is an error, never left out.
 
 /// A part of a filter that a protocol has no words for.
-public struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConvertible {
-    public var what: String
+package struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConvertible {
+    package var what: String
 
-    public init(what: String) {
+    package init(what: String) {
         self.what = what
     }
 
-    public var description: String { "the server's protocol has no words for \(what)" }
+    package var description: String { "the server's protocol has no words for \(what)" }
 }
 
 struct FilterPrinter {
@@ -123,7 +123,7 @@ struct FilterPrinter {
 
 extension Expression {
     /// The filter's text for a server.
-    public func text(for dialect: ServerProtocol) throws(UnsupportedPredicate) -> String {
+    package func text(for dialect: ServerProtocol) throws(UnsupportedPredicate) -> String {
         try FilterPrinter(dialect: dialect).text(self)
     }
 }

@@ -5,25 +5,34 @@
 public struct Query: Hashable, Sendable {
     /// One key of the order.
     public struct Key: Hashable, Sendable {
+        /// The column.
         public var column: String
+        /// Whether the greatest comes first.
         public var isDescending: Bool
 
+        /// A key of the order.
         public init(_ column: String, descending: Bool = false) {
             self.column = column
             isDescending = descending
         }
     }
 
+    /// The table asked.
     public var table: String
+    /// The condition; nil for all rows.
     public var filter: Expression?
+    /// The keys of the order; rows that stand equal come by id.
     public var order: [Key]
+    /// At most so many rows; nil for all.
     public var top: Int?
+    /// How many rows are left out at the beginning.
     public var skip: Int
     /// The columns wanted; nil for all.
     public var select: [String]?
     /// Whether to count all matches, whatever `top` and `skip` leave of them.
     public var countsAll: Bool
 
+    /// Makes a question.
     public init(
         table: String, filter: Expression? = nil, order: [Key] = [], top: Int? = nil, skip: Int = 0,
         select: [String]? = nil, countsAll: Bool = false
@@ -68,7 +77,7 @@ extension Query.Key {
 
 extension Query {
     /// Whether one row comes before another: by the keys, null first where they ascend, then by id.
-    public func areInOrder(
+    package func areInOrder(
         _ left: (id: String, row: some FilterSubject), _ right: (id: String, row: some FilterSubject)
     ) -> Bool {
         for key in order {

@@ -3,10 +3,12 @@
 
 /// A row with its id.
 public struct StoredRow: Hashable, Sendable {
+    /// The row's id.
     public var id: String
     /// Its columns, the id not among them.
     public var columns: Row
 
+    /// Makes a row.
     public init(id: String, columns: Row) {
         self.id = id
         self.columns = columns
@@ -15,6 +17,7 @@ public struct StoredRow: Hashable, Sendable {
 
 /// What a query brought.
 public struct QueryResult: Hashable, Sendable {
+    /// The rows, in order.
     public var rows: [StoredRow]
     /// How many rows match, whatever the window left of them, if the query asked.
     public var count: Int?

@@ -2,6 +2,7 @@
 
 /// Columns and their values.
 public struct Row: Sendable {
+    /// The names of its columns.
     public let shape: Shape
     /// The values in the shape's order, one behind the other.
     package let bytes: [UInt8]
@@ -29,7 +30,9 @@ public struct Row: Sendable {
         self.init(shape: shape, bytes: writer.bytes)
     }
 
+    /// Whether it has no columns.
     public var isEmpty: Bool { shape.names.isEmpty }
+    /// The names of its columns, in order.
     public var columns: [String] { shape.names }
 
     /// The value of a column; nil if the row has none of that name.
@@ -97,7 +100,7 @@ extension Row: Hashable {
 }
 
 extension Row: FilterSubject {
-    public func value(ofColumn name: String) -> Value { self[name] ?? .null }
+    package func value(ofColumn name: String) -> Value { self[name] ?? .null }
 }
 
 /// Encoded values in memory that belongs to somebody else, who keeps their shape, too.
@@ -152,19 +155,19 @@ package struct RowView {
 }
 
 /// Builds a row column by column.
-public struct RowBuilder {
+package struct RowBuilder {
     private var names: [String] = []
     private var values: [Value] = []
     private var places: [String: Int] = [:]
 
-    public init() {}
+    package init() {}
 
-    public init(_ row: Row) {
+    package init(_ row: Row) {
         for member in row.members { set(member.name, member.value) }
     }
 
     /// Sets a column; one that is there keeps its place.
-    public mutating func set(_ name: String, _ value: Value) {
+    package mutating func set(_ name: String, _ value: Value) {
         if let place = places[name] {
             values[place] = value
         } else {
@@ -174,7 +177,7 @@ public struct RowBuilder {
         }
     }
 
-    public var row: Row {
+    package var row: Row {
         var writer = ByteWriter(capacity: values.count * 12)
         for value in values { writer.append(value: value) }
         return Row(shape: names.isEmpty ? .empty : Shape(names), bytes: writer.bytes)

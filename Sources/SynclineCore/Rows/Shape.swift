@@ -9,6 +9,7 @@ public final class Shape: Hashable, Sendable {
     /// The names as the log and the state keep them.
     package let encodedNames: [UInt8]
 
+    /// The shape of rows with these columns, each named once.
     public init(_ names: [String]) {
         self.names = names
         var writer = ByteWriter()

@@ -7,6 +7,7 @@ public struct Declaration: Hashable, Sendable {
     public let version: UInt32
     /// Whether tables that are not declared are refused.
     public let isStrict: Bool
+    /// The tables that are declared.
     public let tables: [TableSchema]
     /// Those with columns that never leave the device.
     private let local: [LocalColumns]
@@ -16,6 +17,7 @@ public struct Declaration: Hashable, Sendable {
         var columns: Set<String>
     }
 
+    /// What a store recorded.
     public init(version: UInt32, isStrict: Bool, tables: [TableSchema]) {
         self.version = version
         self.isStrict = isStrict

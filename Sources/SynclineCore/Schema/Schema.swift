@@ -5,12 +5,14 @@
 public struct Schema: Hashable, Sendable {
     /// Raised by the app with each migration, from 1. A store that a newer version opened is refused by an older one.
     public var version: UInt32
+    /// The tables that are declared.
     public var tables: [TableSchema]
     /// Whether tables that are not declared are refused.
     public var isStrict: Bool
     /// The steps to each version, oldest first.
     public var migrations: [Migration]
 
+    /// Declares tables.
     public init(
         version: UInt32, tables: [TableSchema] = [], isStrict: Bool = false, migrations: [Migration] = []
     ) {
@@ -23,10 +25,12 @@ public struct Schema: Hashable, Sendable {
 
 /// A table that is declared.
 public struct TableSchema: Hashable, Sendable {
+    /// The table's name.
     public var name: String
     /// Columns that never leave the device.
     public var localColumns: [String]
 
+    /// Declares a table.
     public init(_ name: String, localColumns: [String] = []) {
         self.name = name
         self.localColumns = localColumns
@@ -35,6 +39,7 @@ public struct TableSchema: Hashable, Sendable {
 
 /// What makes a version of what the version before stored.
 public struct Migration: Hashable, Sendable {
+    /// What a migration does to a column.
     public enum Step: Hashable, Sendable {
         /// The values of a column are under another name from now on.
         case renameColumn(table: String, from: String, to: String)
@@ -50,8 +55,10 @@ public struct Migration: Hashable, Sendable {
 
     /// The version it leads to.
     public var version: UInt32
+    /// What is done, in this order.
     public var steps: [Step]
 
+    /// Steps to a version.
     public init(to version: UInt32, steps: [Step]) {
         self.version = version
         self.steps = steps

@@ -6,6 +6,7 @@
 
 /// What a change does to a row, and what an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
+    /// One of the three.
     case insert, update, delete
 }
 

@@ -21,16 +21,16 @@ enum Keyspace {
 }
 
 /// The place of a change: the event it came with and its index in it. Positions order the outbox.
-public struct Position: Hashable, Comparable, Sendable {
-    public var event: UInt64
-    public var index: UInt32
+package struct Position: Hashable, Comparable, Sendable {
+    package var event: UInt64
+    package var index: UInt32
 
-    public init(event: UInt64, index: UInt32 = 0) {
+    package init(event: UInt64, index: UInt32 = 0) {
         self.event = event
         self.index = index
     }
 
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         (left.event, left.index) < (right.event, right.index)
     }
 
@@ -50,7 +50,9 @@ public struct Position: Hashable, Comparable, Sendable {
 
 /// How ids that differ only in the case of ASCII letters are taken.
 public enum IDComparison: UInt8, Sendable {
+    /// They are different rows.
     case exact
+    /// They are the same row.
     case ignoreCase
 }
 

@@ -3,13 +3,19 @@
 
 /// A conflict, or an operation that the server refused.
 public struct Conflict: Hashable, Sendable {
+    /// Why it waits.
     public enum State: String, Hashable, Sendable {
+        /// It met another change, or the server refused it.
         case conflict, parked
     }
 
+    /// The row's table.
     public var table: String
+    /// The row's id.
     public var id: String
+    /// What the operation does to the row.
     public var kind: OperationKind
+    /// Why it waits.
     public var state: State
     /// The status of the server's answer; nil if a pull found it.
     public var status: Int?
@@ -62,6 +68,7 @@ public enum ConflictDecision: Hashable, Sendable {
 
 /// Who decides conflicts that arise in a push.
 public enum ConflictPolicy: Sendable {
+    /// Nobody, the server, the client, or both where they changed different columns.
     case fail, serverWins, clientWins, merge
     /// The app's own function, which must be pure.
     case custom(name: String, @Sendable (Conflict) -> ConflictDecision)

@@ -2,13 +2,19 @@
 
 /// What became of an operation in a push.
 public struct OperationReport: Hashable, Sendable {
+    /// What became of it.
     public enum Outcome: String, Hashable, Sendable {
+        /// It is confirmed, waits for a decision (after a conflict, or refused), or is still to be sent.
         case done, conflict, parked, pending
     }
 
+    /// The row's table.
     public var table: String
+    /// The row's id.
     public var id: String
+    /// What it does to the row.
     public var kind: OperationKind
+    /// What became of it.
     public var outcome = Outcome.pending
     /// The status of the last answer.
     public var status: Int?
@@ -22,6 +28,7 @@ public enum PushOutcome: Hashable, Sendable {
     case complete
     /// It went through, and something is left.
     case incomplete
+    /// It ended early, and what was not sent is still pending.
     case stopped(SyncError)
 }
 

@@ -1,7 +1,7 @@
 // The rules for a row's id, checked before anything is stored.
 
 /// What is wrong with an id.
-public enum RowIDFault: Error, Hashable, Sendable {
+package enum RowIDFault: Error, Hashable, Sendable {
     case empty
     case blank
     /// It has this many UTF-16 units; 255 are allowed.
@@ -11,7 +11,7 @@ public enum RowIDFault: Error, Hashable, Sendable {
     case dots
 
     /// What is wrong, as part of a sentence.
-    public var reason: String {
+    package var reason: String {
         switch self {
         case .empty: "it is empty"
         case .blank: "it is blank"
@@ -23,13 +23,13 @@ public enum RowIDFault: Error, Hashable, Sendable {
 }
 
 /// The rules for a row's id.
-public enum RowID {
+package enum RowID {
     /// The most UTF-16 units an id may have.
-    public static let limit = 255
+    package static let limit = 255
 
     /// Throws if a text is no id: 1 … 255 UTF-16 units, not blank, not `.` or `..`, without control characters and
     /// without `"`, `+`, `?`, `\`, `/` and the backtick.
-    public static func check(_ id: String) throws(RowIDFault) {
+    package static func check(_ id: String) throws(RowIDFault) {
         if isPlain(id) { return }
         if id.isEmpty { throw .empty }
         let units = id.utf16.count

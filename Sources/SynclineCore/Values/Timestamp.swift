@@ -10,6 +10,7 @@ public struct Timestamp: Hashable, Sendable {
         /// Nanoseconds beyond them, 0 … 999,999,999.
         public var nanoseconds: UInt32
 
+        /// A point in time.
         public init(seconds: Int64, nanoseconds: UInt32 = 0) {
             self.seconds = seconds
             self.nanoseconds = nanoseconds
@@ -25,6 +26,7 @@ public struct Timestamp: Hashable, Sendable {
             return overflow ? (seconds < 0 ? .min : .max) : product &+ Int64(nanoseconds / 1_000_000)
         }
 
+        /// A point in time, by whole milliseconds since 1970.
         public init(milliseconds: Int64) {
             let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
             let borrow: Int64 = remainder < 0 ? 1 : 0
@@ -34,6 +36,7 @@ public struct Timestamp: Hashable, Sendable {
 
     /// How the zone was written.
     public enum Zone: Hashable, Sendable {
+        /// As `Z`.
         case utc
         /// Minutes east of Greenwich.
         case offset(Int16)
@@ -43,11 +46,14 @@ public struct Timestamp: Hashable, Sendable {
         case dateOnly
     }
 
+    /// The point in time.
     public var instant: Instant
     /// Decimals of the second, 0 … 9.
     public var decimals: UInt8
+    /// How the zone was written.
     public var zone: Zone
 
+    /// An instant, to be written in a form.
     public init(_ instant: Instant, decimals: UInt8 = 3, zone: Zone = .utc) {
         self.instant = instant
         self.decimals = decimals

@@ -3,22 +3,33 @@
 
 /// A value of a row.
 public enum Value: Hashable, Sendable {
+    /// Nothing.
     case null
+    /// A truth value.
     case bool(Bool)
+    /// A whole number.
     case integer(Int64)
     /// Never NaN or infinite: those are refused where rows enter.
     case double(Double)
+    /// A text.
     case string(String)
+    /// An instant, with the form it came in.
     case date(Timestamp)
+    /// Bytes; on the wire they are base64.
     case bytes([UInt8])
+    /// A list.
     case array([Value])
+    /// An object, its members in the order they came.
     case object([Member])
 
     /// One member of a nested object.
     public struct Member: Hashable, Sendable {
+        /// The member's name.
         public var name: String
+        /// The member's value.
         public var value: Value
 
+        /// A member.
         public init(_ name: String, _ value: Value) {
             self.name = name
             self.value = value
@@ -54,6 +65,7 @@ extension Value {
 
     /// How two values stand to each other.
     public enum Order: Hashable, Sendable {
+        /// They have an order, and this is it.
         case less, equal, greater
         /// They are of different kinds, or of a kind without an order.
         case none

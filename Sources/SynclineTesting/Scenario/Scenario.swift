@@ -20,6 +20,7 @@ public struct Scenario: Sendable {
         }
     }
 
+    /// What the story is called.
     public var name: String
     package var wireProtocol: String
     package var ignoresCase: Bool

@@ -7,7 +7,9 @@ import SynclineWire
 
 /// How a scenario ended.
 public enum ScenarioOutcome: Hashable, Sendable {
+    /// All was as the story tells.
     case passed
+    /// It was not: where, and what was there instead.
     case failed(String)
     /// It has a step that can't be run here.
     case unsupported(String)
@@ -28,6 +30,7 @@ public actor ScenarioRunner {
     /// Whether the process died during the step in hand.
     private var hasCrashed = false
 
+    /// Plays a story on a simulated disk with a simulated server.
     public static func run(_ scenario: Scenario) async -> ScenarioOutcome {
         let unknown = scenario.steps.first { !ScenarioRunner.steps.contains($0.kind) }
         if let unknown { return .unsupported(unknown.kind) }

@@ -23,6 +23,7 @@ public struct RandomFaults: Hashable, Sendable {
     /// What they meet, each as often as another.
     public var faults: [NetworkFault]
 
+    /// A fault.
     public init(
         seed: UInt64, perThousand: Int = 100,
         faults: [NetworkFault] = [

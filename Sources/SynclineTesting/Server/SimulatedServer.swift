@@ -12,7 +12,9 @@ package import SynclineWire
 public final class SimulatedServer: Sendable {
     /// How exactly a table stores times. What goes over the wire has milliseconds in any case.
     public enum Precision: Hashable, Sendable {
+        /// Times have three decimals.
         case milliseconds
+        /// Times have six decimals.
         case microseconds
     }
 
@@ -25,6 +27,7 @@ public final class SimulatedServer: Sendable {
         /// The ids of rows to remove for good.
         public var remove: [String]
 
+        /// Something other clients do.
         public init(afterRequest: Int, upsert: [Value] = [], remove: [String] = []) {
             self.afterRequest = afterRequest
             self.upsert = upsert
@@ -45,6 +48,7 @@ public final class SimulatedServer: Sendable {
         /// Whether answers tell the server's time.
         public var tellsTime = true
 
+        /// A server without quirks.
         public init() {}
     }
 
@@ -55,6 +59,7 @@ public final class SimulatedServer: Sendable {
         /// How many reads of the table are answered before the write shows.
         public var reads: Int
 
+        /// A copy that lags.
         public init(every: Int, reads: Int) {
             self.every = every
             self.reads = reads
@@ -76,6 +81,7 @@ public final class SimulatedServer: Sendable {
     let options: Options
     let state: Mutex<State>
 
+    /// A server without tables.
     public init(_ serverProtocol: ServerProtocol = .zumo2, options: Options = Options()) {
         self.serverProtocol = serverProtocol
         self.options = options

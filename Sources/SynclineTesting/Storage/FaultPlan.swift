@@ -66,6 +66,7 @@ public struct FaultPlan: Hashable, Sendable {
 
 /// The calls that a simulated disk counts and can fail.
 public enum CallKind: Int, Hashable, Sendable, CaseIterable {
+    /// A call of a storage.
     case open, size, read, write, sync, syncDirectory, resize, rename, remove, list, lock, createDirectory
 }
 

@@ -2,8 +2,8 @@
 // valid UTF-8 only. Integers keep all 64 bits; what is no finite double is an error.
 
 /// Why bytes are no JSON, and where.
-public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    public enum Reason: Hashable, Sendable {
+package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Reason: Hashable, Sendable {
         case endsEarly
         case unexpected(UInt8)
         case invalidUTF8
@@ -18,15 +18,15 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The byte of the text, from 0.
-    public var offset: Int
-    public var reason: Reason
+    package var offset: Int
+    package var reason: Reason
 
-    public init(offset: Int, reason: Reason) {
+    package init(offset: Int, reason: Reason) {
         self.offset = offset
         self.reason = reason
     }
 
-    public var description: String {
+    package var description: String {
         let sentence: String =
             switch reason {
             case .endsEarly: "the text ends too early"
@@ -45,23 +45,23 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A cursor over JSON text.
-public struct JSONScanner {
+package struct JSONScanner {
     /// What comes next.
-    public enum Token: Hashable, Sendable {
+    package enum Token: Hashable, Sendable {
         case object, array, string, number, bool, null
     }
 
     /// No row nests deeper.
-    public static let depthLimit = 128
+    package static let depthLimit = 128
 
     let bytes: UnsafeRawBufferPointer
     /// The byte that is read next.
-    public internal(set) var offset = 0
+    package internal(set) var offset = 0
     /// Whether an integer beyond 64 bits is read as the nearest double; else it is an error.
     var roundsIntegers = false
 
     /// Reads the given memory, which must outlive the scanner.
-    public init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
@@ -80,7 +80,7 @@ public struct JSONScanner {
     }
 
     /// The kind of the next value.
-    public mutating func peek() throws(JSONError) -> Token {
+    package mutating func peek() throws(JSONError) -> Token {
         skipSpaces()
         guard offset < bytes.count else { throw error(.endsEarly) }
         switch bytes[offset] {
@@ -95,7 +95,7 @@ public struct JSONScanner {
     }
 
     /// Nothing but white space may follow.
-    public mutating func finish() throws(JSONError) {
+    package mutating func finish() throws(JSONError) {
         skipSpaces()
         if offset < bytes.count { throw error(.trailingBytes) }
     }
@@ -172,7 +172,7 @@ public struct JSONScanner {
     }
 
     /// A string's content.
-    public mutating func string() throws(JSONError) -> String {
+    package mutating func string() throws(JSONError) -> String {
         // What stands as it is has been found to be UTF-8.
         if let text = try plainString() { return String(decoding: text, as: UTF8.self) }
         try expect("\"")

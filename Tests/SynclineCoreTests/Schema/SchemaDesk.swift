@@ -1,8 +1,7 @@
 // One row and what happens to it, event by event, as an engine would record it.
 
+import SynclineCore
 import Testing
-
-@testable public import SynclineCore
 
 struct SchemaDesk {
     let projector: Projector
@@ -91,9 +90,4 @@ struct SchemaDesk {
         try folded.fold(records[...])
         #expect(try folded.agrees(with: projector))
     }
-}
-
-extension Value: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
-    public init(integerLiteral value: Int64) { self = .integer(value) }
-    public init(stringLiteral value: String) { self = .string(value) }
 }

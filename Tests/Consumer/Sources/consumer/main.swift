@@ -1,0 +1,34 @@
+// Uses each product by its own import, beside Foundation, whose names must not be in the way.
+
+import Foundation
+import SegmentLog
+import Syncline
+import SynclineTesting
+
+struct TodoItem: Codable, Identifiable, Sendable {
+    var id: String
+    var text: String
+    var complete = false
+}
+
+let server = SimulatedServer()
+var configuration = SyncConfiguration()
+configuration.durability = .ordered
+configuration.creation = .ifMissing
+configuration.memoryLimit = .mebibytes(1)
+configuration.connect(to: SimulatedNetwork(server))
+let database = try await SyncDatabase.open(MemoryStorage(), configuration)
+let todos = database.table(TodoItem.self)
+try await todos.insert(TodoItem(id: "a", text: "milk"))
+try await database.table("list").insert(["id": "b", "tags": ["shop", 1, 2.5, true]])
+guard try await database.push().outcome == .complete else { fatalError("the push is not complete") }
+var settings = PullSettings()
+settings.filter = try .init(parsing: "complete eq false")
+guard try await database.pull("todoitem", settings).reason == nil else { fatalError("the pull is not complete") }
+let open = try await todos.where { !$0.complete }.get()
+try await database.close()
+
+let writer = try LogWriter.open(MemoryStorage())
+var batch = RecordBatch()
+batch.append(Array("milk".utf8))
+print(open.count, server.rows(of: "list").count, try writer.append(batch), Date.distantPast < Date.distantFuture)
