@@ -121,6 +121,9 @@ let package = Package(
             exclude: ["Tool"],
             swiftSettings: settings
         ),
+        // The sample app: code to copy, which no product contains.
+        .executableTarget(
+            name: "todo", dependencies: ["Syncline"], path: "tools/todo", swiftSettings: settings),
         .testTarget(
             name: "SynclineCoreTests", dependencies: ["SynclineCore", "SynclineTesting"], swiftSettings: settings),
         .testTarget(
@@ -151,6 +154,19 @@ let package = Package(
         ),
         .executableTarget(
             name: "log-process", dependencies: ["SegmentLog"], path: "Tests/LogProcess", swiftSettings: settings),
+        // Every Swift block of the documents, compiled; those that need nothing but a directory are run.
+        .executableTarget(
+            name: "snippets",
+            dependencies: ["SegmentLog", "Syncline", "SynclineTesting"],
+            path: "Tests/Snippets",
+            swiftSettings: settings
+        ),
+        // The documents are held to what the code does. The executables are run as children.
+        .testTarget(
+            name: "DocumentTests",
+            dependencies: ["Syncline", "snippets", "syncline", "syncline-server", "todo"],
+            swiftSettings: settings
+        ),
         // Reads the tree itself.
         .testTarget(name: "TidyTests", swiftSettings: settings),
         .testTarget(

@@ -1,0 +1,122 @@
+// Every `console` block of a document is a story that is played: its commands run one behind the other, all those of a page
+// in one directory, and say what the page shows. `…` stands for anything within a line, and alone for any lines.
+
+import Foundation
+import Testing
+
+/// The commands of a page, with what the page shows of their output.
+private struct Story {
+    var commands: [(words: String, output: [String], line: Int)] = []
+
+    init(_ document: Document) {
+        for block in document.blocks where block.language == "console" {
+            for (index, line) in block.lines.enumerated() {
+                if line.hasPrefix("$ ") {
+                    commands.append((String(line.dropFirst(2)), [], block.line + index + 1))
+                } else if !commands.isEmpty {
+                    commands[commands.count - 1].output.append(line)
+                }
+            }
+        }
+    }
+
+    private static let mark = "\u{1}"
+
+    /// The commands as one script. A server is started with `&` on a port that is free, which stands for 8080 from then on; it is
+    /// waited for until it has said something, and ends with the script.
+    var script: String {
+        var script = "port=none; started=()\n"
+        script += "trap '[ ${#started[@]} = 0 ] || { kill \"${started[@]}\"; wait; } 2>/dev/null' EXIT\n"
+        for command in commands {
+            script += "printf '\\n\(Story.mark)\\n'\n"
+            if command.words.hasSuffix(" &") {
+                script += "rm -f said\n" + command.words.dropLast(2).replacing("127.0.0.1:8080", with: "127.0.0.1:0")
+                script += " >said 2>&1 & started+=($!)\n"
+                script += "until [ -s said ]; do kill -0 $! || break; done\n"
+                script += "port=$(sed -n 's|.*http://127.0.0.1:\\([0-9]*\\).*|\\1|p' said)\n"
+            } else {
+                let words = command.words.replacing("127.0.0.1:8080", with: "127.0.0.1:$port")
+                script += "{ \(words)\n} >said 2>&1\n"
+            }
+            script += "sed \"s|127.0.0.1:$port|127.0.0.1:8080|g\" said\n"
+        }
+        return script
+    }
+
+    /// What the script said, command by command.
+    func outputs(of output: String) -> [[String]] {
+        output.components(separatedBy: "\n\(Story.mark)\n").dropFirst()
+            .map { $0.split(separator: "\n").map(String.init) }
+    }
+}
+
+@Suite struct CommandBlockTests {
+    /// Whether lines are what a page shows.
+    private func agree(_ shown: ArraySlice<String>, _ said: ArraySlice<String>) -> Bool {
+        guard let first = shown.first else { return said.isEmpty }
+        if first == "…" {
+            return (said.startIndex...said.endIndex).contains { agree(shown.dropFirst(), said[$0...]) }
+        }
+        guard let line = said.first, agree(first, line) else { return false }
+        return agree(shown.dropFirst(), said.dropFirst())
+    }
+
+    private func agree(_ shown: String, _ said: String) -> Bool {
+        let parts = shown.components(separatedBy: "…")
+        if parts.count == 1 { return shown == said }
+        var rest = said[...]
+        for (index, part) in parts.enumerated() where !part.isEmpty {
+            guard let range = rest.range(of: part), index > 0 || range.lowerBound == said.startIndex else {
+                return false
+            }
+            rest = rest[range.upperBound...]
+        }
+        return parts.last?.isEmpty == true || rest.isEmpty
+    }
+
+    @Test func `commands say what the pages show`() throws {
+        var count = 0
+        for document in try Document.all() {
+            let story = Story(document)
+            if story.commands.isEmpty { continue }
+            let scratch = try ScratchDirectory()
+            let path = try Child.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+            let run = try Child.run(
+                "/bin/bash", ["-c", story.script], in: scratch.url,
+                variables: ["PATH": path, "SYNCLINE_STORE": ""])
+            let outputs = story.outputs(of: run.output)
+            #expect(outputs.count == story.commands.count, "\(document.path): \(run.output)")
+            for (command, said) in zip(story.commands, outputs) {
+                count += 1
+                let shown = command.output.filter { !$0.isEmpty }
+                #expect(
+                    agree(shown[...], said[...]),
+                    "\(document.path):\(command.line) \(command.words) said:\n\(said.joined(separator: "\n"))")
+            }
+        }
+        #expect(count > 10)
+    }
+
+    @Test func `commands are shown in blocks that are run`() throws {
+        for document in try Document.all() {
+            for block in document.blocks where block.language != "console" {
+                for line in block.lines where line.hasPrefix("$ ") {
+                    Issue.record("\(document.path):\(block.line) shows \"\(line)\" in a block that is not run")
+                }
+            }
+        }
+    }
+
+    @Test func `scripts that are named are there`() throws {
+        for document in try Document.all() {
+            for block in document.blocks where block.language == "sh" {
+                for line in block.lines where line.hasPrefix("./") {
+                    let name = String(line.split(separator: " ")[0].dropFirst(2))
+                    let path = Document.root.appending(path: name).path
+                    #expect(
+                        FileManager.default.isExecutableFile(atPath: path), "\(document.path):\(block.line) \(name)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// What the libraries offer is written down in `docs/interface`, so that no change of it happens unseen. A change that is
+// meant: SYNCLINE_UPDATE_DOCS=1 swift test --filter PublicInterfaceTests
+
+import Foundation
+import Testing
+
+/// The part of a symbol graph that says what a library offers.
+private struct SymbolGraph: Decodable {
+    struct Symbol: Decodable {
+        struct Fragment: Decodable { var spelling: String }
+        struct Comment: Decodable {}
+
+        var pathComponents: [String]
+        var declarationFragments: [Fragment]
+        var docComment: Comment?
+
+        /// Its owner, and its declaration on one line.
+        var line: String {
+            let declaration = declarationFragments.map(\.spelling).joined()
+                .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            return (pathComponents.dropLast() + [declaration]).joined(separator: ": ")
+        }
+    }
+
+    var symbols: [Symbol]
+}
+
+@Suite struct PublicInterfaceTests {
+    private let libraries = ["SegmentLog", "Syncline", "SynclineTesting"]
+
+    private func symbols() throws -> [String: [SymbolGraph.Symbol]] {
+        let scratch = try ScratchDirectory()
+        let script = Document.root.appending(path: "tools/symbols").path
+        let extraction = try Child.run(script, [try Child.builds.path, scratch.url.path], in: Document.root)
+        try #require(extraction.exit == 0, "\(extraction.output)")
+        var symbols: [String: [SymbolGraph.Symbol]] = [:]
+        for library in libraries {
+            let folder = scratch.url.appending(path: library)
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+                let graph = try Data(contentsOf: folder.appending(path: name))
+                symbols[library, default: []] += try JSONDecoder().decode(SymbolGraph.self, from: graph).symbols
+            }
+        }
+        return symbols
+    }
+
+    @Test func `what is public is what is written down, and all of it is explained`() throws {
+        let symbols = try symbols()
+        for library in libraries {
+            let page = Document.root.appending(path: "docs/interface/\(library).txt")
+            let offered = symbols[library, default: []]
+            #expect(offered.count > 50, "\(library) offers next to nothing")
+            for symbol in offered where symbol.docComment == nil {
+                Issue.record("\(library) does not explain \(symbol.line)")
+            }
+            let text = offered.map(\.line).sorted().joined(separator: "\n") + "\n"
+            if ProcessInfo.processInfo.environment["SYNCLINE_UPDATE_DOCS"] != nil {
+                try text.write(to: page, atomically: true, encoding: .utf8)
+            }
+            let known = Set(try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n"))
+            let present = Set(text.components(separatedBy: "\n"))
+            #expect(present.subtracting(known).sorted() == [], "\(library) offers more")
+            #expect(known.subtracting(present).sorted() == [], "\(library) offers less")
+        }
+    }
+}

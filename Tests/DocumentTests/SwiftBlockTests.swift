@@ -1,0 +1,59 @@
+// Every Swift block of a document is code that is compiled: each of its paragraphs stands, as it is, in the snippets, in the
+// sample app, or in the package of a consumer. And the snippets that need nothing but a directory are run.
+
+import Foundation
+import Testing
+
+@Suite struct SwiftBlockTests {
+    /// The lines of all code that documents may quote.
+    private func sources() throws -> [[String]] {
+        try ["Tests/Snippets", "tools/todo", "Tests/Consumer"].flatMap { folder in
+            let walker = FileManager.default.enumerator(atPath: Document.root.appending(path: folder).path)
+            var files: [[String]] = []
+            while let name = walker?.nextObject() as? String {
+                guard name.hasSuffix(".swift"), !name.contains(".build/") else { continue }
+                files.append(try Document("\(folder)/\(name)").text.components(separatedBy: "\n"))
+            }
+            return files
+        }
+    }
+
+    /// Whether lines stand one behind the other in a file, all moved to the right alike.
+    private func stands(_ lines: ArraySlice<String>, in source: [String]) -> Bool {
+        guard let first = lines.first, source.count >= lines.count else { return false }
+        for start in 0...(source.count - lines.count) where source[start].hasSuffix(first) {
+            let margin = source[start].dropLast(first.count)
+            guard margin.allSatisfy({ $0 == " " }) else { continue }
+            if zip(lines, source[start...]).allSatisfy({ margin + $0 == $1 }) { return true }
+        }
+        return false
+    }
+
+    @Test func `every Swift block is code that is compiled`() throws {
+        let sources = try sources()
+        var count = 0
+        for document in try Document.all() {
+            for block in document.blocks where block.language == "swift" {
+                for paragraph in block.lines.split(separator: "") {
+                    count += 1
+                    let isThere = sources.contains { stands(paragraph, in: $0) }
+                    let text = paragraph.joined(separator: "\n")
+                    #expect(isThere, "\(document.path):\(block.line) shows what is not compiled:\n\(text)")
+                }
+            }
+        }
+        #expect(count > 20)
+    }
+
+    @Test func `snippets do what their pages say`() throws {
+        let program = try Child.builds.appending(path: "snippets").path
+        let list = try Child.run(program, in: Document.root)
+        let names = list.output.split(separator: "\n").map(String.init)
+        #expect(names.count > 5)
+        for name in names {
+            let scratch = try ScratchDirectory()
+            let run = try Child.run(program, [name], in: scratch.url, variables: ["SWIFT_BACKTRACE": "enable=no"])
+            #expect(run.exit == 0, "\(name): \(run.output)")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// The code of the README and of "Getting started".
+
+import Foundation
+import Syncline
+
+struct TodoItem: Codable, Identifiable, Sendable {
+    var id = UUID().uuidString
+    var text: String
+    var complete = false
+}
+
+enum FirstSteps {
+    static func table() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let todos = database.table(TodoItem.self)
+
+        try await todos.insert(TodoItem(text: "milk"))  // on the disk when this returns
+        let open = try await todos.where { !$0.complete }.order(by: "text").get()
+
+        expect(open.map(\.text) == ["milk"])
+    }
+
+    static func together() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let todos = database.table(TodoItem.self)
+        try await todos.insert(TodoItem(id: "a", text: "milk"))
+
+        try await database.transaction { transaction in  // all of it or nothing, one sync of the disk
+            try transaction.insert(TodoItem(id: "b", text: "bread"))
+            try transaction.delete("todoitem", id: "a")
+        }
+
+        expect(try await todos.all().map(\.text) == ["bread"])
+    }
+
+    static func watch() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let todos = database.table(TodoItem.self)
+        let list = Task {
+            for try await items in try todos.where({ !$0.complete }).observe() {
+                print(items.map(\.text))
+            }
+        }
+        try await todos.insert(TodoItem(text: "milk"))
+        list.cancel()
+    }
+
+    static func server() async throws {
+        var configuration = SyncConfiguration()
+        configuration.backend = "https://example.com"  // tables at /tables
+        configuration.credentials = FixedToken("secret")  // or a provider of your own, asked again after a 401
+        let database = try await SyncDatabase.open(at: "notes", configuration)
+        let todos = database.table(TodoItem.self)
+
+        let pushed = try await database.push()  // what was pending when it began, one report line each
+        var settings = PullSettings()
+        settings.queryID = "open"  // incremental: only what changed since the last pull with this id
+        settings.filter = try .init(parsing: "complete eq false")
+        let pulled = try await database.pull("todoitem", settings)
+
+        for conflict in try await todos.conflicts() {  // durable, until they are decided
+            try await todos.resolve(conflict, .merge)
+        }
+
+        print(pushed.outcome, pulled.changed)
+    }
+
+    static func automatic() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let sync = database.startAutomaticSync(AutomaticSyncSettings(tables: ["todoitem"]))
+        for await status in sync.statuses() {
+            print(status.phase, status.pending)
+        }
+    }
+
+    static func wrongServer() async throws {
+        var configuration = SyncConfiguration()
+        configuration.backend = "http://127.0.0.1:9"  // nobody listens there
+        let database = try await SyncDatabase.open(at: "notes", configuration)
+
+        if case .stopped(let reason) = try await database.push().outcome {
+            print(reason.code, reason.message)  // offline, and why
+        }
+        print(try await database.pending().count)  // still what it was
+    }
+
+    static func refresh(_ database: SyncDatabase) async throws {
+        let report = try await database.push { progress in
+            if case .pushing(let done, let total) = progress { print("\(done) of \(total)") }
+        }
+        for operation in report.operations where operation.outcome != .done {
+            print(operation.table, operation.id, operation.outcome)
+        }
+
+        var settings = PullSettings()
+        settings.queryID = "all"
+        let pulled = try await database.pull("todoitem", settings)
+        print(pulled.received, pulled.changed)
+    }
+
+    static func untyped(_ database: SyncDatabase) async throws {
+        let table = database.table("todoitem")
+        try await table.insert(["text": "milk", "tags": ["shop", "today"], "priority": 2])
+        let query = Query(table: "todoitem", filter: try .init(parsing: "priority gt 1"), order: [.init("text")])
+        for row in try await table.query(query).rows {
+            print(row.id, row.columns["text"] ?? .null)
+        }
+    }
+
+    static func online(_ database: SyncDatabase) async throws {
+        let backend = try await database.backend()
+        let page = try await backend.table("todoitem").query(Query(table: "todoitem", top: 10))
+        print(page.rows.count)
+    }
+
+    static func index(_ database: SyncDatabase) async throws {
+        try await database.declareIndex(table: "todoitem", column: "complete")
+    }
+}

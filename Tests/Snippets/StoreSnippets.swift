@@ -1,0 +1,132 @@
+// The code of the pages about stores: schemas, durability, conflicts, history.
+
+import Syncline
+
+enum StoreSnippets {
+    static func schema() async throws {
+        var configuration = SyncConfiguration()
+        configuration.schema = Schema(
+            version: 2,
+            tables: [TableSchema("todoitem", localColumns: ["isExpanded"]), TableSchema("list")],
+            isStrict: true,  // any other table: unknown-table
+            migrations: [
+                Migration(
+                    to: 2,
+                    steps: [
+                        .renameColumn(table: "todoitem", from: "text", to: "title"),
+                        .dropColumn(table: "todoitem", column: "color"),
+                    ])
+            ])
+        let database = try await SyncDatabase.open(at: "notes", configuration)
+
+        try await database.close()
+    }
+
+    static func durability() async throws {
+        var configuration = SyncConfiguration()
+        configuration.durability = .ordered  // quick; the newest changes may be lost with the power, never the order
+        let database = try await SyncDatabase.open(at: "notes", configuration)
+        try await database.transaction(durability: .durable) { transaction in
+            try transaction.insert("payment", ["id": "p1", "amount": 12.5])
+        }
+
+        expect(try await database.table("payment").count() == 1)
+    }
+
+    static func retention(_ database: SyncDatabase) async throws {
+        try await database.set(retention: .days(30))
+        let report = try await database.compact()
+        print(report.firstEvent, report.bytesRemoved)
+    }
+
+    static func history() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        let before = database.lastEvent
+        try await database.table("todoitem").update(["id": "a", "text": "oat milk"])
+
+        let then = try await database.history(at: before)  // as it was at an event
+
+        print(try then.get("todoitem", id: "a")?.columns["text"] ?? .null)  // milk
+
+        for difference in try await database.differences(from: before) {
+            for field in difference.fields {
+                print(difference.id, field.name, field.before ?? .null, field.after ?? .null)
+            }
+        }
+
+        for origin in try await database.blame("todoitem", id: "a") ?? [] {
+            print(origin.field, origin.event, origin.cause)
+        }
+
+        try await database.undo()  // takes back the newest transaction that was not sent
+
+        expect(try await database.table("todoitem").get(id: "a")?.columns["text"] == "milk")
+    }
+
+    static func conflicts(_ database: SyncDatabase) async throws {
+        for conflict in try await database.conflicts() {
+            print(conflict.table, conflict.id, conflict.code)
+            print(conflict.base?["text"] ?? .null, conflict.mine?["text"] ?? .null, conflict.server?["text"] ?? .null)
+            try await database.resolve(table: conflict.table, id: conflict.id, .takeServer)
+        }
+    }
+
+    static func typedConflicts(_ database: SyncDatabase) async throws {
+        let todos = database.table(TodoItem.self)
+        for conflict in try await todos.conflicts() {
+            guard let mine = conflict.mine, var joined = conflict.server else { continue }
+            joined.complete = joined.complete || mine.complete
+            joined.text = "\(joined.text) / \(mine.text)"
+            try await todos.resolve(conflict, with: joined)
+        }
+    }
+
+    static func policy(_ database: SyncDatabase) async throws {
+        var settings = PushSettings()
+        settings.policy = .custom(name: "done stays done") { conflict in
+            conflict.mine?["complete"] == true ? .keepMine : .takeServer
+        }
+        let report = try await database.push(settings)
+        print(report.outcome)
+    }
+
+    static func errors(_ database: SyncDatabase) async throws {
+        do {
+            try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        } catch let error where error.code == .rowExists {
+            try await database.table("todoitem").update(["id": "a", "text": "milk"])
+        } catch {
+            print(error)  // the code, a sentence, and what to do next
+        }
+    }
+
+    static func datasync() async throws {
+        var configuration = SyncConfiguration()
+        configuration.wireProtocol = "datasync3"
+        configuration.backend = "https://example.com"
+        configuration.credentials = FixedToken("secret")
+        let database = try await SyncDatabase.open(at: "notes", configuration)
+
+        try await database.close()
+    }
+
+    static func foreignServer() throws -> PullSettings {
+        var settings = PullSettings()
+        settings.queryID = "mine"
+        settings.filter = try .init(parsing: "owner eq 'me'")
+        settings.overlap = 5000  // milliseconds: longer than the server's longest write transaction
+        settings.reconciles = true  // find rows that were deleted for good, or left the filter
+
+        return settings
+    }
+}
+
+/// Asks somebody for a token when the server refuses the one it has.
+struct Session: CredentialProvider {
+    let backend: Backend
+
+    func token(insteadOf refused: String?) async throws -> String? {
+        try await backend.refreshSignIn()
+    }
+}

@@ -1,0 +1,63 @@
+// The code of "Testing your app".
+
+import Syncline
+import SynclineTesting
+
+enum TestingSnippets {
+    static func conflict() async throws {
+        let server = SimulatedServer()
+        server.setTable("todoitem", rows: [["id": "a", "text": "milk", "complete": false]])
+        var configuration = SyncConfiguration()
+        configuration.connect(to: SimulatedNetwork(server))
+        let database = try await SyncDatabase.open(MemoryStorage(), configuration)
+        let todos = database.table(TodoItem.self)
+        _ = try await database.pull("todoitem")
+
+        server.upsert([["id": "a", "text": "oat milk", "complete": false]], in: "todoitem")
+        try await todos.update(TodoItem(id: "a", text: "goat milk"))
+        _ = try await database.push()
+
+        let conflict = try await todos.conflicts().first
+        expect(conflict?.base?.text == "milk")
+        expect(conflict?.mine?.text == "goat milk")
+        expect(conflict?.server?.text == "oat milk")
+    }
+
+    static func lostAnswer() async throws {
+        let server = SimulatedServer()
+        let network = SimulatedNetwork(server)
+        var configuration = SyncConfiguration()
+        configuration.connect(to: network)
+        let database = try await SyncDatabase.open(MemoryStorage(), configuration)
+        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+
+        network.script([.dropAnswer])  // the server does it, and nobody hears of it
+        let first = try await database.push()
+        let second = try await database.push()
+
+        if case .stopped(let error) = first.outcome { expect(error.code == .offline) }
+        expect(second.outcome == .complete)
+        expect(server.rows(of: "todoitem").count == 1)
+    }
+
+    static func powerCut() async throws {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk)
+        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+
+        let afterwards = disk.crash { _ in false }  // nothing that was not synced survives
+        let reopened = try await SyncDatabase.open(afterwards)
+        expect(try await reopened.table("todoitem").get(id: "a") != nil)
+    }
+
+    static func clock() async throws {
+        let clock = ManualSurroundings()
+        var configuration = SyncConfiguration()
+        configuration.surroundings = clock
+        let database = try await SyncDatabase.open(MemoryStorage(), configuration)
+        let row = try await database.table("todoitem").insert(["text": "milk"])
+
+        expect(row.id == "id-2")  // the store's own identity was the first
+        clock.advance(milliseconds: 86_400_000)
+    }
+}

@@ -1,0 +1,21 @@
+// Runs one snippet by its name, in the directory it is started in; without a name it lists them.
+
+let snippets: [(name: String, run: () async throws -> Void)] = [
+    ("a first table", FirstSteps.table), ("changes that belong together", FirstSteps.together),
+    ("watching a list", FirstSteps.watch), ("a log", LogSnippets.log), ("a checkpoint", LogSnippets.checkpoint),
+    ("a schema", StoreSnippets.schema), ("a store", StoreSnippets.durability), ("history", StoreSnippets.history),
+    ("a test", TestingSnippets.conflict), ("a broken disk", TestingSnippets.powerCut),
+    ("a lost answer", TestingSnippets.lostAnswer), ("a clock", TestingSnippets.clock),
+]
+
+if let name = CommandLine.arguments.dropFirst().first {
+    guard let snippet = snippets.first(where: { $0.name == name }) else { fatalError("no snippet \"\(name)\"") }
+    try await snippet.run()
+} else {
+    for snippet in snippets { print(snippet.name) }
+}
+
+/// Ends the process where a snippet does not do what its page says.
+nonisolated func expect(_ isSo: Bool, line: Int = #line) {
+    if !isSo { fatalError("line \(line)") }
+}

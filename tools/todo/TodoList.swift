@@ -1,0 +1,45 @@
+// All of the app but its screen: a list that works without a network and syncs when it is asked to.
+
+import Syncline
+
+struct TodoList: Sendable {
+    let database: SyncDatabase
+    let items: TypedTable<TodoItem>
+
+    init(at path: String, server: String) async throws {
+        var configuration = SyncConfiguration()
+        configuration.backend = server
+        database = try await SyncDatabase.open(at: path, configuration)
+        items = database.table(TodoItem.self)
+    }
+
+    /// The list, now and after each change, whoever made it.
+    func everyChange() throws -> QueryResults<[TodoItem]> {
+        try items.order(by: "complete").order(by: "text").observe()
+    }
+
+    func add(_ text: String) async throws {
+        try await items.insert(TodoItem(text: text))
+    }
+
+    func setComplete(_ item: TodoItem) async throws {
+        var item = item
+        item.complete = true
+        try await items.update(item)
+    }
+
+    func rename(_ item: TodoItem, to text: String) async throws {
+        var item = item
+        item.text = text
+        try await items.update(item)
+    }
+
+    /// Sends what was changed here, then fetches what was changed elsewhere. Why it could not, if it could not.
+    func refresh(progress: @escaping @Sendable (SyncProgress) -> Void) async throws -> SyncError? {
+        let pushed = try await database.push(progress: progress)
+        if case .stopped(let error) = pushed.outcome { return error }
+        var settings = PullSettings()
+        settings.queryID = "all"
+        return try await database.pull("todoitem", settings, progress: progress).reason
+    }
+}
