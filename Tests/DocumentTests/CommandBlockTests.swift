@@ -97,6 +97,43 @@ private struct Story {
         #expect(count > 10)
     }
 
+    /// A store with two rows, one of them in a transaction, and the files that examples read.
+    private static let world = """
+        syncline init --backend http://127.0.0.1:9
+        for id in a b c d e f g h; do syncline insert todoitem "{\\"id\\":\\"$id\\",\\"n\\":1,\\"done\\":false}"; done
+        echo '{"insert":{"table":"todoitem","item":{"id":"x"}}}' > changes.jsonl
+        echo '{"table":"list","row":{"id":"y"}}' > rows.jsonl
+        printf 'milk\\nbread\\n' > lines.txt
+        mkdir conformance data
+        echo '[{"name":"none","steps":[]}]' > conformance/none.json
+        cp -r .syncline data
+        """
+
+    @Test func `every example of the tool is a command line that it takes`() throws {
+        // What has no end, takes a machine for itself, or writes outside the directory.
+        let skipped = [" -f", "bench", "/usr/local", "~/"]
+        let scratch = try ScratchDirectory()
+        let path = try Child.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+        let variables = ["PATH": path, "SYNCLINE_STORE": ""]
+        let world = scratch.url.appending(path: "world")
+        try FileManager.default.createDirectory(at: world, withIntermediateDirectories: true)
+        let made = try Child.run("/bin/bash", ["-ec", CommandBlockTests.world], in: world, variables: variables)
+        try #require(made.exit == 0, "\(made.output)")
+        var count = 0
+        for block in try Document("docs/CLI.md").blocks where block.language == "sh" {
+            for line in block.lines where !line.hasPrefix("#") && !skipped.contains(where: line.contains) {
+                count += 1
+                let place = scratch.url.appending(path: "\(count)")
+                try FileManager.default.copyItem(at: world, to: place)
+                let run = try Child.run(
+                    "/bin/bash", ["-c", "set -o pipefail\n" + line], in: place, variables: variables)
+                // A conflict that is not there, or a server that is not: an answer, not a mistake in the words.
+                #expect([0, 1, 3].contains(run.exit), "\(line): exit code \(run.exit), \(run.output)")
+            }
+        }
+        #expect(count > 40)
+    }
+
     @Test func `commands are shown in blocks that are run`() throws {
         for document in try Document.all() {
             for block in document.blocks where block.language != "console" {
