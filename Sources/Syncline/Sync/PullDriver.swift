@@ -6,22 +6,78 @@ import SynclineCore
 struct PullDriver {
     let database: SyncDatabase
     let channel: ServerChannel
+    let retries: Int
+    let reconciles: Bool
     let progress: @Sendable (SyncProgress) -> Void
 
-    func run(_ query: PullQuery, retries: Int, reconciles: Bool) async throws(SyncError) -> PullReport {
-        var machine = try PullMachine(query, from: cursor(query), retries: retries)
+    func run(_ query: PullQuery) async throws(SyncError) -> PullReport {
+        let cursor = try cursor(query)
         var report = PullReport()
+        if query.queryID != nil, cursor?.change != nil || channel.capabilities.contains(.changes) {
+            if try await readChanges(query, from: cursor, &report) { return report }
+            // Another server, which has none: nothing that is known of this one holds.
+            try await readByTime(query, from: nil, reconciles: reconciles || cursor != nil, &report)
+        } else if try await !readByTime(query, from: cursor, reconciles: reconciles, &report) {
+            _ = try await readChanges(query, from: cursor, &report)
+        }
+        return report
+    }
+
+    /// False if the server turned out to tell changes, and nothing was read.
+    @discardableResult
+    private func readByTime(
+        _ query: PullQuery, from cursor: CursorState?, reconciles: Bool, _ report: inout PullReport
+    ) async throws(SyncError) -> Bool {
+        var machine = try PullMachine(query, from: cursor, retries: retries)
+        guard try await read(&machine, query, &report) else { return false }
+        if reconciles, report.reason == nil { try await reconcile(query, clearing: nil, &report) }
+        return true
+    }
+
+    /// False if the server turned out to tell no changes, and nothing was read.
+    private func readChanges(
+        _ query: PullQuery, from cursor: CursorState?, _ report: inout PullReport
+    ) async throws(SyncError) -> Bool {
+        var machine = try ChangesMachine(query, from: cursor, retries: retries)
+        guard try await read(&machine, query, &report) else { return false }
+        if reconciles || machine.isAuditDue, report.reason == nil {
+            try await reconcile(query, clearing: machine.cursor, &report)
+        }
+        return true
+    }
+
+    /// Reads page by page to the end; false if the server is to be read in the other way.
+    private func read(
+        _ machine: inout some PullReading, _ query: PullQuery, _ report: inout PullReport
+    ) async throws(SyncError) -> Bool {
         var action = await converse(&machine, machine.start())
         while case .store(let rows, let cursor) = action {
-            try await store(rows.map(\.pulled), query, cursor, isAudit: false, &report)
+            let lookedUp = try await lookUp(rows, query, &report)
+            if report.reason != nil { break }
+            try await store(rows, lookedUp: lookedUp, query, cursor, isAudit: false, &report)
             progress(.pulling(table: query.table, received: machine.received, total: machine.total))
             action = await converse(&machine, machine.stored())
         }
-        report.requests = machine.requests
+        report.requests += machine.requests
         report.received = machine.received
+        report.reason = report.reason ?? machine.stop
+        if case .turn = action { return false }
+        return true
+    }
+
+    /// Rows that left the view and can't go as they are known here, as the server has them now.
+    private func lookUp(
+        _ rows: [ServerRow], _ query: PullQuery, _ report: inout PullReport
+    ) async throws(SyncError) -> [String: ServerRow] {
+        guard rows.contains(where: \.hasLeft) else { return [:] }
+        let unclear = try inAppWords { () throws(StateError) in
+            try Departure(database.reader, query, rows).unclear
+        }
+        var machine = LookUpMachine(query.table, unclear, retries: retries)
+        _ = await converse(&machine, machine.ask())
+        report.requests += machine.requests
         report.reason = machine.stop
-        if reconciles, machine.stop == nil { try await reconcile(query, retries: retries, &report) }
-        return report
+        return machine.rows
     }
 
     /// Does what a machine wants of the server until it wants something else.
@@ -31,7 +87,7 @@ struct PullDriver {
             switch action {
             case .ask(let request):
                 do throws(NetworkFailure) {
-                    action = machine.handle(try await channel.send(.list(request)))
+                    action = machine.handle(try await channel.send(request))
                 } catch {
                     action = machine.fail(PushMachine.error(of: error))
                 }
@@ -40,7 +96,7 @@ struct PullDriver {
                 action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
             case .refreshCredentials:
                 action = await channel.renewToken() ? machine.ask() : machine.fail(PushMachine.unauthorized(nil))
-            case .store, .finish: return action
+            case .store, .turn, .finish: return action
             }
         }
     }
@@ -59,9 +115,14 @@ struct PullDriver {
 
     /// One event: what is new in the page, and the cursor. Rows that are known cost nothing.
     private func store(
-        _ rows: [PulledRow], _ query: PullQuery, _ cursor: CursorState?, isAudit: Bool, _ report: inout PullReport
+        _ rows: [ServerRow], lookedUp: [String: ServerRow] = [:], _ query: PullQuery, _ cursor: CursorState?,
+        isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
         let effect = try await database.perform(.durable) { engine throws(SyncError) in
+            // Decided on the state that the page is folded into.
+            let rows = try inAppWords { () throws(StateError) in
+                try Departure(engine.reader, query, rows, lookedUp: lookedUp).rows
+            }
             var moved = cursor
             if let queryID = query.queryID, let cursor {
                 var known = try inAppWords { () throws(StateError) in
@@ -80,7 +141,10 @@ struct PullDriver {
         report.conflicts += effect.conflicts
     }
 
-    private func reconcile(_ query: PullQuery, retries: Int, _ report: inout PullReport) async throws(SyncError) {
+    /// Finds rows that are gone without a word; the cursor then stands for all of it.
+    private func reconcile(
+        _ query: PullQuery, clearing cursor: CursorState?, _ report: inout PullReport
+    ) async throws(SyncError) {
         var machine = AuditMachine(query, retries: retries)
         _ = await converse(&machine, machine.ask())
         report.requests += machine.requests
@@ -91,8 +155,11 @@ struct PullDriver {
             try Audit(database.reader, query, found: found).gone
         }
         for part in stride(from: 0, to: gone.count, by: 1000) {
-            let rows = gone[part..<min(part + 1000, gone.count)].map { PulledRow(id: $0, row: nil) }
+            let rows = gone[part..<min(part + 1000, gone.count)].map { ServerRow.gone($0) }
             try await store(rows, query, nil, isAudit: true, &report)
         }
+        guard var cursor, cursor.isAuditDue else { return }
+        cursor.isAuditDue = false
+        try await store([], query, cursor, isAudit: true, &report)
     }
 }

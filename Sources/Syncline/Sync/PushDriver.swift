@@ -23,7 +23,7 @@ struct PushDriver {
                     if case .store(let storing) = action {
                         storings.append(storing)
                     } else {
-                        group.addTask { [await perform(action)] }
+                        group.addTask { await perform(action) }
                     }
                 }
                 if !storings.isEmpty { group.addTask { [storings] in await store(storings) } }
@@ -49,21 +49,29 @@ struct PushDriver {
         var warning: String?
     }
 
-    private func perform(_ action: PushMachine.Action) async -> Outcome {
+    private func perform(_ action: PushMachine.Action) async -> [Outcome] {
         switch action {
-        case .store(let storing): return await store([storing])[0]
+        case .store(let storing): return await store([storing])
         case .send(let index, let request):
-            if Task.isCancelled { return Outcome(input: .cancelled(index)) }
-            do throws(NetworkFailure) {
-                return Outcome(input: .replied(index, try await channel.send(request)))
-            } catch {
-                return Outcome(input: .failed(index, error))
-            }
+            return await send([index], request) { .replied(index, $0) }
+        case .sendTogether(let indices, let requests):
+            return await send(indices, .batch(requests)) { .repliedTogether(indices, $0) }
         case .wait(let index, let attempt, let after):
             let isOver = await database.wait(attempt: attempt, after)
-            return Outcome(input: isOver ? .waited(index) : .cancelled(index))
+            return [Outcome(input: isOver ? .waited(index) : .cancelled(index))]
         case .refreshCredentials:
-            return Outcome(input: .refreshed(await channel.renewToken()))
+            return [Outcome(input: .refreshed(await channel.renewToken()))]
+        }
+    }
+
+    private func send(
+        _ indices: [Int], _ request: ServerRequest, _ replied: (ServerReply) -> PushMachine.Input
+    ) async -> [Outcome] {
+        if Task.isCancelled { return indices.map { Outcome(input: .cancelled($0)) } }
+        do throws(NetworkFailure) {
+            return [Outcome(input: replied(try await channel.send(request)))]
+        } catch {
+            return indices.map { Outcome(input: .failed($0, error)) }
         }
     }
 

@@ -15,6 +15,7 @@ final class ServerChannel: Sendable {
     private struct Known {
         var token: String??
         var headers: [HTTPHeader]?
+        var capabilities: ServerCapabilities = []
     }
 
     /// What a request carries.
@@ -38,8 +39,14 @@ final class ServerChannel: Sendable {
         } catch {
             throw .refused(error.description)
         }
-        return codec.reply(try await transport.send(message), to: request)
+        let reply = codec.reply(try await transport.send(message), to: request)
+        // What stands before a server answers for it when it is down, and knows nothing of it.
+        if reply.status < 500 { known.withLock { $0.capabilities = reply.capabilities } }
+        return reply
     }
+
+    /// What the server can do, as its latest answer said.
+    var capabilities: ServerCapabilities { known.withLock { $0.capabilities } }
 
     /// Sends a request as it is, and once more with another token if the first was refused.
     func exchange(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {

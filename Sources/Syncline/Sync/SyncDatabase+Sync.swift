@@ -13,6 +13,9 @@ public struct PushSettings: Sendable {
     public var policy = ConflictPolicy.fail
     /// How many operations on different rows may be on their way at once.
     public var concurrency = 1
+    /// How many operations go in one request where the server takes several; 1 for one at a time. Such requests go one
+    /// behind the other, whatever the concurrency.
+    public var batchSize = 100
     /// How often an operation is tried again when the server is busy or broken.
     public var retries = 3
 
@@ -69,6 +72,8 @@ extension SyncDatabase {
         options.policy = settings.policy
         options.concurrency = settings.concurrency
         options.retries = settings.retries
+        options.batchSize = settings.batchSize
+        options.takesBatches = channel.capabilities.contains(.batch)
         let driver = PushDriver(database: self, channel: channel, server: server, progress: progress)
         return try await driver.run(plan, options)
     }
@@ -123,7 +128,9 @@ extension SyncDatabase {
         query.pageSize = settings.pageSize ?? (server == .zumo2 ? 50 : 100)
         query.overlap = settings.overlap
         try query.check(for: server)
-        let driver = PullDriver(database: self, channel: channel, progress: progress)
+        let driver = PullDriver(
+            database: self, channel: channel, retries: settings.retries, reconciles: settings.reconciles,
+            progress: progress)
         _ = try driver.cursor(query)
         var report = PullReport()
         report.reason = PushMachine.error(of: .cancelled)
@@ -138,7 +145,7 @@ extension SyncDatabase {
                 return report
             }
         }
-        return try await driver.run(query, retries: settings.retries, reconciles: settings.reconciles)
+        return try await driver.run(query)
     }
 
     // MARK: Decisions

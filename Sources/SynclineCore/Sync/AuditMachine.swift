@@ -22,12 +22,13 @@ package struct AuditMachine: ListReading {
         request.order = [Query.Key("id")]
         request.top = query.pageSize
         request.select = ["id", "deleted"]
-        return .ask(request)
+        return .ask(.list(request))
     }
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         switch gate.pass(reply) {
-        case .list(let list):
+        case .answer(let content):
+            guard case .list(let list) = content else { return fail(content.isNoList) }
             for row in list.rows where !row.isDeleted { ids.insert(row.id) }
             let isAll = list.count.map { $0 <= list.rows.count } ?? false
             guard let end = list.rows.last?.id, !isAll else { return .finish }
@@ -44,30 +45,5 @@ package struct AuditMachine: ListReading {
     package mutating func fail(_ error: SyncError) -> ListAction {
         stop = error
         return .finish
-    }
-}
-
-/// Which rows of a table an audit removes: those that match the query, have nothing pending, were not found, and belong to
-/// no other query.
-package struct Audit {
-    package private(set) var gone: [String] = []
-
-    package init(_ reader: StateReader, _ query: PullQuery, found: Set<String>) throws(StateError) {
-        let found = try reader.idComparison == .exact ? found : Set(found.map { $0.lowercased() })
-        let ignoresCase = try reader.idComparison == .ignoreCase
-        var others: [Expression?] = []
-        for cursor in try reader.cursors() where cursor.table == query.table && cursor.queryID != query.queryID {
-            others.append(cursor.state.query.isEmpty ? nil : try? Expression(parsing: cursor.state.query))
-        }
-        try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
-            guard let base = entry.base, entry.pending == nil, !found.contains(ignoresCase ? id.lowercased() : id)
-            else { return }
-            func matches(_ filter: Expression?) -> Bool {
-                guard let filter else { return true }
-                return base.withView { view in Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) }
-                }
-            }
-            if matches(query.filter), !others.contains(where: matches) { gone.append(id) }
-        }
     }
 }

@@ -14,6 +14,21 @@ package enum ServerRequest: Hashable, Sendable {
     case write(WriteRequest)
     case row(table: String, id: String)
     case list(ListRequest)
+    case changes(ChangesRequest)
+    /// Several writes in one request; each has a reply of its own.
+    case batch([WriteRequest])
+}
+
+/// What a server can do beyond its protocol, as every answer of it says.
+package struct ServerCapabilities: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Changes by their numbers.
+    package static let changes = ServerCapabilities(rawValue: 1)
+    /// Several writes in one request.
+    package static let batch = ServerCapabilities(rawValue: 2)
 }
 
 /// An operation on its way to the server.
@@ -63,6 +78,23 @@ package struct ListRequest: Hashable, Sendable {
     }
 }
 
+/// A page of a table's changes, in the order of their commits.
+package struct ChangesRequest: Hashable, Sendable {
+    package var table: String
+    /// The cursor behind which they begin, in the server's words; empty for the beginning.
+    package var since: String
+    /// The view: of a changed row that is not in it, only that it has left is told.
+    package var filter: Expression?
+    package var top: Int
+
+    package init(table: String, since: String, filter: Expression?, top: Int) {
+        self.table = table
+        self.since = since
+        self.filter = filter
+        self.top = top
+    }
+}
+
 /// What a server answered.
 package struct ServerReply: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
@@ -70,6 +102,9 @@ package struct ServerReply: Hashable, Sendable {
         case row(ServerRow)
         /// A list of such objects.
         case list(ServerList)
+        case changes(ServerChanges)
+        /// What became of the writes of a batch, in their order.
+        case results([ServerReply])
         /// Nothing, or nothing that can be read as either; the reason is for people.
         case unreadable(String)
     }
@@ -98,6 +133,7 @@ package struct ServerReply: Hashable, Sendable {
     package static let longestWait: Int64 = 300_000
     /// The server's words about an error, cut to a length that people read.
     package var message: String?
+    package var capabilities: ServerCapabilities = []
 
     package init(status: Int, content: Content) {
         self.status = status
@@ -111,6 +147,8 @@ package struct ServerRow: Hashable, Sendable {
     /// All its columns, system columns too, in the order they came; dates only in system columns.
     package var columns: Row
     package var isDeleted: Bool
+    /// It is there and matches the filter no longer: of its columns only the version is told.
+    package var hasLeft = false
     /// The millisecond it was last changed in, where it says.
     package var moment: Int64?
 
@@ -127,6 +165,11 @@ package struct ServerRow: Hashable, Sendable {
     }
 }
 
+extension ServerRow {
+    /// A row that is not there.
+    package static func gone(_ id: String) -> ServerRow { ServerRow(id: id, columns: .empty, isDeleted: true) }
+}
+
 package struct ServerList: Hashable, Sendable {
     package var rows: [ServerRow]
     /// How many rows match in all, where the server says.
@@ -138,6 +181,20 @@ package struct ServerList: Hashable, Sendable {
     package init(rows: [ServerRow], count: Int?) {
         self.rows = rows
         self.count = count
+    }
+}
+
+package struct ServerChanges: Hashable, Sendable {
+    package var rows: [ServerRow]
+    /// Where to go on.
+    package var cursor: String
+    /// Whether there is more already.
+    package var hasMore: Bool
+
+    package init(rows: [ServerRow], cursor: String, hasMore: Bool) {
+        self.rows = rows
+        self.cursor = cursor
+        self.hasMore = hasMore
     }
 }
 

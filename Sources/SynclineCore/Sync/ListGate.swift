@@ -3,11 +3,13 @@
 
 /// What a reader of lists wants done.
 package enum ListAction: Sendable {
-    case ask(ListRequest)
+    case ask(ServerRequest)
     case wait(attempt: Int, ServerReply.RetryAfter?)
     case refreshCredentials
     /// A page is to be stored, with where the query stands after it.
     case store([ServerRow], CursorState?)
+    /// The server is to be read in the other of the two ways, by changes or by time.
+    case turn
     case finish
 }
 
@@ -17,11 +19,24 @@ package protocol ListReading: Sendable {
     mutating func ask() -> ListAction
     mutating func handle(_ reply: ServerReply) -> ListAction
     mutating func fail(_ error: SyncError) -> ListAction
+    /// Why it stopped before it was done.
+    var stop: SyncError? { get }
+    var requests: Int { get }
+}
+
+/// One that keeps what it reads.
+package protocol PullReading: ListReading {
+    var received: Int { get }
+    /// How many rows the server says there are, of those asked for.
+    var total: Int? { get }
+    mutating func start() -> ListAction
+    /// The page is stored.
+    mutating func stored() -> ListAction
 }
 
 struct ListGate: Sendable {
     enum Passage: Sendable {
-        case list(ServerList)
+        case answer(ServerReply.Content)
         case wait(attempt: Int, ServerReply.RetryAfter?)
         case refreshCredentials
         case stop(SyncError)
@@ -39,13 +54,7 @@ struct ListGate: Sendable {
         switch reply.status {
         case 200:
             attempts = 0
-            guard case .list(let list) = reply.content else {
-                return .stop(
-                    SyncError(
-                        .serverError, "the answer to a list is not one: \(reply.content.reason)",
-                        hint: "Is it the right backend, and the protocol it speaks? Nothing is lost."))
-            }
-            return .list(list)
+            return .answer(reply.content)
         case 401:
             guard !hasRefreshed else { return .stop(PushMachine.unauthorized(reply)) }
             hasRefreshed = true
@@ -63,11 +72,16 @@ struct ListGate: Sendable {
 }
 
 extension ServerReply.Content {
-    fileprivate var reason: String {
-        switch self {
-        case .row: "it is a row"
-        case .list: "it is a list"
-        case .unreadable(let reason): reason
-        }
+    /// What is said where a list was asked for and this is none.
+    var isNoList: SyncError {
+        let reason =
+            switch self {
+            case .row: "it is a row"
+            case .list, .changes, .results: "it answers something else"
+            case .unreadable(let reason): reason
+            }
+        return SyncError(
+            .serverError, "the answer to a list is not one: \(reason)",
+            hint: "Is it the right backend, and the protocol it speaks? Nothing is lost.")
     }
 }

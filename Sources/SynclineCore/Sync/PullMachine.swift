@@ -2,7 +2,7 @@
 // it goes by time and not by offset: a window that begins with a millisecond, and where a page lies in one millisecond
 // whole, that millisecond by id. The newest millisecond is read again the next time.
 
-package struct PullMachine: ListReading {
+package struct PullMachine: PullReading {
     /// How the next page is found.
     private enum Place: Hashable {
         /// From a millisecond on, or from the beginning, by time.
@@ -17,7 +17,6 @@ package struct PullMachine: ListReading {
     package private(set) var stop: SyncError?
     package private(set) var requests = 0
     package private(set) var received = 0
-    /// How many rows the server says there are, of those asked for.
     package private(set) var total: Int?
     private var gate: ListGate
     private let canonicalText: String
@@ -60,7 +59,7 @@ package struct PullMachine: ListReading {
 
     package mutating func ask() -> ListAction {
         requests += 1
-        return .ask(request)
+        return .ask(.list(request))
     }
 
     private var request: ListRequest {
@@ -94,8 +93,13 @@ package struct PullMachine: ListReading {
     // MARK: Answers
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
+        // Nothing is taken of it: by changes, the same rows come with a cursor that no clock can mislead.
+        if requests == 1, reply.status == 200, query.queryID != nil, reply.capabilities.contains(.changes) {
+            return .turn
+        }
         switch gate.pass(reply) {
-        case .list(let list):
+        case .answer(let content):
+            guard case .list(let list) = content else { return end(content.isNoList) }
             if serverStart == nil { serverStart = reply.date?.milliseconds }
             received += list.rows.count
             return take(list)
@@ -107,7 +111,6 @@ package struct PullMachine: ListReading {
 
     package mutating func fail(_ error: SyncError) -> ListAction { end(error) }
 
-    /// The page is stored.
     package mutating func stored() -> ListAction {
         isFinished ? .finish : ask()
     }

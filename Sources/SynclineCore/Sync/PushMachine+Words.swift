@@ -5,6 +5,8 @@ extension PushMachine {
         /// The operation as it is stored, once it is sure to be sent as it is.
         case frozen(Int, Freezing)
         case replied(Int, ServerReply)
+        /// The answer to writes that were sent together.
+        case repliedTogether([Int], ServerReply)
         case failed(Int, NetworkFailure)
         /// An answer is stored; the conflict it made, if it made one.
         case recorded(Int, Conflict?, hasBase: Bool)
@@ -29,6 +31,7 @@ extension PushMachine {
     package enum Action: Sendable {
         case store(Storing)
         case send(Int, ServerRequest)
+        case sendTogether([Int], [WriteRequest])
         case wait(Int, attempt: Int, ServerReply.RetryAfter?)
         case refreshCredentials
     }

@@ -8,6 +8,12 @@ package struct PushOptions: Sendable {
     package var concurrency = 1
     /// How often an operation is tried again after a 408, 429 or 5xx.
     package var retries = 3
+    /// How many operations go in one request, where the server takes several.
+    package var batchSize = 100
+    /// About how many bytes go in one request.
+    package var batchBytes = 256 << 10
+    /// Whether the server is known to take several.
+    package var takesBatches = false
     /// How often a policy may rebase one operation.
     static let rebaseLimit = 4
 
@@ -35,17 +41,19 @@ package struct PushMachine: Sendable {
         var isWaitingForCredentials = false
     }
 
-    package private(set) var items: [Item]
+    package internal(set) var items: [Item]
     /// Why the push stopped.
     package private(set) var stop: SyncError?
-    private let options: PushOptions
+    let options: PushOptions
     private let ids: IDComparison
     private var isRefreshing = false
     private var hasRefreshed = false
     /// The first item that may not be finished.
     private var front = 0
     /// Those that are on their way.
-    private var active: Set<Int> = []
+    private(set) var active: Set<Int> = []
+    /// What is ready to be sent, and with what.
+    var departures: PushDepartures
     /// Those whose answer is being stored: the next may be sent meanwhile.
     private var settling: Set<Int> = []
     /// How many operations are done with.
@@ -56,6 +64,7 @@ package struct PushMachine: Sendable {
     package init(_ plan: [PlannedOperation], ids: IDComparison, _ options: PushOptions) {
         self.options = options
         self.ids = ids
+        departures = PushDepartures(takesBatches: options.takesBatches && options.batchSize > 1)
         var blocked: [[UInt8]: String] = [:]
         var latest: [[UInt8]: Int] = [:]
         for (index, operation) in plan.enumerated() where operation.isOneOfSeveral {
@@ -81,7 +90,7 @@ package struct PushMachine: Sendable {
         }
     }
 
-    package mutating func start() -> [Action] { next() }
+    package mutating func start() -> [Action] { next() + depart() }
 
     /// The keys of the rows whose operations are being sent, or whose answers are being stored.
     package var rowsOnTheirWay: Set<[UInt8]> {
@@ -91,18 +100,28 @@ package struct PushMachine: Sendable {
     // MARK: What happened
 
     package mutating func handle(_ input: Input) -> [Action] {
+        let actions = decide(input)
+        return actions + depart()
+    }
+
+    private mutating func decide(_ input: Input) -> [Action] {
+        if case .frozen(let index, _) = input { departures.freezing.remove(index) }
         switch input {
         case .frozen(let index, .ready(let request)):
             items[index].request = request
             if stop != nil { return giveUp(index) }
-            return [.send(index, .write(request))]
+            departures.prepare(index)
+            return []
         case .frozen(let index, .nothing):
             items[index].report.outcome = .done
             return finish(index)
         case .frozen(let index, .blocked(let conflict)):
             return block(index, conflict)
         case .replied(let index, let reply):
+            departures.learn(from: reply, options)
             return judge(index, reply)
+        case .repliedTogether(let indices, let reply):
+            return judge(indices, reply)
         case .failed(let index, let failure):
             if items[index].fetchingAfter == nil { items[index].mayHaveArrived = true }
             return end(index, PushMachine.error(of: failure))
@@ -112,6 +131,7 @@ package struct PushMachine: Sendable {
             guard items[index].report.outcome != .done, stop == nil else { return finish(index) }
             return [freeze(index)]
         case .waited(let index):
+            if departures.endWait(index) { return [] }
             if stop != nil { return giveUp(index) }
             return resend(index)
         case .cancelled(let index):
@@ -125,6 +145,7 @@ package struct PushMachine: Sendable {
                 items[index].report.outcome = .pending
                 items[index].report.code = error.code.rawValue
             }
+            departures.clear()
             return []
         }
     }
@@ -139,7 +160,7 @@ package struct PushMachine: Sendable {
         }
     }
 
-    private mutating func judge(_ index: Int, _ reply: ServerReply) -> [Action] {
+    mutating func judge(_ index: Int, _ reply: ServerReply) -> [Action] {
         guard let request = items[index].request else { return [] }
         let judge = WriteJudge(request, ids: ids)
         let verdict: Verdict
@@ -188,6 +209,7 @@ package struct PushMachine: Sendable {
             else {
                 return end(index, PushMachine.error(of: reply))
             }
+            if departures.wait(index, attempt: items[index].attempts, reply.retryAfter) { return [] }
             return [.wait(index, attempt: items[index].attempts, reply.retryAfter)]
         case .unknown(let reason):
             return end(index, SyncError(.serverError, reason, hint: "Nothing is lost: push again later."))
@@ -231,8 +253,9 @@ package struct PushMachine: Sendable {
 
     private mutating func resend(_ index: Int) -> [Action] {
         guard let request = items[index].request else { return [] }
-        let isFetching = items[index].fetchingAfter != nil
-        return [.send(index, isFetching ? .row(table: request.table, id: request.id) : .write(request))]
+        if items[index].fetchingAfter != nil { return [.send(index, .row(table: request.table, id: request.id))] }
+        departures.prepare(index)
+        return []
     }
 
     // MARK: Conflicts
@@ -276,7 +299,7 @@ package struct PushMachine: Sendable {
         return giveUp(index)
     }
 
-    private mutating func giveUp(_ index: Int) -> [Action] {
+    mutating func giveUp(_ index: Int) -> [Action] {
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
         guard let request = items[index].request, !items[index].mayHaveArrived else { return finish(index) }
@@ -288,6 +311,7 @@ package struct PushMachine: Sendable {
 
     private mutating func finish(_ index: Int) -> [Action] {
         active.remove(index)
+        departures.remove(index)
         settling.remove(index)
         items[index].isFinished = true
         finishedCount += 1
@@ -297,6 +321,7 @@ package struct PushMachine: Sendable {
     /// The fate of an operation is known: while it is stored, the next may begin.
     private mutating func settle(_ index: Int, _ answer: Answer) -> [Action] {
         active.remove(index)
+        departures.remove(index)
         settling.insert(index)
         return [record(index, answer)] + next()
     }
@@ -305,7 +330,8 @@ package struct PushMachine: Sendable {
         .store(.record(index, answer, items[index].operation))
     }
 
-    private func freeze(_ index: Int) -> Action {
+    private mutating func freeze(_ index: Int) -> Action {
+        departures.freezing.insert(index)
         let item = items[index]
         return .store(.freeze(index, item.operation, position: item.position, through: item.through))
     }
@@ -319,15 +345,19 @@ package struct PushMachine: Sendable {
             }
             return []
         }
+        // What goes together also ends together, so that the order of the plan is kept from one request to the next.
+        if departures.takesBatches, !active.isEmpty { return [] }
+        let limit = departures.takesBatches ? options.batchSize : max(1, options.concurrency)
         var actions: [Action] = []
         var index = front
-        while active.count < max(1, options.concurrency), index < items.count {
+        while active.count < limit, index < items.count {
             defer { index += 1 }
             guard !items[index].isFinished, !isUnderWay(index) else { continue }
             switch blocker(of: index) {
             case .free:
                 active.insert(index)
                 actions.append(freeze(index))
+            case .waits where departures.takesBatches: return actions
             case .waits: continue
             case .never(let code):
                 items[index].report.code = code

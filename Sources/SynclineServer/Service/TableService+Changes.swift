@@ -37,8 +37,11 @@ extension TableService {
             cursor.change = last.number
             cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
         }
+        // Who begins with nothing has nothing that could have left before.
+        let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0
+        let told = outcome.changes.filter { $0.isInView || $0.number > begin }
         return TableAnswer(spoken).changes(
-            outcome.changes.lazy.map { ($0.row, $0.isInView) },
+            told.lazy.map { ($0.row, $0.isInView) },
             cursor: cursor,
             end: ChangeCursor(epoch: mark.epoch, change: mark.change), hasMore: outcome.hasMore)
     }

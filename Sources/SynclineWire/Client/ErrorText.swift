@@ -17,7 +17,12 @@ enum ErrorText {
         } else {
             raw = plain(String(decoding: body.prefix(bodyLimit), as: UTF8.self))
         }
-        let line = oneLine(raw)
+        return cut(raw)
+    }
+
+    /// Words that came by themselves.
+    static func cut(_ text: String) -> String? {
+        let line = oneLine(text)
         return line.isEmpty ? nil : line
     }
 

@@ -10,6 +10,7 @@ extension WireCodec {
         reply.etag = response.headers.value("ETag").flatMap(EntityTag.version)
         reply.date = response.headers.value("Date").flatMap(HTTPDate.instant)
         reply.retryAfter = response.headers.value("Retry-After").flatMap(WireCodec.retryAfter)
+        reply.capabilities = ServerCapabilities(words: response.headers.value(WireHeader.capabilities) ?? "")
         let isGood = (200...299).contains(response.status)
         if !response.body.isEmpty {
             do throws(JSONError) {
@@ -21,6 +22,16 @@ extension WireCodec {
         if case .list(var list) = reply.content, list.next == nil, let link = response.headers.value("Link") {
             list.next = NextLink.parameters(header: link)
             reply.content = .list(list)
+        }
+        if case .results(let results) = reply.content {
+            // What is said of the request holds for each of its writes.
+            reply.content = .results(
+                results.map { result in
+                    var result = result
+                    (result.date, result.retryAfter) = (reply.date, reply.retryAfter)
+                    result.capabilities = reply.capabilities
+                    return result
+                })
         }
         if case .unreadable = reply.content, !isGood { reply.message = ErrorText.message(response.body) }
         return reply
@@ -39,14 +50,34 @@ extension WireCodec {
         _ body: [UInt8], _ request: ServerRequest, _ etag: String?, _ isGood: Bool
     ) throws(JSONError) -> ServerReply.Content {
         try body.withScanner { scanner throws(JSONError) in
-            if case .list = request {
+            switch request {
+            case .list, .changes, .batch:
                 guard isGood else { return .unreadable("the answer is no list") }
-                return .list(try RowListReader.list(&scanner))
+                switch request {
+                case .changes: return .changes(try RowListReader.changes(&scanner))
+                case .batch: return .results(try RowListReader.results(&scanner))
+                default: return .list(try RowListReader.list(&scanner))
+                }
+            case .write, .row: break
             }
             var row = try RowListReader.serverRow(&scanner)
             try scanner.finish()
             if let etag { row.columns = row.columns.setting("version", .string(etag)) }
             return .row(row)
+        }
+    }
+}
+
+extension ServerCapabilities {
+    /// Those that are known here, of the words of a header.
+    fileprivate init(words: String) {
+        self = []
+        for word in words.split(separator: ",") {
+            switch word.trimmed.lowercased() {
+            case "changes": insert(.changes)
+            case "batch": insert(.batch)
+            default: break
+            }
         }
     }
 }

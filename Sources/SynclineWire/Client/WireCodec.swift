@@ -34,6 +34,8 @@ package struct WireCodec: Sendable {
                 request.query = try parameters(list)
             }
             return request
+        case .changes(let changes): return try self.request(changes)
+        case .batch(let writes): return batch(writes)
         }
     }
 
@@ -102,7 +104,50 @@ package struct WireCodec: Sendable {
         return writer.bytes
     }
 
+    private func batch(_ writes: [WriteRequest]) -> HTTPRequest {
+        var request = HTTPRequest("POST", tables + "/$batch")
+        var writer = JSONWriter()
+        writer.raw(#"{"operations":["#)
+        for (index, write) in writes.enumerated() {
+            writer.raw(index == 0 ? "{" : ",{")
+            let operation =
+                switch write.kind {
+                case .insert: "insert"
+                case .update: serverProtocol == .zumo2 ? "update" : "replace"
+                case .delete: "delete"
+                }
+            writer.raw(#""operation":"\#(operation)","table":"#)
+            writer.write(.string(write.table))
+            writer.raw(#","id":"#)
+            writer.write(.string(write.id))
+            if write.kind != .delete {
+                writer.raw(#","item":"#)
+                writer.write(row: write.body, id: nil)
+            }
+            if let version = write.version, write.kind != .insert {
+                writer.raw(#","ifMatch":"#)
+                writer.write(.string(version))
+            }
+            writer.raw(#","operationId":"#)
+            writer.write(.string(write.operationID))
+            writer.raw("}")
+        }
+        writer.raw("]}")
+        request.body = writer.bytes
+        request.headers = [HTTPHeader("Content-Type", "application/json")]
+        return request
+    }
+
     // MARK: Lists
+
+    private func request(_ changes: ChangesRequest) throws(UnsupportedPredicate) -> HTTPRequest {
+        var request = at("GET", changes.table, "changes")
+        request.query = [HTTPHeader("since", changes.since), HTTPHeader("$top", String(changes.top))]
+        if let filter = changes.filter {
+            request.query.append(HTTPHeader("$filter", try filter.text(for: serverProtocol)))
+        }
+        return request
+    }
 
     private func parameters(_ list: ListRequest) throws(UnsupportedPredicate) -> [HTTPHeader] {
         var parameters: [HTTPHeader] = []

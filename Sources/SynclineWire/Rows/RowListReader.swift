@@ -34,7 +34,7 @@ enum RowListReader {
         return list
     }
 
-    private static func rows(_ scanner: inout JSONScanner) throws(JSONError) -> [ServerRow] {
+    static func rows(_ scanner: inout JSONScanner) throws(JSONError) -> [ServerRow] {
         let token = try scanner.peek()
         guard token == .array else { throw scanner.error(.wrongShape("the rows must be an array")) }
         var reader = RowReader()

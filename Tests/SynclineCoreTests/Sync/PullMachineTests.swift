@@ -23,7 +23,7 @@ private struct Reader {
         var stored = 0
         while true {
             switch action {
-            case .ask(let request):
+            case .ask(.list(let request)):
                 requests += 1
                 try #require(requests < 2000, "it goes on for ever")
                 server.tick()
@@ -42,7 +42,7 @@ private struct Reader {
                 }
                 stored += 1
                 action = machine.stored()
-            case .wait, .refreshCredentials: return SyncError(.internalError, "the server is well")
+            case .ask, .wait, .refreshCredentials, .turn: return SyncError(.internalError, "the server is well")
             case .finish: return machine.stop
             }
         }
@@ -178,7 +178,7 @@ private struct Reader {
                 let list = ServerList(rows: pages[number / 2 % pages.count], count: count)
                 action = machine.handle(ServerReply(status: 200, content: .list(list)))
             case .store: action = machine.stored()
-            case .wait, .refreshCredentials, .finish: return machine.stop
+            case .wait, .refreshCredentials, .turn, .finish: return machine.stop
             }
         }
         Issue.record("it goes on for ever")

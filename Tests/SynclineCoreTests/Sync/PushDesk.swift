@@ -6,6 +6,8 @@ struct PushDesk {
     var machine: PushMachine
     /// Requests that wait for an answer, in the order they were sent.
     private(set) var waiting: [(index: Int, request: ServerRequest)] = []
+    /// Writes that were sent together and wait for an answer.
+    private(set) var together: [(indices: [Int], requests: [WriteRequest])] = []
     private(set) var sent: [String] = []
     private(set) var recorded: [Answer.Outcome] = []
     private(set) var resolutions: [Resolution] = []
@@ -60,8 +62,11 @@ struct PushDesk {
                 switch request {
                 case .write(let write): sent.append("\(write.kind) \(write.id)")
                 case .row(_, let id): sent.append("get \(id)")
-                case .list: sent.append("list")
+                case .list, .changes, .batch: sent.append("list")
                 }
+            case .sendTogether(let indices, let requests):
+                together.append((indices, requests))
+                sent.append("together " + requests.map(\.id).joined(separator: " "))
             case .store(.record(let index, let answer, _)):
                 recorded.append(answer.outcome)
                 var conflict: Conflict?
@@ -105,6 +110,17 @@ struct PushDesk {
     mutating func fail(_ failure: NetworkFailure, at place: Int = 0) {
         let (index, _) = waiting.remove(at: place)
         perform(machine.handle(.failed(index, failure)))
+    }
+
+    /// Answers what went together.
+    mutating func answerTogether(_ reply: ServerReply) {
+        let (indices, _) = together.removeFirst()
+        perform(machine.handle(.repliedTogether(indices, reply)))
+    }
+
+    mutating func failTogether(_ failure: NetworkFailure) {
+        let (indices, _) = together.removeFirst()
+        for index in indices { perform(machine.handle(.failed(index, failure))) }
     }
 
     mutating func cancel(at place: Int = 0) {

@@ -207,6 +207,8 @@ import Testing
         let first = try epoch(renewed: false)
         #expect(try epoch(renewed: false) == first)
         #expect(try epoch(renewed: true) != first)
+        let mark = try SQLStore(database, settings.tables, surroundings).mark()
+        #expect(mark.change >= 1 << 40, "no number of before is given again")
         withExtendedLifetime(keeper) {}
     }
 

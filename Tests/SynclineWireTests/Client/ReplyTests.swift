@@ -264,4 +264,69 @@ struct ReplyTests {
         #expect(long.count <= 302 && long.hasSuffix("…"))
         #expect(reply(bytes: [0xff, 0x41], status: 500).message == "\u{fffd}A")
     }
+
+    @Test("a page of changes, with rows that left")
+    func changes() {
+        func reply(_ body: String, _ status: Int = 200) -> ServerReply {
+            var response = HTTPResponse(status: status)
+            response.headers = [HTTPHeader("X-Syncline-Capabilities", "batch, Changes ,events")]
+            response.body = Array(body.utf8)
+            return WireCodec(.zumo2).reply(
+                response, to: .changes(ChangesRequest(table: "t", since: "", filter: nil, top: 5)))
+        }
+        let good = reply(
+            #"{"items":[{"id":"a","left":true,"updatedAt":"2026-01-01T00:00:00Z","version":"1","deleted":false},"#
+                + #"{"id":"b","version":"2","left":true},{"id":"c","version":"3","deleted":true}],"#
+                + #""cursor":"e.3","end":"e.9","hasMore":true,"more":[{}]}"#)
+        #expect(good.capabilities == [.batch, .changes])
+        guard case .changes(let changes) = good.content else {
+            Issue.record("\(good.content)")
+            return
+        }
+        #expect(changes.cursor == "e.3" && changes.hasMore)
+        #expect(changes.rows.map(\.hasLeft) == [false, true, false])
+        #expect(changes.rows.map(\.isDeleted) == [false, false, true])
+        for bad in [
+            "", "[]", "{}", #"{"items":[]}"#, #"{"cursor":"x"}"#, #"{"items":[],"cursor":""}"#,
+            #"{"items":{},"cursor":"x"}"#, #"{"items":[],"cursor":"x"}x"#, #"{"items":[{}],"cursor":"x"}"#,
+        ] {
+            guard case .unreadable = reply(bad).content else {
+                Issue.record("\(bad)")
+                continue
+            }
+        }
+        guard case .unreadable = reply(#"{"items":[],"cursor":"x"}"#, 410).content else {
+            Issue.record("a refusal is no page")
+            return
+        }
+    }
+
+    @Test("results of a batch are answers of their own")
+    func results() {
+        func reply(_ body: String) -> ServerReply {
+            var response = HTTPResponse(status: 200)
+            response.headers = [
+                HTTPHeader("X-Syncline-Capabilities", "batch"), HTTPHeader("Date", "Thu, 01 Jan 2026 00:00:00 GMT"),
+            ]
+            response.body = Array(body.utf8)
+            return WireCodec(.zumo2).reply(response, to: .batch([]))
+        }
+        let good = reply(
+            #"{"results":[{"status":201,"id":"a","version":"1","row":{"id":"a","version":"1"}},"#
+                + #"{"status":412,"row":{"id":"b","version":"2"},"error":"no","code":"version-conflict"},"#
+                + #"{"status":400,"error":"bad\nvalue","code":"invalid-value"}]}"#)
+        guard case .results(let results) = good.content else {
+            Issue.record("\(good.content)")
+            return
+        }
+        #expect(results.map(\.status) == [201, 412, 400])
+        #expect(results.map(\.message) == [nil, nil, "bad value"])
+        #expect(results.allSatisfy { $0.capabilities == .batch && $0.date == good.date && $0.date != nil })
+        for bad in ["{}", "[]", #"{"results":{}}"#, #"{"results":[{}]}"#, #"{"results":[{"status":1}]}"#] {
+            guard case .unreadable = reply(bad).content else {
+                Issue.record("\(bad)")
+                continue
+            }
+        }
+    }
 }

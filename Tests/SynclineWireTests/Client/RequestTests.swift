@@ -174,4 +174,41 @@ struct RequestTests {
         let found = try codec.request(.row(table: "t", id: "a/b"))
         #expect(found.target(below: "http://h") == "http://h/api/v1/t/a%2Fb")
     }
+
+    @Test("several writes in one request")
+    func batch() throws {
+        func all(_ spoken: ServerProtocol) throws -> HTTPRequest {
+            try request(
+                spoken,
+                .batch([
+                    WriteRequest(
+                        kind: .insert, table: "t", id: "a\"", body: Row([.init("n", .integer(1))]), version: "v",
+                        operationID: "O1"),
+                    WriteRequest(
+                        kind: .update, table: "u", id: "b", body: Row([.init("x", .null)]), version: "q\"",
+                        operationID: "O2"),
+                    WriteRequest(kind: .delete, table: "t", id: "c", body: .empty, version: nil, operationID: "O3"),
+                ]))
+        }
+        let old = try all(.zumo2)
+        #expect(old.line == "POST /tables/$batch" || old.line == "POST /tables/%24batch")
+        #expect(old.head.contains("Content-Type: application/json") && !old.headers.contains("If-Match"))
+        let insert = #"{"operation":"insert","table":"t","id":"a\"","item":{"n":1},"operationId":"O1"}"#
+        let change = #""table":"u","id":"b","item":{"x":null},"ifMatch":"q\"","operationId":"O2"}"#
+        let delete = #"{"operation":"delete","table":"t","id":"c","operationId":"O3"}"#
+        #expect(old.text == #"{"operations":[\#(insert),{"operation":"update",\#(change),\#(delete)]}"#)
+        let new = #"{"operations":[\#(insert),{"operation":"replace",\#(change),\#(delete)]}"#
+        #expect(try all(.datasync3).text == new)
+    }
+
+    @Test("changes behind a cursor, in either protocol's words")
+    func changes() throws {
+        let filter = try Expression(parsing: "at gt 2026-01-01T00:00:00Z")
+        let asked = ServerRequest.changes(ChangesRequest(table: "t", since: "", filter: filter, top: 7))
+        let old = try request(.zumo2, asked)
+        #expect(old.method == "GET" && old.path == "/tables/t/changes")
+        #expect(old.query.map(\.name) == ["since", "$top", "$filter"])
+        #expect(old.query.first?.value == "" && old.query.last?.value.contains("datetime") == true)
+        #expect(try request(.datasync3, asked).query.last?.value.contains("datetime") == false)
+    }
 }

@@ -40,13 +40,26 @@ enum StateSQL {
     static func begin(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
         var statement = SQLStatement(dialect, #"INSERT INTO "syncline_state" VALUES (1, \#(format), "#)
         statement.add(.text(epoch))
-        statement.add(", 0, 0, 0, 0) ON CONFLICT DO NOTHING")
+        statement.add(", ")
+        statement.add(.integer(firstChange(of: epoch)))
+        statement.add(", 0, 0, 0) ON CONFLICT DO NOTHING")
         return statement
     }
 
-    /// Makes another database of this one, to clients: what they knew of it holds no longer.
+    /// Each database counts from another place, so that one's version of a row is hardly ever also another's.
+    private static func firstChange(of epoch: String) -> Int64 {
+        (Int64(epoch.prefix(5), radix: 16) ?? 0) * changesOfAnEpoch
+    }
+
+    /// More than are ever made.
+    private static let changesOfAnEpoch: Int64 = 1 << 40
+
+    /// Makes another database of this one, to clients: what they knew of it holds no longer, and no number that they may
+    /// have seen is given again.
     static func renew(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "epoch" = "#)
+        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "change" = "change" + "#)
+        statement.add(.integer(changesOfAnEpoch))
+        statement.add(#", "epoch" = "#)
         statement.add(.text(epoch))
         return statement
     }

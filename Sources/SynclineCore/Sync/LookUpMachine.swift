@@ -1,0 +1,50 @@
+// Asks for some rows by their ids, as they are now.
+
+package struct LookUpMachine: ListReading {
+    /// The rows that are there, by id.
+    package private(set) var rows: [String: ServerRow] = [:]
+    package private(set) var stop: SyncError?
+    package private(set) var requests = 0
+    private let table: String
+    private var left: ArraySlice<String>
+    private var gate: ListGate
+
+    /// So many ids go into one filter.
+    private static let portion = 20
+
+    package init(_ table: String, _ ids: [String], retries: Int) {
+        self.table = table
+        left = ids[...]
+        gate = ListGate(retries: retries)
+    }
+
+    package mutating func ask() -> ListAction {
+        guard !left.isEmpty else { return .finish }
+        requests += 1
+        var request = ListRequest(table: table)
+        request.filter = left.prefix(Self.portion).reduce(nil) { (filter: Expression?, id) in
+            let isIt = Expression.compare(.equal, .column("id"), .literal(.string(id)))
+            return filter.map { .or($0, isIt) } ?? isIt
+        }
+        request.top = Self.portion
+        return .ask(.list(request))
+    }
+
+    package mutating func handle(_ reply: ServerReply) -> ListAction {
+        switch gate.pass(reply) {
+        case .answer(.list(let list)):
+            for row in list.rows { rows[row.id] = row }
+            left = left.dropFirst(Self.portion)
+            return ask()
+        case .answer(let content): return fail(content.isNoList)
+        case .wait(let attempt, let after): return .wait(attempt: attempt, after)
+        case .refreshCredentials: return .refreshCredentials
+        case .stop(let error): return fail(error)
+        }
+    }
+
+    package mutating func fail(_ error: SyncError) -> ListAction {
+        stop = error
+        return .finish
+    }
+}

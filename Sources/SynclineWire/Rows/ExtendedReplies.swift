@@ -1,0 +1,96 @@
+// What only this project's server answers: a page of changes, and the results of writes that were sent together.
+
+import SynclineCore
+
+extension RowListReader {
+    /// Reads the whole text of a page of changes.
+    static func changes(_ scanner: inout JSONScanner) throws(JSONError) -> ServerChanges {
+        let start = scanner.offset
+        var rows: [ServerRow]?
+        var cursor: String?
+        var hasMore = false
+        var more = try scanner.enter("{", "}")
+        while more {
+            scanner.skipSpaces()
+            let name = try scanner.string()
+            try scanner.expect(":")
+            switch name {
+            case "items": rows = try self.rows(&scanner).map(\.markedIfLeft)
+            case "cursor": if case .string(let text) = try scanner.value(depth: 1) { cursor = text }
+            case "hasMore": hasMore = try scanner.value(depth: 1) == .bool(true)
+            default: _ = try scanner.value(depth: 1)
+            }
+            more = try scanner.hasNext("}")
+        }
+        try scanner.finish()
+        guard let rows, let cursor, !cursor.isEmpty else {
+            throw scanner.error(.wrongShape("changes are rows and a cursor"), at: start)
+        }
+        return ServerChanges(rows: rows, cursor: cursor, hasMore: hasMore)
+    }
+
+    /// Reads the whole text of the answer to a batch.
+    static func results(_ scanner: inout JSONScanner) throws(JSONError) -> [ServerReply] {
+        let start = scanner.offset
+        var results: [ServerReply]?
+        var more = try scanner.enter("{", "}")
+        while more {
+            scanner.skipSpaces()
+            let name = try scanner.string()
+            try scanner.expect(":")
+            if name == "results" {
+                var list: [ServerReply] = []
+                var another = try scanner.enter("[", "]")
+                while another {
+                    list.append(try result(&scanner))
+                    another = try scanner.hasNext("]")
+                }
+                results = list
+            } else {
+                _ = try scanner.value(depth: 1)
+            }
+            more = try scanner.hasNext("}")
+        }
+        try scanner.finish()
+        guard let results else { throw scanner.error(.wrongShape("a batch is answered by results"), at: start) }
+        return results
+    }
+
+    private static func result(_ scanner: inout JSONScanner) throws(JSONError) -> ServerReply {
+        let start = scanner.offset
+        var status = 0
+        var reply = ServerReply(status: 0, content: .unreadable("the result has no row"))
+        var more = try scanner.enter("{", "}")
+        while more {
+            scanner.skipSpaces()
+            let name = try scanner.string()
+            try scanner.expect(":")
+            switch name {
+            case "status": if case .integer(let number) = try scanner.value(depth: 3) { status = Int(number) }
+            case "row": reply.content = .row(try serverRow(&scanner))
+            case "error":
+                if case .string(let text) = try scanner.value(depth: 3) { reply.message = ErrorText.cut(text) }
+            default: _ = try scanner.value(depth: 3)
+            }
+            more = try scanner.hasNext("}")
+        }
+        guard (100..<600).contains(status) else {
+            throw scanner.error(.wrongShape("a result has the status of an answer"), at: start)
+        }
+        reply.status = status
+        // Beside a row words say nothing more, as everywhere.
+        if case .row = reply.content { reply.message = nil }
+        return reply
+    }
+}
+
+extension ServerRow {
+    /// A row that left the view has an id, a version and a mark. One that is in it has its times as well, whatever its
+    /// columns are called.
+    fileprivate var markedIfLeft: ServerRow {
+        guard moment == nil, columns["left"] == .bool(true), columns["deleted"] == nil else { return self }
+        var row = self
+        row.hasLeft = true
+        return row
+    }
+}

@@ -1,0 +1,168 @@
+// Writes that go together where the server takes several in one request: how many, in which order, and that each is judged
+// as if it had gone alone.
+
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct PushTogetherTests {
+    private static func desk(
+        _ count: Int = 5, _ change: (inout PushOptions) -> Void = { _ in }
+    ) -> PushDesk {
+        PushDesk((1...count).map { PushDesk.operation("r\($0)", UInt64($0)) }) { options in
+            options.takesBatches = true
+            options.batchSize = 3
+            change(&options)
+        }
+    }
+
+    private static func row(_ id: String, _ version: String = "2", _ number: Int64? = nil) -> ServerReply.Content {
+        var columns: [Value.Member] = [.init("version", .string(version))]
+        if let number { columns.append(.init("a", .integer(number))) }
+        return .row(ServerRow(id: id, columns: Row(columns), isDeleted: false))
+    }
+
+    /// An answer to what went together, from a server that goes on taking several.
+    private static func results(_ results: [(Int, ServerReply.Content)]) -> ServerReply {
+        var reply = ServerReply(
+            status: 200,
+            content: .results(
+                results.map { status, content in
+                    var result = ServerReply(status: status, content: content)
+                    result.capabilities = .batch
+                    return result
+                }))
+        reply.capabilities = .batch
+        return reply
+    }
+
+    private static func agreement(_ desk: PushDesk) -> ServerReply {
+        results(desk.together[0].requests.map { (200, row($0.id)) })
+    }
+
+    @Test func `they go in the order of the plan, so many in one request`() {
+        var desk = Self.desk()
+        #expect(desk.sent == ["together r1 r2 r3"])
+        desk.answerTogether(Self.agreement(desk))
+        #expect(desk.sent.last == "together r4 r5")
+        desk.answerTogether(Self.agreement(desk))
+        #expect(desk.machine.outcome == .complete)
+    }
+
+    @Test func `a server that is not known is asked with one, and its answer tells`() {
+        var desk = Self.desk { $0.takesBatches = false }
+        #expect(desk.sent == ["update r1"])
+        var reply = ServerReply(status: 200, content: Self.row("r1"))
+        reply.capabilities = .batch
+        desk.answer(reply)
+        #expect(desk.sent.last == "together r2 r3 r4")
+        var other = Self.desk { $0.takesBatches = false }
+        for _ in 1...5 { other.agree() }
+        #expect(other.sent == (1...5).map { "update r\($0)" } && other.machine.outcome == .complete)
+    }
+
+    @Test func `a request has so many bytes, but for one large row`() {
+        var desk = Self.desk { $0.batchBytes = 1 }
+        #expect(desk.sent == ["update r1"], "one that goes alone goes as it always did")
+        for _ in 1...5 {
+            var reply = ServerReply(status: 200, content: Self.row("r\(desk.sent.count)"))
+            reply.capabilities = .batch
+            desk.answer(reply)
+        }
+        #expect(desk.sent.count == 5 && desk.machine.outcome == .complete)
+    }
+
+    @Test func `each is judged by itself`() {
+        var desk = Self.desk(3) { $0.batchSize = 100 }
+        desk.answerTogether(
+            Self.results([(200, Self.row("r1")), (412, Self.row("r2", "9", 7)), (403, .unreadable(""))]))
+        #expect(desk.outcomes == ["done", "conflict", "rejected"])
+        #expect(desk.machine.outcome == .incomplete && desk.sent.count == 1)
+    }
+
+    @Test func `what is asked for afterwards holds back the next`() {
+        var desk = Self.desk()
+        desk.answerTogether(Self.results([(200, Self.row("r1")), (204, .unreadable("")), (200, Self.row("r3"))]))
+        #expect(desk.sent == ["together r1 r2 r3", "get r2"])
+        var reply = ServerReply(status: 200, content: Self.row("r2"))
+        reply.capabilities = .batch
+        desk.answer(reply)
+        #expect(desk.sent.last == "together r4 r5")
+    }
+
+    @Test func `what has to be tried again waits once, and goes together again`() {
+        var desk = Self.desk { $0.retries = 2 }
+        desk.answerTogether(Self.results([(503, .unreadable("")), (200, Self.row("r2")), (503, .unreadable(""))]))
+        #expect(desk.waits == [1] && desk.sent == ["together r1 r2 r3", "together r1 r3"])
+        desk.answerTogether(ServerReply(status: 429, content: .unreadable("")))
+        #expect(desk.waits == [1, 2] && desk.sent.last == "together r1 r3")
+        desk.answerTogether(ServerReply(status: 500, content: .unreadable("")))
+        #expect(desk.machine.stop?.code == .serverError && desk.waiting.isEmpty && desk.together.isEmpty)
+        #expect(desk.outcomes == ["server-error", "done", "server-error", "server-error", "server-error"])
+        #expect(desk.thawed == 0, "a 503 may have been done nevertheless")
+    }
+
+    @Test func `credentials are asked for once for all`() {
+        var desk = Self.desk(3)
+        desk.answerTogether(ServerReply(status: 401, content: .unreadable("")))
+        #expect(desk.refreshes == 1 && desk.sent == ["together r1 r2 r3", "together r1 r2 r3"])
+        desk.answerTogether(ServerReply(status: 401, content: .unreadable("")))
+        #expect(desk.machine.stop?.code == .unauthorized && desk.thawed == 3 && desk.refreshes == 1)
+    }
+
+    @Test(arguments: [404, 405, 413, 400, 501, 302])
+    func `a server that can't take several gets them one by one`(status: Int) {
+        var desk = Self.desk(4)
+        desk.answerTogether(ServerReply(status: status, content: .unreadable("")))
+        for number in 1...4 {
+            #expect(desk.sent.last == "update r\(number)" && desk.waiting.count == 1)
+            var reply = ServerReply(status: 200, content: Self.row("r\(number)"))
+            reply.capabilities = .batch
+            desk.answer(reply)
+        }
+        #expect(desk.machine.outcome == .complete && desk.sent.count == 5, "and is not asked again")
+    }
+
+    @Test func `an answer that can't be read, or lacks a result, says nothing of any`() {
+        for content in [ServerReply.Content.unreadable("x"), .results([]), Self.row("r1")] {
+            var desk = Self.desk(3)
+            desk.answerTogether(ServerReply(status: 200, content: content))
+            #expect(desk.sent.last == "update r1")
+            desk.fail(.offline("gone"))
+            // All of them were perhaps received: they are sent again as they were.
+            #expect(desk.thawed == 0 && desk.machine.stop?.code == .offline)
+        }
+    }
+
+    @Test func `a lost reply stops it, and what did not leave thaws`() {
+        var desk = Self.desk()
+        desk.failTogether(.offline("gone"))
+        #expect(desk.machine.stop?.code == .offline && desk.thawed == 0 && desk.together.isEmpty)
+        var unread = Self.desk(3)
+        unread.answerTogether(ServerReply(status: 404, content: .unreadable("")))
+        unread.cancel()
+        #expect(unread.machine.stop?.code == .cancelled && unread.thawed == 3)
+    }
+
+    @Test func `a policy sends again what it rebased, before what comes next`() {
+        var desk = Self.desk { $0.policy = .clientWins }
+        desk.answerTogether(
+            Self.results([(412, Self.row("r1", "9", 7)), (200, Self.row("r2")), (412, Self.row("r3", "9", 7))]))
+        #expect(desk.resolutions.count == 2)
+        #expect(desk.sent.dropFirst().prefix(2).allSatisfy { $0.contains("r1") || $0.contains("r3") })
+        while !desk.together.isEmpty || !desk.waiting.isEmpty {
+            if desk.together.isEmpty { desk.agree() } else { desk.answerTogether(Self.agreement(desk)) }
+        }
+        #expect(desk.machine.outcome == .complete)
+    }
+
+    @Test func `two of one row never go together, and nothing overtakes them`() {
+        var desk = PushDesk([
+            PushDesk.operation("a", 1, isOneOfSeveral: true, maybeSent: true), PushDesk.operation("b", 2),
+            PushDesk.operation("a", 3, isOneOfSeveral: true), PushDesk.operation("c", 4),
+        ]) { $0.takesBatches = true }
+        #expect(desk.sent == ["together a b"])
+        desk.answerTogether(Self.agreement(desk))
+        #expect(desk.sent.last == "together a c")
+    }
+}

@@ -1,0 +1,196 @@
+// The client and this server read by changes: what it asks, and that it ends with what the server has, whatever happens to the
+// server's history meanwhile.
+
+import Syncline
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct ChangesClientTests {
+    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
+    func `a store finds out that there are changes, and goes by them from then on`(
+        _ backend: TestBackend, _ spoken: String
+    ) async throws {
+        let desk = try ClientDesk(backend, spoken)
+        for number in 0..<7 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)"}"#) }
+        let store = try await desk.store("a")
+        let first = try await store.pullAll { $0.pageSize = 3 }
+        #expect(first.reason == nil && first.received == 7 && first.changed == 7)
+        let list = "GET /tables/todoitem"
+        #expect(desk.line.takeRequests() == [list] + Array(repeating: list + "/changes", count: 3))
+        try desk.ask("PATCH", "todoitem/r3", #"{"text":"new"}"#)
+        try desk.ask("DELETE", "todoitem/r4")
+        let second = try await store.pullAll()
+        #expect(second.received == 2 && second.changed == 1 && second.deleted == 1 && second.requests == 1)
+        #expect(desk.line.takeRequests() == [list + "/changes"])
+        let quiet = try await store.pullAll()
+        #expect(quiet.requests == 1 && quiet.received == 0)
+        #expect(try await store.column("version") == desk.truth())
+        // What is written in a store's own words is understood when it is opened again, and nothing is asked twice.
+        try await store.close()
+        let again = try await desk.store("a")
+        _ = desk.line.takeRequests()
+        let known = try await again.pullAll()
+        #expect(known.requests == 1 && known.received == 0)
+        #expect(desk.line.takeRequests() == [list + "/changes"])
+        try await again.close()
+    }
+
+    @Test func `a server that does not say what it can do is asked as ever`() async throws {
+        let desk = try ClientDesk()
+        desk.line.tellCapabilities(false)
+        for number in 0..<3 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)"}"#) }
+        let store = try await desk.store("a")
+        for number in 0..<3 { try await store.insert("n\(number)", "mine") }
+        try await store.pushOnce()
+        try await store.pullAll()
+        try await store.pullAll()
+        #expect(
+            desk.line.takeRequests() == Array(repeating: "POST /tables/todoitem", count: 3)
+                + Array(repeating: "GET /tables/todoitem", count: 2))
+        #expect(try await store.column("version") == desk.truth())
+        // Once it says so, what was read by time is read by changes, and rows that went without a word go.
+        try desk.ask("POST", "hard", #"{"id":"h"}"#)
+        try await store.pullAll("hard")
+        try desk.ask("DELETE", "hard/h")
+        desk.line.tellCapabilities(true)
+        try await store.pullAll()
+        try await store.pullAll("hard")
+        #expect(try await store.column("version", of: "hard").isEmpty)
+        #expect(try await store.column("version") == desk.truth())
+        // And back: another server is there, which has no changes to tell.
+        let other = try ServiceDesk()
+        _ = try other.ask("POST", "/tables/todoitem", #"{"id":"x"}"#)
+        desk.line.turn(to: other.service)
+        desk.line.tellCapabilities(false)
+        let report = try await store.pullAll()
+        #expect(report.reason == nil)
+        #expect(try await Set(store.column("version").keys) == ["x"])
+        try await store.close()
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `N16: a row that left the filter leaves, if nobody else stands for it`(_ backend: TestBackend) async throws {
+        let desk = try ClientDesk(backend)
+        for id in ["a", "b", "c", "d"] {
+            try desk.ask("POST", "todoitem", #"{"id":"\#(id)","complete":false,"text":"\#(id)"}"#)
+        }
+        let store = try await desk.store("s")
+        func open() async throws -> PullReport {
+            try await store.pullAll {
+                $0.queryID = "open"
+                $0.pushesFirst = false
+                $0.filter = try Expression(parsing: "complete eq false")
+            }
+        }
+        func named() async throws -> PullReport {
+            try await store.pullAll {
+                $0.queryID = "named"
+                $0.pushesFirst = false
+                $0.filter = try Expression(parsing: "text eq 'b' or text eq 'c'")
+            }
+        }
+        _ = try await open()
+        _ = try await named()
+        try await store.update("d", "mine")
+        for id in ["a", "b", "c", "d"] { try desk.ask("PATCH", "todoitem/\(id)", #"{"complete":true}"#) }
+        try desk.ask("PATCH", "todoitem/c", #"{"text":"x"}"#)
+        let left = try await open()
+        // `a` and `c` are in nobody's view; `b` is in the other one's, `d` has a change of the app's.
+        #expect(left.reason == nil && left.deleted == 2)
+        #expect(try await Set(store.column("id").keys) == ["b", "d"])
+        #expect(try await store.column("complete")["b"] == .bool(true), "what stays is as the server has it")
+        #expect(try await store.column("text")["d"] == .string("mine"))
+        #expect(try await store.conflicts().isEmpty)
+        _ = try await named()
+        #expect(try await Set(store.column("id").keys) == ["b", "d"])
+        #expect(try await store.pushOnce().outcome == .complete, "it is pushed onto the row as it is now")
+        _ = try await open()
+        #expect(try await Set(store.column("id").keys) == ["b"], "and leaves when it is pushed")
+        try desk.ask("PATCH", "todoitem/b", #"{"text":"y"}"#)
+        _ = try await open()
+        _ = try await named()
+        #expect(try await store.column("id").isEmpty)
+        try await store.close()
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `N15: marks that were retired lead to a new reading that keeps what is pending`(
+        _ backend: TestBackend
+    ) async throws {
+        let desk = try ClientDesk(backend)
+        for table in ["todoitem", "hard"] {
+            for id in ["a", "b", "c"] { try desk.ask("POST", table, #"{"id":"\#(id)","text":"\#(id)"}"#) }
+        }
+        let store = try await desk.store("s")
+        for table in ["todoitem", "hard"] { try await store.pullAll(table) }
+        for table in ["todoitem", "hard"] {
+            for id in ["a", "b"] { try desk.ask("DELETE", "\(table)/\(id)") }
+            try await store.update("b", "mine", in: table)
+            try await store.update("c", "mine", in: table)
+        }
+        try desk.desk.store.purge(tombstonesBefore: desk.desk.surroundings.now() + 1_000_000)
+        for table in ["todoitem", "hard"] {
+            let report = try await store.pullAll(table) { $0.pushesFirst = false }
+            #expect(report.reason == nil && report.deleted == 1)
+            #expect(try await store.column("text", of: table) == ["b": .string("mine"), "c": .string("mine")])
+            let cursor = try #require(try await store.cursors().first { $0.table == table })
+            #expect(!cursor.state.isAuditDue)
+        }
+        try await store.pushOnce()
+        // Nothing comes back to life: the app is asked about what it had changed.
+        #expect(try await store.conflicts().map(\.code) == ["row-gone", "row-gone"])
+        for table in ["todoitem", "hard"] { #expect(try desk.ask("GET", table).ids == ["c"]) }
+        try await store.close()
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `N18: another database is read anew, and what is pending is kept`(_ backend: TestBackend) async throws {
+        let desk = try ClientDesk(backend)
+        for id in ["a", "b", "c"] { try desk.ask("POST", "todoitem", #"{"id":"\#(id)","text":"old"}"#) }
+        let store = try await desk.store("s")
+        try await store.pullAll()
+        try await store.insert("mine", "pending")
+        // The server begins anew, with rows of the same ids.
+        let other = try ServiceDesk(backend)
+        other.surroundings.set(now: 1_500_000_000_000)
+        for id in ["b", "d"] { _ = try other.ask("POST", "/tables/todoitem", #"{"id":"\#(id)","text":"other"}"#) }
+        desk.line.turn(to: other.service)
+        let report = try await store.pullAll { $0.pushesFirst = false }
+        #expect(report.reason == nil)
+        #expect(
+            try await store.column("text") == [
+                "b": .string("other"), "d": .string("other"), "mine": .string("pending"),
+            ])
+        #expect(try await store.pushOnce().outcome == .complete)
+        #expect(try other.ask("GET", "/tables/todoitem").ids == ["b", "d", "mine"])
+        try await store.close()
+    }
+
+    @Test func `N6, N7: a clock that runs back hides nothing`() async throws {
+        let desk = try ClientDesk()
+        let store = try await desk.store("s")
+        try desk.ask("POST", "todoitem", #"{"id":"a"}"#)
+        try await store.pullAll()
+        desk.desk.surroundings.set(now: 1_000_000_000)
+        try desk.ask("POST", "todoitem", #"{"id":"b"}"#)
+        try await store.insert("c", "mine")
+        let pushed = try await store.pushOnce()
+        #expect(pushed.warnings.isEmpty)
+        try await store.pullAll()
+        #expect(try await store.column("version") == desk.truth())
+        try await store.close()
+    }
+
+    @Test func `a table with a row called changes, and a column called left, is read as any other`() async throws {
+        let desk = try ClientDesk()
+        try desk.ask("POST", "todoitem", #"{"id":"changes","left":true}"#)
+        try desk.ask("POST", "todoitem", #"{"id":"b","left":true}"#)
+        let store = try await desk.store("s")
+        try await store.pullAll()
+        #expect(try await store.column("left") == ["changes": .bool(true), "b": .bool(true)])
+        try await store.close()
+    }
+}
