@@ -169,6 +169,39 @@ import Testing
         try await store.close()
     }
 
+    @Test func `N17, T17: a cursor of changes belongs to its query`() async throws {
+        let desk = try ClientDesk()
+        for number in 0..<4 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)","complete":false}"#) }
+        let store = try await desk.store("s")
+        let (some, none) = (try Expression(parsing: "id lt 'r2'"), try Expression(parsing: "complete eq true"))
+        try await store.pullAll { $0.filter = none }
+        _ = desk.line.takeRequests()
+        let error = await #expect(throws: SyncError.self) { try await store.pullAll { $0.filter = some } }
+        #expect(error?.code == .queryChanged && desk.line.takeRequests().isEmpty)
+        try await store.resetCursor(table: "todoitem", queryID: "all")
+        try await store.pullAll { $0.filter = some }
+        #expect(try await Set(store.column("id").keys) == ["r0", "r1"])
+        try await store.close()
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `N20: a child that comes before its parent is kept, and the next round brings the parent`(
+        _ backend: TestBackend
+    ) async throws {
+        let desk = try ClientDesk(backend)
+        let store = try await desk.store("s")
+        try await store.pullAll("todoitem")
+        // Both are made behind the parents' pull and before the children's.
+        try desk.ask("POST", "todoitem", #"{"id":"parent"}"#)
+        try desk.ask("POST", "hard", #"{"id":"child","text":"parent"}"#)
+        try await store.pullAll("hard")
+        #expect(try await store.column("text", of: "hard") == ["child": .string("parent")])
+        #expect(try await store.column("id").isEmpty)
+        for table in ["todoitem", "hard"] { #expect(try await store.pullAll(table).requests == 1) }
+        #expect(try await Set(store.column("id").keys) == ["parent"])
+        try await store.close()
+    }
+
     @Test func `N6, N7: a clock that runs back hides nothing`() async throws {
         let desk = try ClientDesk()
         let store = try await desk.store("s")

@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `several processes over one store lose no update, and readers miss no row`(_ backend: TestBackend) throws {
+    func `T6: several processes over one store lose no update, and readers miss no row`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()
         let words = [
             "--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--log", "none", "--set", "pageSize=3",
@@ -175,6 +175,29 @@ import Testing
         #expect(views[0] == truth, "who asks for what is newer than the newest it has misses nothing")
         #expect(views[1] == truth, "who reads the changes misses nothing")
         withExtendedLifetime(keeper) {}
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `T19: what one process has answered, another shows at once`(_ backend: TestBackend) throws {
+        let (store, keeper) = try backend.store()
+        defer { withExtendedLifetime(keeper) {} }
+        let words = ["--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--log", "none"]
+        let servers = try [ServerProcess(words), ServerProcess(words)]
+        defer { withExtendedLifetime(servers) {} }
+        let clients = servers.map { KeptConnection(port: $0.port) }
+        var since = ""
+        for step in 0..<40 {
+            let (writer, reader) = (clients[step % 2], clients[1 - step % 2])
+            let written =
+                step == 0
+                ? writer.ask("POST", "/tables/t", #"{"id":"a","n":0}"#)
+                : writer.ask("PATCH", "/tables/t/a", #"{"n":\#(step)}"#)
+            let version = try #require(written?.json["version"])
+            #expect(reader.ask("GET", "/tables/t/a")?.json["version"] == version)
+            let page = reader.ask("GET", "/tables/t/changes?since=\(since)")?.json
+            #expect(page?["items"]?[0]?["version"] == version)
+            since = page?["cursor"]?.string ?? ""
+        }
     }
 
     /// Adds one to rows that others add to as well, and inserts rows of its own.

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a repeated operation has its first answer and no second effect`(_ backend: TestBackend) throws {
+    func `T21: a repeated operation has its first answer and no second effect`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         func send(_ method: String, _ path: String, _ body: String?, _ id: String, new: Bool = false) throws
             -> HTTPResponse
@@ -111,7 +111,9 @@ import Testing
 
 @Suite struct ChangeTests {
     @Test(arguments: TestBackend.available)
-    func `changes come in the order of their commits, with tombstones, page by page`(_ backend: TestBackend) throws {
+    func `T13, T14: changes come in the order of their commits, with tombstones, page by page`(
+        _ backend: TestBackend
+    ) throws {
         let desk = try ServiceDesk(backend)
         for table in ["todoitem", "hard"] {
             for id in ["a", "b", "c"] { _ = try desk.ask("POST", "/tables/\(table)", #"{"id":"\#(id)"}"#) }
@@ -136,7 +138,7 @@ import Testing
         #expect(all.json["items"]?[2]?["deleted"] == .bool(true))
     }
 
-    @Test func `a mark holds several tables together`() throws {
+    @Test func `N20, T20: a mark holds several tables together`() throws {
         let desk = try ServiceDesk()
         _ = try desk.ask("POST", "/tables/todoitem", #"{"id":"parent"}"#)
         let end = try #require(try desk.ask("GET", "/tables/todoitem/changes?since=").json["end"]?.string)
@@ -146,7 +148,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/hard/changes?since=\(end)").ids == ["child"])
     }
 
-    @Test func `a row that leaves a filter is said to have left`() throws {
+    @Test func `T16: a row that leaves a filter is said to have left`() throws {
         let desk = try ServiceDesk()
         _ = try desk.ask("POST", "/tables/todoitem", #"{"id":"a","complete":false}"#)
         let filter = "complete eq false".encoded
@@ -165,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a cursor that can't be answered is refused`(_ backend: TestBackend) throws {
+    func `T15, T18: a cursor that can't be answered is refused`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for table in ["todoitem", "hard"] {
             _ = try desk.ask("POST", "/tables/\(table)", #"{"id":"a"}"#)
@@ -197,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `a new epoch makes everybody read anew`() throws {
+    @Test func `T18: a new epoch makes everybody read anew`() throws {
         let (database, keeper) = try TestBackend.sqlite.database()
         let settings = try configuration(#"{"tables":{"t":{}}}"#)
         let surroundings = StillSurroundings()
@@ -212,7 +214,7 @@ import Testing
         withExtendedLifetime(keeper) {}
     }
 
-    @Test func `time does not run back, whatever the clock does`() throws {
+    @Test func `T7: time does not run back, whatever the clock does`() throws {
         let desk = try ServiceDesk()
         let first = try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#)
         desk.surroundings.set(now: 1_000_000_000)

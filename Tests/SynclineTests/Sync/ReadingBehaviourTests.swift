@@ -97,6 +97,26 @@ private struct WrongClock: Surroundings {
         #expect(try await pair.agrees())
     }
 
+    @Test
+    func `N6: what commits later than the overlap reaches is outside of what is promised, and an audit can't tell`()
+        async throws
+    {
+        var options = SimulatedServer.Options()
+        options.lateCommits = .init(every: 3, reads: 4)
+        let pair = try await SyncPair(.zumo2, options, rows: Value.rows(5))
+        for round in 0..<6 {
+            pair.server.upsert([.item("n\(round)", [:])], in: "t")
+            try await pair.pull()
+        }
+        for _ in 0..<6 { try await pair.pull() }
+        #expect(try await !pair.agrees(), "without an overlap a late row is missed")
+        try await pair.pull { $0.reconciles = true }
+        #expect(try await !pair.agrees(), "an audit finds what is gone, not what was missed")
+        // The documented bound: an overlap longer than the lateness, counted from the beginning of a pull.
+        try await pair.pull { $0.overlap = 1000 }
+        #expect(try await pair.agrees())
+    }
+
     @Test func `N7: a clock that steps back lowers the cursor, and is told of`() async throws {
         var configuration = SyncConfiguration.test()
         configuration.transport = PlayedLine { request in
