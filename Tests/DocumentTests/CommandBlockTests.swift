@@ -80,6 +80,7 @@ private struct Story {
             let story = Story(document)
             if story.commands.isEmpty { continue }
             let scratch = try ScratchDirectory()
+            defer { withExtendedLifetime(scratch) {} }
             let path = try Child.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
             let run = try Child.run(
                 "/bin/bash", ["-c", story.script], in: scratch.url,
@@ -113,6 +114,7 @@ private struct Story {
         // What has no end, takes a machine for itself, or writes outside the directory.
         let skipped = [" -f", "bench", "/usr/local", "~/"]
         let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
         let path = try Child.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
         let variables = ["PATH": path, "SYNCLINE_STORE": ""]
         let world = scratch.url.appending(path: "world")

@@ -6,6 +6,7 @@ import Testing
 @Suite struct DemoTests {
     @Test func `the demo ends as it is told`() throws {
         let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
         let demo = Document.root.appending(path: "tools/demo").path
         let variables = ["SYNCLINE_BIN": try Child.builds.path, "TMPDIR": scratch.url.path]
         let run = try Child.run(demo, ["--fast"], in: scratch.url, variables: variables)

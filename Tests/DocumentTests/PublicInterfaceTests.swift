@@ -30,6 +30,7 @@ private struct SymbolGraph: Decodable {
 
     private func symbols() throws -> [String: [SymbolGraph.Symbol]] {
         let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
         let script = Document.root.appending(path: "tools/symbols").path
         let extraction = try Child.run(script, [try Child.builds.path, scratch.url.path], in: Document.root)
         try #require(extraction.exit == 0, "\(extraction.output)")

@@ -52,6 +52,7 @@ import Testing
         #expect(names.count > 5)
         for name in names {
             let scratch = try ScratchDirectory()
+            defer { withExtendedLifetime(scratch) {} }
             let run = try Child.run(program, [name], in: scratch.url, variables: ["SWIFT_BACKTRACE": "enable=no"])
             #expect(run.exit == 0, "\(name): \(run.output)")
         }

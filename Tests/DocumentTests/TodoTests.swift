@@ -6,6 +6,7 @@ import Testing
 @Suite struct TodoTests {
     @Test func `what is added without a server outlives a kill, and is sent when there is one`() throws {
         let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
         let wrong = try Session("todo", ["phone", "http://127.0.0.1:9"], in: scratch.url)
         try wrong.line(with: "Nothing to do.")
         try wrong.type("add milk")
@@ -32,6 +33,7 @@ import Testing
     @Test(arguments: [("mine", "oat milk"), ("theirs", "goat milk")])
     func `a conflict is decided by its user`(word: String, text: String) throws {
         let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
         let server = try TableServer(in: scratch.url)
         defer { server.stop() }
         let phone = try Session("todo", ["phone", server.url], in: scratch.url)

@@ -33,6 +33,22 @@ enum FirstSteps {
         expect(try await todos.all().map(\.text) == ["bread"])
     }
 
+    struct Reminder: Codable, Identifiable, Sendable {
+        var id = UUID().uuidString
+        var text: String
+        var due: Date
+    }
+
+    static func dates() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+
+        let reminders = database.table(Reminder.self)
+        try await reminders.insert(Reminder(text: "bread", due: .now))
+        let late = try await reminders.where { $0.due <= Date.now && !$0.text.hasPrefix("later") }.get()
+
+        expect(late.map(\.text) == ["bread"])
+    }
+
     static func watch() async throws {
         let database = try await SyncDatabase.open(at: "notes")
         let todos = database.table(TodoItem.self)

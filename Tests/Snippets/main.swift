@@ -2,6 +2,7 @@
 
 let snippets: [(name: String, run: () async throws -> Void)] = [
     ("a first table", FirstSteps.table), ("changes that belong together", FirstSteps.together),
+    ("dates", FirstSteps.dates),
     ("watching a list", FirstSteps.watch), ("a log", LogSnippets.log), ("a checkpoint", LogSnippets.checkpoint),
     ("a schema", StoreSnippets.schema), ("a store", StoreSnippets.durability), ("history", StoreSnippets.history),
     ("a test", TestingSnippets.conflict), ("a broken disk", TestingSnippets.powerCut),
