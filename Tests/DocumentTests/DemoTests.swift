@@ -14,7 +14,7 @@ import Testing
         for line in [
             "insert todoitem/milk: pending (offline)",  // nobody listens
             "~3       insert  pending  todoitem/eggs   complete, text",  // the killed writer's row
-            "push complete", "503", #"{"id":"bread","text":"tablet: bread","complete":false}"#,
+            "push complete", "2003", #"{"id":"bread","text":"tablet: bread","complete":false}"#,
             #"{"id":"eggs","text":"a dozen eggs","complete":true}"#,
             #"{"id":"milk","text":"phone: milk","complete":false}"#, "Try next:",
         ] {
