@@ -18,6 +18,8 @@ private struct SymbolGraph: Decodable {
         var line: String {
             let declaration = declarationFragments.map(\.spelling).joined()
                 .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                // Whether a type within itself is spelled in full depends on how the module was built.
+                .replacing(/\b(\w+)\.\1\b/) { $0.1 }
             return (pathComponents.dropLast() + [declaration]).joined(separator: ": ")
         }
     }
