@@ -109,6 +109,67 @@ private final class SilentServer {
         #expect(replies["10"] == #"{"n":10,"exit":0,"result":[]}"#)
     }
 
+    @Test func `a dry run shows each request as it would be sent, and sends none`() async throws {
+        let lines = [
+            #"{"n":1,"args":["init","--backend","http://127.0.0.1:1"]}"#,
+            #"{"n":2,"args":["config","token","hush"]}"#,
+            #"{"n":3,"args":["insert","t","{\"id\":\"a b\",\"text\":\"\\u001b[31m\",\"n\":1}"]}"#,
+            #"{"n":4,"args":["update","t","{\"id\":\"u\",\"n\":2}"]}"#,
+            #"{"n":5,"args":["delete","other","d"]}"#, #"{"n":6,"args":["push","--retries","0","--table","t"]}"#,
+            #"{"n":7,"args":["update","t","{\"id\":\"a b\",\"n\":5}"]}"#, #"{"n":8,"args":["push","--dry-run"]}"#,
+            #"{"n":9,"args":["push","--dry-run","--table","other"]}"#,
+        ]
+        _ = await replies(Array(lines.prefix(6)))
+        let replies = await replies(Array(lines.dropFirst(6)))
+        let reply = try #require(replies["8"])
+        // The first one was sent, and no answer came: it goes again as it was, and what the app did since waits behind it.
+        let id = try #require(reply.firstMatch(of: /"X-Syncline-Operation-Id":"([^"]+)"/)?.1)
+        let head = #"{"table":"t","id":"a b","kind":"#
+        let headers = #""Accept":"application/json","Content-Type":"application/json""#
+        #expect(
+            reply == #"{"n":8,"exit":0,"result":{"outcome":"incomplete","reason":"push-incomplete","operations":["#
+                + head + #""insert","outcome":"pending","status":null,"code":null,"request":{"method":"POST","#
+                + #""path":"/tables/t","headers":{\#(headers),"X-Syncline-Operation-Id":"\#(id)","#
+                + #""ZUMO-API-VERSION":"2.0.0"},"body":{"id":"a b","text":"\u001b[31m","n":1}}},"#
+                + #"{"table":"t","id":"u","kind":"update","outcome":"pending","status":null,"code":null,"request":"#
+                + #"{"method":"PATCH","path":"/tables/t/u","headers":{\#(headers),"ZUMO-API-VERSION":"2.0.0"},"#
+                + #""body":{"n":2}}},"#
+                + #"{"table":"other","id":"d","kind":"delete","outcome":"pending","status":null,"code":null,"request":"#
+                + #"{"method":"DELETE","path":"/tables/other/d","headers":{"Accept":"application/json","#
+                + #""ZUMO-API-VERSION":"2.0.0"},"body":null}},"#
+                + head + #""update","outcome":"pending","status":null,"code":null,"request":null}],"#
+                + #""message":"4 operations are left"}}"#)
+        #expect(replies["9"]?.contains(#""operations":[{"table":"other""#) == true)
+        #expect(replies["9"]?.contains("hush") == false)
+        let text = await Call.tool("push", "--dry-run", "-s", store)
+        #expect(text.exit == .done)
+        #expect(
+            text.output == """
+                insert t/a b: pending
+                  POST /tables/t
+                  Accept: application/json
+                  Content-Type: application/json
+                  X-Syncline-Operation-Id: \(id)
+                  ZUMO-API-VERSION: 2.0.0
+                  {"id":"a b","text":"\\u001b[31m","n":1}
+                update t/u: pending
+                  PATCH /tables/t/u
+                  Accept: application/json
+                  Content-Type: application/json
+                  ZUMO-API-VERSION: 2.0.0
+                  {"n":2}
+                delete other/d: pending
+                  DELETE /tables/other/d
+                  Accept: application/json
+                  ZUMO-API-VERSION: 2.0.0
+                update t/a b: pending
+                push incomplete: 4 operations are left
+
+                """)
+        let events = await Call.tool("log", "--kind", "sent", "--json", "-s", store)
+        #expect(try events.array().count == 1, "looking freezes nothing")
+    }
+
     @Test func `secrets stay out of the log and of what is shown`() async throws {
         _ = await Call.tool("init", "-s", store)
         let set = await Call.tool("config", "token", "hush", "--json", "-s", store)

@@ -78,12 +78,22 @@ extension SyncDatabase {
         return try await driver.run(plan, options)
     }
 
-    /// What a push would send, without sending it.
-    public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushReport {
+    /// What a push would send, without sending it. A rebase by a policy can't be foreseen.
+    public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushPreview {
         for table in settings.tables ?? [] { try checkDeclared(table) }
         let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
         let items = PushMachine(plan, ids: .exact, PushOptions()).items
-        return PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
+        let report = PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
+        let codec = WireCodec(try serverProtocol())
+        let reader = reader
+        var requests: [PushPreview.Request?] = []
+        for operation in plan {
+            let write = try inAppWords { () throws(StateError) in
+                try reader.preview(operation, for: codec.serverProtocol)
+            }
+            requests.append(write.flatMap { write in (try? codec.request(.write(write))).map { .init($0) } })
+        }
+        return PushPreview(report: report, requests: requests)
     }
 
     /// Changes that came to nothing leave the outbox: there is nothing to send.
@@ -175,11 +185,15 @@ extension SyncDatabase {
 
     // MARK: The server
 
+    private func serverProtocol() throws(SyncError) -> ServerProtocol {
+        let server = try inAppWords { () throws(StateError) in try reader.setting("protocol") }
+        if case .string(let name)? = server, let known = ServerProtocol(rawValue: name) { return known }
+        return .zumo2
+    }
+
     /// The way to the server, and the protocol it speaks.
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
-        let server = try inAppWords { () throws(StateError) in try reader.setting("protocol") }
-        var speaks = ServerProtocol.zumo2
-        if case .string(let name)? = server, let known = ServerProtocol(rawValue: name) { speaks = known }
+        let speaks = try serverProtocol()
         if let known = link.withLock({ $0 }), known.server == speaks { return (known.channel, speaks) }
         let transport: any HTTPTransport
         if let given = configuration.transport {
@@ -222,4 +236,13 @@ struct ServerLink: Sendable {
 extension PlannedOperation {
     /// Whether a push would send it.
     var isToBeSent: Bool { state == .pending || state == .inFlight }
+}
+
+extension PushPreview.Request {
+    init(_ request: HTTPRequest) {
+        method = request.method
+        path = request.path
+        headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }.filter { !$0.value.isEmpty }
+        body = request.body
+    }
 }

@@ -34,6 +34,26 @@ public struct PushReport: Hashable, Sendable {
     }
 }
 
+/// What a push would do, looked at without doing it.
+public struct PushPreview: Hashable, Sendable {
+    /// A request, without credentials and headers of the app's.
+    public struct Request: Hashable, Sendable {
+        /// `POST`, `PATCH`, `PUT` or `DELETE`.
+        public var method: String
+        /// Below the backend's URL, decoded: `/tables/todoitem/a b`.
+        public var path: String
+        /// `If-Match` and the like; an operation that was never sent has no operation id yet.
+        public var headers: [String: String]
+        /// The body, which is JSON; nil where there is none.
+        public var body: [UInt8]?
+    }
+
+    /// Every operation in scope, in the order of the plan.
+    public var report: PushReport
+    /// What would be sent of each, as if it went alone; nil for one that waits.
+    public var requests: [Request?]
+}
+
 /// How a pull went.
 public struct PullReport: Hashable, Sendable {
     /// Why it stopped; nil if it is complete.

@@ -104,7 +104,7 @@ extension ServerRow {
 }
 
 extension IDComparison {
-    func areEqual(_ left: String, _ right: String) -> Bool {
+    package func areEqual(_ left: String, _ right: String) -> Bool {
         switch self {
         case .exact: left.utf8.elementsEqual(right.utf8)
         case .ignoreCase: left.utf8.map(IDComparison.lowered).elementsEqual(right.utf8.map(IDComparison.lowered))

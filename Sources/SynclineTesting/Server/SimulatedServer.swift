@@ -45,6 +45,8 @@ public final class SimulatedServer: Sendable {
         public var lag = 0
         /// Writes that commit late, if there are any.
         public var lateCommits: LateCommits?
+        /// Whether ids that differ in the case of ASCII letters only are one; the first spelling stays.
+        public var ignoresCase = false
         /// Whether answers tell the server's time.
         public var tellsTime = true
 
@@ -111,7 +113,14 @@ public final class SimulatedServer: Sendable {
     /// Removes rows for good, as an operator would.
     public func remove(_ ids: [String], from table: String) {
         state.withLock { state in
-            for id in ids { state.set(nil, id, in: table) }
+            for id in ids { state.set(nil, state.spelling(of: id, in: table), in: table) }
+        }
+    }
+
+    /// Lists show everything from now on: what lagged behind has caught up, and what was to commit late is there.
+    public func catchUp() {
+        state.withLock { state in
+            for name in state.tables.keys { state.tables[name]?.forgetHistory() }
         }
     }
 
@@ -142,9 +151,10 @@ public final class SimulatedServer: Sendable {
     }
 
     private func answer(_ request: HTTPRequest, _ state: inout State) -> HTTPResponse {
-        let parsed: TableRequest
+        var parsed: TableRequest
         do throws(TableRequestError) {
             parsed = try TableRequest(request, usual: serverProtocol)
+            parsed.id = state.spelling(of: parsed.id, in: parsed.table)
         } catch {
             return TableAnswer(error.serverProtocol).error(error).withWeakTag(error.serverProtocol)
         }

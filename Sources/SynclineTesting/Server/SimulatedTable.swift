@@ -80,6 +80,12 @@ extension SimulatedServer.State {
         }
     }
 
+    /// How the row of an id is spelled, where case is ignored; the id itself where there is none.
+    func spelling(of id: String, in table: String) -> String {
+        guard options.ignoresCase else { return id }
+        return tables[table]?.rows.keys.first { IDComparison.ignoreCase.areEqual($0, id) } ?? id
+    }
+
     /// Stores a row, or removes it.
     mutating func set(_ row: TableRow?, _ id: String, in table: String) {
         var lateBy: Int?
@@ -89,9 +95,10 @@ extension SimulatedServer.State {
 
     /// Stores a row given as a test writes it, whole.
     mutating func put(_ value: Value, in table: String) {
-        guard case .object(let members) = value, case .string(let id)? = value.member("id") else {
+        guard case .object(let members) = value, case .string(let given)? = value.member("id") else {
             preconditionFailure("a row of the simulated server is an object with a text for an id: \(value.json)")
         }
+        let id = spelling(of: given, in: table)
         let precision = tables[table]?.precision ?? .milliseconds
         let existing = tables[table]?[id]
         let givenTime = value.member("updatedAt")?.instant.map(precision.cut)
@@ -112,7 +119,7 @@ extension SimulatedServer.State {
         guard let reads = tables[table]?.reads else { return }
         for mutation in tables[table]?.mutations ?? [] where mutation.afterRequest == reads {
             for row in mutation.upsert { put(row, in: table) }
-            for id in mutation.remove { set(nil, id, in: table) }
+            for id in mutation.remove { set(nil, spelling(of: id, in: table), in: table) }
         }
     }
 }

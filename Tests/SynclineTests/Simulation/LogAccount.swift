@@ -56,7 +56,7 @@ struct LogAccount {
     private func done(_ event: Event, _ projector: Projector) throws -> (FrozenOperation, String)? {
         guard case .answered(let answer) = event.body, case .done = answer.outcome else { return nil }
         let entry = try projector.entry(projector.rowKey(answer.table, answer.id)).entry
-        return entry?.pending?.frozen.map { ($0, "\(answer.table)/\(answer.id)") }
+        return entry?.pending?.frozen.map { ($0, "\(answer.table)/\(answer.id.lowercased())") }
     }
 
     private func check(

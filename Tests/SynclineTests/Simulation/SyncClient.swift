@@ -60,7 +60,7 @@ struct SyncClient {
         query.filter = filter
         var rows: [String: [String: Value]] = [:]
         for row in try await database?.table(table).query(query).rows ?? [] {
-            rows[row.id] = row.columns.dictionary.wireForm
+            rows[row.id.lowercased()] = row.columns.dictionary.wireForm
         }
         return rows
     }

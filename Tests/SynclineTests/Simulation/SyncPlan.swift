@@ -66,12 +66,18 @@ struct SyncPlan {
     }
 
     static let tables = ["t", "u"]
+    static let localColumn = "local"
+
+    /// Whether lists show everything that was answered before. An audit believes them.
+    var listsShowAll: Bool { options.lag == 0 && options.lateCommits == nil }
 
     let seed: UInt64
     let server: ServerProtocol
     let options: SimulatedServer.Options
     let precision: SimulatedServer.Precision
     let pageLimit: Int
+    /// Whether the app keeps a column of the table `t` to itself.
+    let hasLocalColumn: Bool
     /// By client and table.
     let queries: [[String: OwnQuery]]
     var steps: [SyncStep] = []
@@ -86,6 +92,12 @@ struct SyncPlan {
         options.deletesForGood = chance.once(in: 3)
         options.recognizesOperations = chance.once(in: 2)
         options.tellsTime = !chance.once(in: 4)
+        // With a seed of their own, so that the rest of a history does not depend on them.
+        var kinds = Chance(seed: seed ^ 0x51_7c_c1_b7)
+        options.ignoresCase = kinds.once(in: 4)
+        if kinds.once(in: 4) { options.lag = 1 + kinds.below(3) }
+        if kinds.once(in: 4) { options.lateCommits = .init(every: 2 + kinds.below(3), reads: 1 + kinds.below(3)) }
+        hasLocalColumn = kinds.once(in: 3)
         self.options = options
         precision = chance.pick([.milliseconds, .microseconds])
         pageLimit = chance.pick([1, 2, 3, 5, 7, 50])

@@ -53,7 +53,7 @@ import Testing
             """
             seed \(seed): \(reason)
             \(shorter.server), \(shorter.options), \(shorter.precision), pages of \(shorter.pageLimit)
-            \(shorter.queries)
+            \(shorter.queries), \(shorter.hasLocalColumn ? "with" : "without") a local column
             \(trace.joined(separator: "\n"))
             """)
     }

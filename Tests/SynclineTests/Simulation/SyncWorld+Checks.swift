@@ -43,6 +43,11 @@ extension SyncWorld {
         var configuration = SyncConfiguration.test()
         configuration.surroundings = clients[client].surroundings
         configuration.wireProtocol = plan.server.rawValue
+        configuration.ids = plan.options.ignoresCase ? .ignoreCase : .exact
+        if plan.hasLocalColumn {
+            configuration.schema = Schema(
+                version: 1, tables: [TableSchema("t", localColumns: [SyncPlan.localColumn])])
+        }
         configuration.transport = SyncLine(world: self, client: client)
         let disk = clients[client].disk
         let database = try await SyncDatabase.open(disk, configuration)
@@ -95,6 +100,13 @@ extension SyncWorld {
                 }
                 if isMatch ?? true { expected[id] = columns }
             }
+            if let row = found.first(where: {
+                plan.hasLocalColumn && $0.value[SyncPlan.localColumn] == .string("theirs")
+            }),
+                table == "t"
+            {
+                throw SyncFailure("client \(client), \(table)/\(row.key): a local column came from the server")
+            }
             for id in Set(found.keys).union(expected.keys).sorted() where !same(found[id], expected[id]) {
                 throw SyncFailure(
                     "client \(client), \(table)/\(id): has \(text(found[id])), the server \(text(expected[id]))")
@@ -105,7 +117,8 @@ extension SyncWorld {
     private func same(_ left: [String: Value]?, _ right: [String: Value]?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         return Set(left.keys).union(right.keys).allSatisfy { name in
-            name == "deleted" || (left[name] ?? .null).isExpected(by: right[name] ?? .null)
+            name == "deleted" || plan.hasLocalColumn && name == SyncPlan.localColumn
+                || (left[name] ?? .null).isExpected(by: right[name] ?? .null)
         }
     }
 

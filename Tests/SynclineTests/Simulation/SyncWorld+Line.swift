@@ -85,8 +85,13 @@ extension SyncWorld {
         let before = serverRows(of: table)
         let response = server.handle(request)
         let after = serverRows(of: table)
+        let id = parts.count > 2 ? parts[2].lowercased() : ""
+        if plan.hasLocalColumn, table == "t", String(decoding: request.body ?? [], as: UTF8.self).contains("\"local\"")
+        {
+            failure = failure ?? SyncFailure("\(request.method) \(request.path) has a local column")
+        }
         // A row that is asked for, or to be deleted, and is not there, is gone as far as the store can know.
-        if parts.count > 2, after[parts[2]] == nil { history.insert("\(table)/\(parts[2]) gone") }
+        if parts.count > 2, after[id] == nil { history.insert("\(table)/\(id) gone") }
         for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
             effects[operationID, default: 0] += 1
             if effects[operationID, default: 0] > 1, !mayRepeat(request, client, table, id) {
@@ -123,7 +128,8 @@ extension SyncWorld {
         }
         // An update of a row that was never read has nothing to put beside what it changes.
         guard frozen.kind == .update, frozen.ancestor?.version != nil, let before, let after else { return }
-        let system: Set = ["version", "updatedAt", "createdAt", "deleted"]
+        // A server's column of a local one's name is not taken, and so not given back with a whole row either.
+        let system: Set = ["version", "updatedAt", "createdAt", "deleted", SyncPlan.localColumn]
         for name in Set(before.keys).union(after.keys).subtracting(system) where before[name] != after[name] {
             if frozen.columns[name] == nil {
                 failure = failure ?? SyncFailure("the update of \(table)/\(id) changed \(name), which it does not name")
@@ -144,7 +150,7 @@ extension SyncWorld {
             guard case .object(let members) = row, let id = row.member("id")?.text else { continue }
             var columns = Dictionary(members.map { ($0.name, $0.value) }) { $1 }
             columns["id"] = nil
-            rows[id] = columns.wireForm
+            rows[id.lowercased()] = columns.wireForm
         }
         return rows
     }
@@ -167,7 +173,7 @@ extension SyncWorld {
         let time = server.rows(of: "clock").first?.member("updatedAt")
         let count = isBurst ? 2 + clients[client].chance.below(8) : 1
         for _ in 0..<count {
-            let id = "r\(clients[client].chance.below(9))"
+            let id = id(&clients[client].chance)
             let isRemoval = clients[client].chance.once(in: 5)
             if isRemoval, plan.options.deletesForGood {
                 server.remove([id], from: table)
@@ -175,11 +181,18 @@ extension SyncWorld {
                 var columns = columns(&clients[client].chance)
                 if isRemoval { columns["deleted"] = .bool(true) }
                 if isBurst, let time { columns["updatedAt"] = time }
+                if plan.hasLocalColumn { columns[SyncPlan.localColumn] = .string("theirs") }
                 server.upsert([.item(id, columns)], in: table)
             }
-            remember(table, id, serverRows(of: table)[id])
+            remember(table, id.lowercased(), serverRows(of: table)[id.lowercased()])
             note("  other: \(table)/\(id)\(isRemoval ? " removed" : "")")
         }
+    }
+
+    /// One of a few ids, spelled in one way or the other where that makes no difference.
+    private func id(_ chance: inout Chance) -> String {
+        let id = "r\(chance.below(9))"
+        return plan.options.ignoresCase && chance.once(in: 3) ? id.uppercased() : id
     }
 
     func columns(_ chance: inout Chance) -> [String: Value] {
@@ -197,11 +210,14 @@ extension SyncWorld {
         guard let database = clients[client].database else { return }
         var changes: [(kind: OperationKind, table: String, item: Value, id: String, numbers: Set<Int64>)] = []
         for _ in 0..<count {
-            let (table, id) = (clients[client].chance.pick(SyncPlan.tables), "r\(clients[client].chance.below(9))")
+            let (table, id) = (clients[client].chance.pick(SyncPlan.tables), id(&clients[client].chance))
             let isThere = try await database.table(table).get(id: id) != nil
             var kind: OperationKind = isThere ? (clients[client].chance.once(in: 4) ? .delete : .update) : .insert
             if clients[client].chance.once(in: 12) { kind = clients[client].chance.pick(OperationKind.allCases) }
-            let columns = kind == .delete ? [:] : columns(&clients[client].chance)
+            var columns = kind == .delete ? [:] : columns(&clients[client].chance)
+            if plan.hasLocalColumn, table == "t", kind != .delete, clients[client].chance.once(in: 3) {
+                columns[SyncPlan.localColumn] = .string("mine")
+            }
             let numbers = columns.values.compactMap { value -> Int64? in
                 if case .integer(let number) = value, number > 2 { return number }
                 return nil

@@ -18,6 +18,8 @@ actor SyncWorld {
     /// How often each operation changed the server's rows.
     var effects: [String: Int] = [:]
     private var lastNumber: Int64 = 0
+    /// Whether lists show everything, as they do at the end.
+    private var hasCaughtUp = false
     /// What was found inside a request.
     var failure: SyncFailure?
 
@@ -178,7 +180,9 @@ actor SyncWorld {
         case .own:
             settings.queryID = own.queryID
             settings.filter = try own.filter.map { try Expression(parsing: $0) }
-            settings.reconciles = reconciles
+            settings.reconciles = reconciles && (plan.listsShowAll || hasCaughtUp)
+            // Longer than anything was late.
+            if plan.options.lateCommits != nil, own.queryID != nil { settings.overlap = 1_000_000_000 }
         case .all: break
         case .top: settings.top = own.pageSize + 2
         case .ordered: settings.order = [Query.Key("name"), Query.Key("kind", descending: true)]
@@ -244,6 +248,8 @@ actor SyncWorld {
     }
 
     private func pullAll() async throws {
+        server.catchUp()
+        hasCaughtUp = true
         for client in clients.indices {
             for table in SyncPlan.tables {
                 for _ in 0..<2 {

@@ -181,4 +181,29 @@ import Testing
             #expect(try await pair.agrees(), "seed \(seed)")
         }
     }
+
+    @Test(arguments: ServerProtocol.allCases)
+    func `what a preview shows is what is sent`(_ server: ServerProtocol) async throws {
+        let pair = try await SyncPair(server, rows: Value.rows(3))
+        try await pair.pull()
+        try await pair.table.insert(.item("new", ["n": .integer(1), "text": .string("é\"")]))
+        try await pair.table.update(.item("r0", ["n": .integer(9)]))
+        try await pair.table.update(.item("r0", ["more": .null]))
+        try await pair.table.delete(id: "r1")
+        try await pair.table.delete(id: "r2")
+        try await pair.table.insert(.item("r2", ["n": .integer(4)]))
+        let before = (pair.network.requestCount, pair.database.lastEvent)
+        let preview = try await pair.database.pushPreview()
+        #expect((pair.network.requestCount, pair.database.lastEvent) == before)
+        #expect(preview.report.operations.map(\.outcome) == [.pending, .pending, .pending, .pending])
+        #expect(try await pair.push().outcome == .complete)
+        let writes = pair.writes
+        #expect(writes.count == preview.requests.count)
+        for (write, shown) in zip(writes, preview.requests) {
+            #expect(write.method == shown?.method && write.path == shown?.path && write.body == shown?.body)
+            var headers = Dictionary(write.headers.map { ($0.name, $0.value) }) { $1 }
+            headers["X-Syncline-Operation-Id"] = nil
+            #expect(headers == shown?.headers)
+        }
+    }
 }

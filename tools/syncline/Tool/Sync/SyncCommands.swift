@@ -3,6 +3,7 @@
 import Syncline
 import SynclineCore
 import SynclineInspect
+import SynclineWire
 
 enum SyncCommands {
     static let push = Command(
@@ -11,7 +12,11 @@ enum SyncCommands {
             """
             The report lists every operation in scope in the order of the plan, those that wait too. What could not be \
             sent stays pending; nothing is lost.
+            """,
             """
+            With --dry-run each operation has the request that would be sent of it, without credentials; null for one \
+            that waits. To a server that takes several in one request they go together.
+            """,
         ],
         options: [
             Option("table", value: "TABLE", "only operations on this table; may be given several times"),
@@ -21,7 +26,10 @@ enum SyncCommands {
             Option("concurrency", value: "N", "operations on different rows at once; 1"),
             .retries, Option("dry-run", "shows what would be sent, and sends nothing"),
         ],
-        examples: [Example("syncline push --policy merge", "joins what both sides changed")],
+        examples: [
+            Example("syncline push --policy merge", "joins what both sides changed"),
+            Example("syncline push --dry-run --json", "the requests, as they would be sent"),
+        ],
         result:
             #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,
         exits: [
@@ -35,12 +43,15 @@ enum SyncCommands {
         settings.concurrency = try arguments.number("concurrency", in: 1...64).map { Int($0) } ?? 1
         settings.retries = try arguments.retries()
         let (wanted, isDry) = (settings, arguments.flag("dry-run"))
+        if isDry {
+            try context.show(try await context.withDatabase(arguments) { try await $0.pushPreview(wanted) })
+            return .done
+        }
         let report = try await context.withDatabase(arguments) { database in
-            if isDry { return try await database.pushPreview(wanted) }
-            return try await context.whileWatching { try await database.push(wanted, progress: $0) }
+            try await context.whileWatching { try await database.push(wanted, progress: $0) }
         }
         try context.show(report)
-        return isDry ? .done : report.exit
+        return report.exit
     }
 
     private static func policy(_ arguments: Arguments) throws -> ConflictPolicy {
@@ -190,22 +201,52 @@ extension PushReport {
         }
     }
 
-    var json: JSONValue {
+    var json: JSONValue { json(operations.map(\.json)) }
+
+    fileprivate func json(_ operations: [JSONValue]) -> JSONValue {
         let head: JSONValue = [
-            "outcome": .string(name), "reason": .optional(reason?.code.rawValue),
-            "operations": .array(
-                operations.map { operation in
-                    [
-                        "table": .string(operation.table), "id": .string(operation.id),
-                        "kind": .string("\(operation.kind)"), "outcome": .string(operation.outcome.rawValue),
-                        "status": operation.status.map { .number($0) } ?? .null, "code": .optional(operation.code),
-                    ]
-                }),
+            "outcome": .string(name), "reason": .optional(reason?.code.rawValue), "operations": .array(operations),
         ]
         return head.adding([
             "message": reason.map { .string($0.message) },
             "warnings": warnings.isEmpty ? nil : .array(warnings.map(JSONValue.string)),
         ])
+    }
+}
+
+extension OperationReport {
+    fileprivate var json: JSONValue {
+        [
+            "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
+            "outcome": .string(outcome.rawValue), "status": status.map { .number($0) } ?? .null,
+            "code": .optional(code),
+        ]
+    }
+}
+
+extension PushPreview {
+    fileprivate var json: JSONValue {
+        report.json(
+            zip(report.operations, requests).map { operation, request in
+                operation.json.adding(["request": request.map(\.json) ?? .null])
+            })
+    }
+}
+
+extension PushPreview.Request {
+    fileprivate var json: JSONValue {
+        let sorted = headers.sorted { $0.key < $1.key }
+        return [
+            "method": .string(method), "path": .string(path),
+            "headers": .object(sorted.map { .init(key: $0.key, value: .string($0.value)) }),
+            "body": body.flatMap { try? Value(json: $0) }.map { JSONValue($0) } ?? .null,
+        ]
+    }
+
+    /// As HTTP has it, one line each.
+    fileprivate var lines: [String] {
+        ["\(method) \(path)"] + headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            + (body.map { [String(decoding: $0, as: UTF8.self)] } ?? [])
     }
 }
 
@@ -231,11 +272,17 @@ extension Context {
         try lines(of: report)
     }
 
-    private func lines(of report: PushReport) throws {
-        for operation in report.operations {
+    fileprivate func show(_ preview: PushPreview) throws {
+        try output.value(preview.json)
+        try lines(of: preview.report) { index in preview.requests[index]?.lines ?? [] }
+    }
+
+    private func lines(of report: PushReport, details: (Int) -> [String] = { _ in [] }) throws {
+        for (index, operation) in report.operations.enumerated() {
             let why = operation.code.map { " (\($0))" } ?? ""
             try output.line(
                 escaped("\(operation.kind) \(operation.table)/\(operation.id): \(operation.outcome.rawValue)\(why)"))
+            for line in details(index) { try output.line(escaped("  " + line)) }
         }
         let reason = report.reason.map { ": \($0.message)" } ?? ""
         try output.line(escaped("push \(report.name)\(reason)"))

@@ -1,0 +1,20 @@
+// What a push would send of an operation, if it began now. Nothing is frozen by looking.
+
+extension StateReader {
+    /// An operation as it would be sent; nil for one that waits for a decision, or for another of its row. Without an
+    /// operation id where none was made yet.
+    package func preview(
+        _ operation: PlannedOperation, for server: ServerProtocol
+    ) throws(StateError) -> WriteRequest? {
+        guard operation.state == .pending || operation.state == .inFlight,
+            let entry = try entry(key: operation.rowKey), let pending = entry.pending
+        else { return nil }
+        if let frozen = pending.frozen {
+            return operation.isFrozen ? WriteRequest(frozen, table: operation.table, id: operation.id, server) : nil
+        }
+        let frozen = FrozenOperation(
+            kind: operation.kind, status: .inFlight, maybeSent: false, position: operation.position,
+            through: operation.through, operationID: "", columns: pending.overlay, ancestor: entry.base)
+        return WriteRequest(frozen, table: operation.table, id: operation.id, server)
+    }
+}
