@@ -88,7 +88,7 @@ let package = Package(
         ),
         .target(
             name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineWire"], swiftSettings: settings),
-        .target(name: "SynclineInspect", dependencies: ["SegmentLog"], swiftSettings: settings),
+        .target(name: "SynclineInspect", dependencies: ["SegmentLog", "SynclineCore"], swiftSettings: settings),
         .target(
             name: "SynclineTesting",
             dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
@@ -172,7 +172,11 @@ let package = Package(
         .testTarget(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
-            dependencies: ["SynclineTool", "SynclineInspect", "SegmentLog", "syncline"],
+            dependencies: [
+                "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineTesting", "SynclineWire", "Syncline",
+                "SegmentLog", "syncline",
+            ],
+            exclude: ["Golden"],
             swiftSettings: settings
         ),
     ]

@@ -64,8 +64,8 @@ extension SyncDatabase {
             let start = try StateLoader(storage).earliest()
             let first = start.through + 1
             var blame = try Blame(table: table, id: id, from: start)
-            try EventWalk(storage).forEach(from: first) { number, event in
-                try blame.fold(event, number: number)
+            try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
+                _ = try inAppWords { () throws(StateError) in try blame.fold(record, number: number) }
                 return true
             }
             return blame.fields

@@ -39,7 +39,7 @@ private enum Tree {
         "SynclineCore": [],
         "SynclineWire": ["SynclineCore", "CCurl", "FoundationNetworking"],
         "Syncline": ["SegmentLog", "SynclineCore", "SynclineWire"],
-        "SynclineInspect": ["SegmentLog"],
+        "SynclineInspect": ["SegmentLog", "SynclineCore"],
         "SynclineServer": ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CSQLite", "CPostgres", "CCrypto"],
         "SynclineTesting": ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
     ]

@@ -58,27 +58,50 @@ package struct StateCheck {
         }
     }
 
-    /// Folds what there is, and tells where it differs: from the oldest checkpoint, or from the beginning, which takes
-    /// memory for the whole state.
+    /// What a fold came to.
+    package struct Finding {
+        package var mismatches: [Mismatch] = []
+        /// How many notes it was compared with.
+        package var compared = 0
+        /// The last event before the first that was folded.
+        package var from: UInt64
+        /// The state at the end.
+        package var projector: Projector
+    }
+
+    /// Folds as far as something was noted, and tells where it differs: from the oldest checkpoint, or from the beginning,
+    /// which takes memory for the whole state.
     package func run(fromBeginning: Bool) throws(SyncError) -> [Mismatch] {
         guard let last = noted.keys.max() else { return [] }
+        return try fold(through: last, fromBeginning: fromBeginning).mismatches
+    }
+
+    /// Folds as far as an event, or all there is, and tells where it differs.
+    package func fold(through last: UInt64?, fromBeginning: Bool) throws(SyncError) -> Finding {
         let projector = try StateLoader(storage).earliest(preferringCheckpoint: !fromBeginning)
-        var mismatches: [Mismatch] = []
+        var finding = Finding(from: projector.through, projector: projector)
         func compare() {
             let digest = projector.store.digest
-            for note in noted[projector.through] ?? [] where note.digest != digest {
-                mismatches.append(Mismatch(event: projector.through, source: note.source, file: note.file))
+            for note in noted[projector.through] ?? [] {
+                finding.compared += 1
+                if note.digest == digest { continue }
+                finding.mismatches.append(
+                    Mismatch(event: projector.through, source: note.source, file: note.file))
             }
         }
         compare()
-        guard projector.through < last else { return mismatches }
+        guard projector.through < last ?? .max else { return finding }
         try EventWalk(storage).forEachRecord(from: projector.through + 1) { number, record throws(SyncError) in
-            try inAppWords { () throws(StateError) in try projector.apply(record, number: number) }
-            projector.store.endCommit()
+            if number > last ?? .max { return false }
+            try inAppWords { () throws(StateError) in
+                try projector.apply(record, number: number)
+                projector.store.endCommit()
+                try projector.store.settle(above: 16 << 20)
+            }
             compare()
-            return number < last
+            return number < last ?? .max
         }
-        return mismatches
+        return finding
     }
 }
 

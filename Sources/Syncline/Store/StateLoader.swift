@@ -24,7 +24,8 @@ package struct StateLoader: Sendable {
         let from = SequenceNumber(rawValue: projector.through + 1)
         var cursor: LogCursor
         do throws(LogError) { cursor = try reader.cursor(from: from) } catch { throw SyncError(error) }
-        while try advance(&cursor) {
+        // What lies behind the last event wanted is not looked at, whole or not.
+        while projector.through < last ?? .max, try advance(&cursor) {
             if let last, cursor.firstSequence.rawValue > last { break }
             do throws(StateError) {
                 try cursor.forEachRecord { number, record throws(StateError) in

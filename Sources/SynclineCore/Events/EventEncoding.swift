@@ -388,6 +388,15 @@ package struct EventReader {
         }
     }
 
+    /// Whose page it is, without its rows.
+    mutating func pageHead() throws(StateError) -> (table: String, queryID: String?) {
+        do throws(MalformedBytes) {
+            return (try name(), try optionalText())
+        } catch {
+            throw .malformed("an event of kind \(kind.rawValue)")
+        }
+    }
+
     private mutating func page() throws(MalformedBytes) -> PulledPage {
         let table = try name()
         let queryID = try optionalText()

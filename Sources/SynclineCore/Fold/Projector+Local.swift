@@ -101,9 +101,10 @@ extension Projector {
         put(journalKey(.end(of: event)), writer.bytes, old: nil)
     }
 
-    /// Takes a whole transaction out of the outbox; each of its changes is the last of its row.
-    func undo(_ event: UInt64) throws(StateError) {
+    /// Takes a whole transaction out of the outbox, or what it did to one row; each change is the last of its row.
+    func undo(_ event: UInt64, of row: [UInt8]? = nil) throws(StateError) {
         for position in try StateReader(store.snapshot, shapes).changes(of: event).reversed() {
+            if let row, try journal(position).entry.rowKey != row { continue }
             try removeLast(position)
             totals.cancelled += 1
         }

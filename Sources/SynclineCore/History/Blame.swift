@@ -1,4 +1,5 @@
-// Which event gave each field of a row its value: the fold is run again, and the row is looked at after each event.
+// Which event gave each field of a row its value: the row's share of the log is folded again, and the row is looked at
+// after each event of it.
 
 /// An event that changed a field.
 public struct FieldOrigin: Hashable, Sendable {
@@ -12,57 +13,85 @@ public struct FieldOrigin: Hashable, Sendable {
     public var time: Int64
     /// What kind of event it was.
     public var cause: String
+    /// Who decided it, and on what occasion.
+    public var provenance: Provenance
 }
 
-/// Watches one row while events are folded.
+/// Watches one row while the log goes by.
 package struct Blame {
-    private let table: String
-    private let id: String
+    private let focus: RowFocus
     private let projector: Projector
     private var row: Row?
     private var bytes: [UInt8]?
     private var origins: [String: FieldOrigin] = [:]
+    /// Pages seen of each query of the row's table.
+    private var pages: [String?: Int] = [:]
 
     /// - Parameter start: The state before the first event, which becomes the blame's own. What it has of the row was so
     ///   before the history begins.
     package init(table: String, id: String, from start: Projector) throws(StateError) {
-        self.table = table
-        self.id = id
+        focus = RowFocus(table: table, id: id)
         projector = start
-        try look(at: start.through, time: 0, cause: "checkpoint")
+        try look(at: start.through, time: 0, cause: "checkpoint", .beginning)
     }
 
-    /// Folds one more event.
-    package mutating func fold(_ event: Event, number: UInt64) throws(StateError) {
-        try projector.apply(event, number: number)
-        projector.store.endCommit()
-        try look(at: number, time: event.time, cause: event.cause)
+    /// Takes the next record of the log; whether it concerned the row.
+    @discardableResult
+    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
+        var reader = try EventReader(record, projector.shapes)
+        if reader.kind == .page { try count(page: record) }
+        guard focus.mayConcern(record, kind: reader.kind, projector.ids) else { return false }
+        let event = try reader.event()
+        try projector.apply(event, number: number, onlyTo: focus)
+        var page = 0
+        if case .page(let pulled) = event.body { page = pages[pulled.queryID] ?? 0 }
+        return try look(
+            at: number, time: event.time, cause: event.cause, Provenance(event, row: focus, page: page))
     }
 
-    private mutating func look(at number: UInt64, time: Int64, cause: String) throws(StateError) {
-        let (entry, stored) = try projector.entry(projector.rowKey(table, id))
+    private mutating func count(page record: UnsafeRawBufferPointer) throws(StateError) {
+        var reader = try EventReader(record, projector.shapes)
+        let (table, queryID) = try reader.pageHead()
+        if table == focus.table { pages[queryID, default: 0] += 1 }
+    }
+
+    @discardableResult
+    private mutating func look(
+        at number: UInt64, time: Int64, cause: String, _ provenance: Provenance
+    ) throws(StateError) -> Bool {
+        let (entry, stored) = try projector.entry(projector.rowKey(focus.table, focus.id))
         let now = stored?.copy
-        if now == bytes { return }
+        if now == bytes { return false }
         bytes = now
         let visible = entry?.visible
         for name in visible?.columns ?? [] where visible?[name] != row?[name] || row == nil {
             origins[name] = FieldOrigin(
-                field: name, value: visible?[name] ?? .null, event: number, time: time, cause: cause)
+                field: name, value: visible?[name] ?? .null, event: number, time: time, cause: cause,
+                provenance: provenance)
         }
         if visible == nil { origins = [:] }
         row = visible
+        return true
     }
 
     /// The origin of each field the row has, in its order; nil if there is no row.
     package var fields: [FieldOrigin]? {
         row.map { row in row.columns.compactMap { origins[$0] } }
     }
+
+    /// The schema the store had recorded by now.
+    package var declaration: Declaration? { projector.declaration }
+
+    /// All the state holds of the row by now.
+    package var entry: RowEntry? {
+        get throws(StateError) { try projector.entry(projector.rowKey(focus.table, focus.id)).entry }
+    }
 }
 
 extension Event {
-    /// The words for what an event can be.
+    /// The words for what an event can be, in the order of the kinds' numbers, which begin with 1.
     package static let causes = [
-        "opened", "configured", "local", "undo", "pull", "purge", "indexed", "cursor-reset", "sent", "answer",
+        "opened", "configured", "local", "undo", "pull", "purge", "cursor-reset", "indexed", "sent", "answer",
         "resolution", "declared",
     ]
 

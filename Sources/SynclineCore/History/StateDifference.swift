@@ -11,6 +11,13 @@ public struct RowDifference: Hashable, Sendable {
     /// The row afterwards; nil where it is not there.
     public var after: Row?
 
+    package init(table: String, id: String, before: Row?, after: Row?) {
+        self.table = table
+        self.id = id
+        self.before = before
+        self.after = after
+    }
+
     /// The columns whose values differ, sorted, with both values; nil where the row or the column is not there.
     public var fields: [(name: String, before: Value?, after: Value?)] {
         let names = Set(before?.columns ?? []).union(after?.columns ?? [])

@@ -34,6 +34,20 @@ extension UnsafeRawBufferPointer {
     package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         count == other.count && compare(other) == 0
     }
+
+    /// Whether other bytes stand somewhere among these.
+    package func contains(bytes other: UnsafeRawBufferPointer) -> Bool {
+        guard let last = other.last, let start = baseAddress else { return other.isEmpty }
+        // The end of an id differs more than its beginning does.
+        var offset = other.count - 1
+        while offset < count, let found = memchr(start + offset, Int32(last), count - offset) {
+            offset = UnsafeRawPointer(found) - start
+            let candidate = Bytes(rebasing: self[(offset + 1 - other.count)...offset])
+            if candidate.hasSameBytes(as: other) { return true }
+            offset += 1
+        }
+        return false
+    }
 }
 
 extension Array where Element == UInt8 {

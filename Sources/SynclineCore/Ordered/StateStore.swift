@@ -76,6 +76,14 @@ package final class StateStore {
         changes = kept
     }
 
+    /// Visits what changed behind the first `count` changes, oldest first: the key, and what was there before it.
+    package func forEachChange(
+        behind count: Int = 0, _ body: (StateValue, StateValue?) throws(StateError) -> Void
+    ) throws(StateError) {
+        guard let kept = changes else { return }
+        for change in kept.dropFirst(count) { try body(change.key, change.old) }
+    }
+
     /// What was changed stays.
     package func endChanges() { changes = nil }
 

@@ -117,6 +117,19 @@ package struct StateReader: Sendable {
         }
     }
 
+    /// The columns that rows of a table have, sorted.
+    package func columns(of table: String) throws(StateError) -> [String] {
+        var names: Set<String> = []
+        var shapes: Set<ObjectIdentifier> = []
+        try forEachEntry(of: table) { _, entry throws(StateError) in
+            for row in [entry.base, entry.pending?.overlay, entry.local] {
+                guard let row, shapes.insert(ObjectIdentifier(row.shape)).inserted else { continue }
+                names.formUnion(row.columns)
+            }
+        }
+        return names.sorted()
+    }
+
     // MARK: Outbox
 
     /// The positions of a transaction's changes that are in the outbox.

@@ -65,6 +65,11 @@ final class TestLog {
         if closing { try writer.close() }
     }
 
+    /// A folder for a log that is yet to be made.
+    init(empty: Void) throws {
+        folder = try TemporaryFolder()
+    }
+
     func open() throws -> LogWriter {
         var configuration = LogConfiguration()
         configuration.zeroAhead = .bytes(0)

@@ -32,7 +32,7 @@ package struct Tool {
         } catch {
             return tell(error, context)
         }
-        return exit
+        return exit == .done && context.output.isIncomplete ? .partial : exit
     }
 
     private func run(_ request: ArgumentParser.Request, _ context: Context) async throws -> ExitCode {

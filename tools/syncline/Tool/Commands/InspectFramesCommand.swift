@@ -127,7 +127,7 @@ extension FrameSummary {
 }
 
 extension FrameEntry {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         [
             "address": .string(summary.position.description),
             "kind": .string(summary.kind),

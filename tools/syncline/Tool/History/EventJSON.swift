@@ -1,11 +1,14 @@
 // An event as the tool shows it: its address, when, what kind, and what it did.
 
+import SegmentLog
 import SynclineCore
 import SynclineInspect
 
 struct EventSummary {
     let number: UInt64
     let event: Event
+    /// Whether values are replaced by what they are.
+    var redacts = false
 
     /// The tables it concerns.
     var tables: Set<String> {
@@ -23,12 +26,21 @@ struct EventSummary {
     }
 
     var time: String { Timestamp(.init(milliseconds: event.time)).description }
+    /// When, for people, in UTC.
+    var humanTime: String { WallTime(rawValue: event.time).humanText }
+
+    private func shown(_ value: Value) -> JSONValue { redacts ? JSONValue(value).redacted : JSONValue(value) }
+    private func shown(_ id: String, _ columns: Row) -> JSONValue {
+        let json = JSONValue(StoredRow(id: id, columns: columns))
+        return redacts ? json.redactedRow : json
+    }
+    private func shown(_ columns: Row) -> JSONValue { redacts ? JSONValue(columns).redacted : JSONValue(columns) }
 
     /// What it did, in a line.
     var line: String {
         switch event.body {
         case .opened(let opening): "opened by version \(opening.engineVersion)"
-        case .configured(let name, let value): "\(name) = \(value.map { JSONValue($0).text } ?? "none")"
+        case .configured(let name, let value): "\(name) = \(value.map { shown($0).text } ?? "none")"
         case .local(let transaction):
             transaction.changes.prefix(3).map { "\($0.kind) \($0.table)/\($0.id)" }.joined(separator: ", ")
                 + (transaction.changes.count > 3 ? " and \(transaction.changes.count - 3) more" : "")
@@ -61,11 +73,11 @@ struct EventSummary {
                 "projector": .number(opening.projectorVersion), "schema": .number(opening.schemaVersion),
             ])
         case .configured(let name, let value):
-            head.adding(["name": .string(name), "value": value.map { JSONValue($0) } ?? .null])
+            head.adding(["name": .string(name), "value": value.map { shown($0) } ?? .null])
         case .local(let transaction):
             head.adding([
                 "transaction": .boolean(transaction.isGrouped),
-                "changes": .array(transaction.changes.map { EventSummary.json($0) }),
+                "changes": .array(transaction.changes.map { json($0) }),
             ])
         case .undone(let event): head.adding(["undone": .string("@\(event)")])
         case .page(let page):
@@ -74,7 +86,7 @@ struct EventSummary {
                 "position": .optional(page.cursor?.position),
                 "rows": .array(
                     page.rows.map { row in
-                        row.row.map { JSONValue(StoredRow(id: row.id, columns: $0)) }
+                        row.row.map { shown(row.id, $0) }
                             ?? ["id": .string(row.id), "deleted": .boolean(true)]
                     }),
             ])
@@ -89,13 +101,13 @@ struct EventSummary {
             head.adding(["table": .string(table), "queryId": .string(queryID)])
         case .sent(let operations):
             head.adding(["operations": .array(operations.map { EventSummary.json($0) })])
-        case .answered(let answer): head.adding(EventSummary.members(answer))
+        case .answered(let answer): head.adding(members(answer))
         case .resolved(let resolution):
             head.adding([
                 "table": .string(resolution.table), "id": .string(resolution.id),
                 "choice": .string(resolution.choice.word), "policy": .optional(resolution.policy),
                 "change": resolution.change.map { change in
-                    ["kind": .string("\(change.kind)"), "columns": JSONValue(change.columns)]
+                    ["kind": .string("\(change.kind)"), "columns": shown(change.columns)]
                 } ?? .null,
             ])
         case .declared(let declaration, let steps):
@@ -121,13 +133,13 @@ struct EventSummary {
         ]
     }
 
-    private static func members(_ answer: Answer) -> KeyValuePairs<String, JSONValue?> {
+    private func members(_ answer: Answer) -> KeyValuePairs<String, JSONValue?> {
         var row: JSONValue?
         var code: String?
         switch answer.outcome {
-        case .done(let pulled): row = pulled.row.map { JSONValue(StoredRow(id: pulled.id, columns: $0)) } ?? .null
+        case .done(let pulled): row = pulled.row.map { shown(pulled.id, $0) } ?? .null
         case .conflict(let server, let why):
-            row = server.map { JSONValue(StoredRow(id: answer.id, columns: $0)) } ?? .null
+            row = server.map { shown(answer.id, $0) } ?? .null
             code = why
         case .parked, .notReceived: break
         }
@@ -138,12 +150,12 @@ struct EventSummary {
         ]
     }
 
-    private static func json(_ change: LocalChange) -> JSONValue {
+    private func json(_ change: LocalChange) -> JSONValue {
         let head: JSONValue = [
             "kind": .string("\(change.kind)"), "table": .string(change.table), "id": .string(change.id),
         ]
         return head.adding([
-            "columns": change.kind == .delete ? nil : JSONValue(change.columns),
+            "columns": change.kind == .delete ? nil : shown(change.columns),
             "baseVersion": change.baseVersion.map { JSONValue($0) },
             "replaces": change.replaces ? .boolean(true) : nil, "cancels": change.cancels ? .boolean(true) : nil,
         ])
@@ -167,18 +179,6 @@ extension Answer.Outcome {
         case .conflict: "conflict"
         case .parked: "parked"
         case .notReceived: "not received"
-        }
-    }
-}
-
-extension Resolution.Choice {
-    /// As `resolve` says it.
-    fileprivate var word: String {
-        switch self {
-        case .takeServer: "take-server"
-        case .keepMine: "keep-mine"
-        case .merge: "merge"
-        case .row: "row"
         }
     }
 }

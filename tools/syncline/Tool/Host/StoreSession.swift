@@ -1,15 +1,22 @@
 // The store a command works on. A command of its own opens it and closes it; in a shell it stays open from the first
 // command that needs it to the end of the input.
 
-import SegmentLog
+package import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineInspect
 
 /// A store that stays open. Commands that overlap get the same one.
 package actor StoreSession {
     private var current: (path: String, opening: Task<SyncDatabase, any Error>)?
 
-    package init() {}
+    /// When the store was opened, and its last event then.
+    private(set) var opened: (time: Int64, event: UInt64)?
+    private let clock: any LogClock
+
+    package init(clock: any LogClock = SystemClock()) {
+        self.clock = clock
+    }
 
     /// The open store, if it is the one at a path.
     func database(at path: String) async -> SyncDatabase? {
@@ -28,6 +35,7 @@ package actor StoreSession {
         do {
             let database = try await opening.value
             if let before { try? await before.opening.value.close() }
+            opened = (clock.now().rawValue, database.lastEvent)
             return database
         } catch {
             if current?.opening == opening { current = before }
@@ -83,10 +91,29 @@ extension Context {
             return try await withDatabase(arguments) { StoreView($0, storage) }
         }
         let event = try moment.map { try Moment($0, storage).event }
-        let projector = try StateLoader(storage).load(through: event)
+        let projector = try load(storage, through: event)
         return StoreView(
             reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,
             totals: projector.totals, storage: storage)
+    }
+}
+
+extension Context {
+    /// The state as of an event; of a damaged log the newest that can be made, and then the result is a part.
+    func load(_ storage: any LogStorage, through event: UInt64?) throws -> Projector {
+        do throws(SyncError) {
+            return try StateLoader(storage).load(through: event)
+        } catch {
+            guard error.code == .storeCorrupt, let last = try LogInspection(storage).lastBeforeLoss() else {
+                throw error
+            }
+            let checkpoint = try Checkpoint.list(storage).first { $0.rawValue <= event ?? .max }?.rawValue ?? 0
+            let through = max(min(last, event ?? .max), checkpoint)
+            let projector = try StateLoader(storage).load(through: through)
+            output.notePartial()
+            narration.warn("the log is damaged: what is shown is as of @\(through)")
+            return projector
+        }
     }
 }
 

@@ -22,6 +22,8 @@ package final class Output {
     package let style: TextStyle
     private let sink: any Sink
     private var elements: Int?
+    /// Whether something that was asked for could not be shown.
+    private(set) var isIncomplete = false
 
     package init(_ sink: any Sink, form: OutputForm, style: TextStyle) {
         self.sink = sink
@@ -78,6 +80,9 @@ package final class Output {
             try value(error.json)
         }
     }
+
+    /// Says that something that was asked for could not be shown.
+    package func notePartial() { isIncomplete = true }
 
     /// Whether a list was begun that has elements.
     var isPartial: Bool { (elements ?? 0) > 0 }

@@ -11,7 +11,9 @@ extension JSONValue {
             case .null: .null
             case .bool(let flag): .boolean(flag)
             case .integer(let number): .number(number)
-            case .double, .date, .bytes: .numeral(value.json)
+            case .double: .numeral(value.json)
+            // Texts without anything to escape, in quotes.
+            case .date, .bytes: .string(String(value.json.dropFirst().dropLast()))
             case .string(let text): .string(text)
             case .array(let elements): .array(elements.map { JSONValue($0) })
             case .object(let members): .object(members.map { Member(key: $0.name, value: JSONValue($0.value)) })

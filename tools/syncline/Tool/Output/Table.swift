@@ -63,6 +63,11 @@ package struct ListWriter {
         try keep(.line(text()))
     }
 
+    /// Writes what waits, and goes on.
+    package mutating func goOn() throws {
+        try writeWaiting()
+    }
+
     /// Ends the list.
     package mutating func finish() throws {
         try writeWaiting()

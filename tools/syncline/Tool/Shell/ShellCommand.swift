@@ -18,14 +18,17 @@ enum ShellCommand {
             """
             While a push, a pull or a sync waits for the network other lines are answered; {"n":8,"cancel":7} ends it.
             """,
-            "Without it a line is a command as it is typed after `syncline`.",
+            """
+            Without it a line is a command as it is typed after `syncline`. At a terminal lines can be edited, earlier \
+            ones come back with the arrow keys, words are completed with Tab, and `exit` ends it.
+            """,
         ],
         examples: [Example("syncline shell --json", "for a program in another language")],
         result: "a reply a line", run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
-        let session = StoreSession()
+        let session = StoreSession(clock: context.clock)
         var host = context.host
         host.session = session
         if let path = arguments.value("store") { host.environment.variables["SYNCLINE_STORE"] = path }
@@ -34,11 +37,12 @@ enum ShellCommand {
             if isMachine {
                 try await MachineShell(host, context.output).run()
             } else {
-                while true {
-                    if host.environment.inputIsTerminal { context.narration.prompt("syncline> ") }
-                    guard let line = try host.input.next() else { break }
-                    _ = await Tool(host, table: context.table).run(
-                        ShellWords.split(String(decoding: line, as: UTF8.self)))
+                let table = context.table
+                let lines = LineReader(context) { ShellWords.completions(of: $0, table) }
+                while let line = try lines.next("syncline> ") {
+                    let words = ShellWords.split(line)
+                    if words == ["exit"] || words == ["quit"] { break }
+                    if !words.isEmpty { _ = await Tool(host, table: table).run(words) }
                 }
             }
         } catch {
@@ -125,5 +129,18 @@ enum ShellWords {
         }
         if let word { words.append(word) }
         return words
+    }
+
+    /// What the last word of a line may become: words of commands, and options.
+    static func completions(of line: String, _ table: CommandTable) -> [String] {
+        var words = split(line)
+        let word = line.hasSuffix(" ") || line.isEmpty ? "" : words.popLast() ?? ""
+        var path: [String] = []
+        for known in words where table.words(after: path).contains(known) { path.append(known) }
+        var choices = path.count == words.count ? table.words(after: path) : []
+        if word.hasPrefix("-") {
+            choices = ((table.command(path)?.options ?? []) + CommandTable.common).map { "--\($0.name)" }
+        }
+        return choices.filter { $0.hasPrefix(word) }.sorted()
     }
 }

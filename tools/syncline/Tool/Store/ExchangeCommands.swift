@@ -8,11 +8,21 @@ import SynclineWire
 enum ExchangeCommands {
     static let export = Command(
         "export", "writes rows as data",
+        details: [
+            """
+            `sql` makes the data tables, and three more: what is to be pushed (MS_TableOperations), what waits for a \
+            decision (MS_TableOperationErrors) and the cursors (MS_TableConfig), as the retired client's store had them.
+            """,
+            "`events` are the log's events, as `log --json` tells them; `import` takes their local changes again.",
+        ],
         options: [
             Option("format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events"], "jsonl"),
-            Option("table", value: "TABLE", "one table; all of them"), .at,
+            Option("table", value: "TABLE", "one table; all of them"), .at, .redact,
         ],
-        examples: [Example("syncline export --format csv --table todoitem > todo.csv", "for a spreadsheet")],
+        examples: [
+            Example("syncline export --format csv --table todoitem > todo.csv", "for a spreadsheet"),
+            Example("syncline export --format sql | sqlite3 out.db", "for SQL"),
+        ],
         result: #"[{"table","row"}]"#
     ) { arguments, context in
         let view = try await context.view(arguments, at: arguments.value("at"))
@@ -20,16 +30,22 @@ enum ExchangeCommands {
         if format == "events" { return try exportEvents(arguments, context) }
         if let table = arguments.value("table") { try view.reader.declaration.check(table) }
         let tables = try arguments.value("table").map { [$0] } ?? view.reader.tables()
+        let isSQL = format == "sql" && context.output.form.isText
+        if isSQL { try context.output.line("BEGIN;") }
         try context.output.beginList()
         for table in tables {
-            let rows = try view.reader.run(Query(table: table)).rows
+            var rows = try view.reader.run(Query(table: table)).rows
+            if arguments.flag("redact") { rows = rows.map(\.redacted) }
             for row in rows {
                 try context.output.element(["table": .string(table), "row": JSONValue(row)])
             }
             guard context.output.form.isText else { continue }
             switch format {
-            case "csv": try RowText.csv(rows).forEach { try context.output.line($0) }
-            case "sql": try RowText.sql(table, rows).forEach { try context.output.line($0) }
+            case "csv":
+                for line in RowText.csv(rows) {
+                    try context.output.line(context.output.form == .human ? escaped(line) : line)
+                }
+            case "sql": try SQLText.table(table, rows).forEach { try context.output.line($0) }
             default:
                 for row in rows {
                     let json: JSONValue = ["table": .string(table), "row": JSONValue(row)]
@@ -38,13 +54,22 @@ enum ExchangeCommands {
             }
         }
         try context.output.endList()
+        if isSQL {
+            let system = arguments.value("table") == nil ? try SystemTables.sql(view.reader) : []
+            for line in system + ["COMMIT;"] { try context.output.line(line) }
+        }
         return .done
     }
 
     private static func exportEvents(_ arguments: Arguments, _ context: Context) throws -> ExitCode {
         try context.output.beginList()
-        try EventWalk(try context.storage(arguments)).forEach { number, event in
-            let json = EventSummary(number: number, event: event).json
+        let last = try arguments.value("at").map { try Moment($0, try context.storage(arguments)).event } ?? .max
+        let table = arguments.value("table")
+        try EventReading(try context.storage(arguments), context).forEach { number, event in
+            if number > last { return false }
+            let summary = EventSummary(number: number, event: event, redacts: arguments.flag("redact"))
+            if let table, !summary.tables.contains(table) { return true }
+            let json = summary.json
             try context.output.element(json)
             try context.output.line(json.text)
             return true
@@ -91,61 +116,5 @@ enum ExchangeCommands {
                 hint: "Name the table with --table if the lines are rows alone.")
         }
         return (name, row)
-    }
-}
-
-/// Rows in the forms of other programs.
-enum RowText {
-    private static func columns(_ rows: [StoredRow]) -> [String] {
-        var names: [String] = []
-        var known: Set<String> = []
-        for row in rows {
-            for name in row.columns.columns where known.insert(name).inserted { names.append(name) }
-        }
-        return names
-    }
-
-    private static func text(_ value: Value) -> String {
-        switch value {
-        case .null: ""
-        case .string(let text): text
-        default: JSONValue(value).text
-        }
-    }
-
-    static func csv(_ rows: [StoredRow]) -> [String] {
-        func quoted(_ text: String) -> String {
-            guard text.contains(where: { ",\"\n\r".contains($0) }) else { return text }
-            return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-        }
-        let names = columns(rows)
-        let heading = (["id"] + names).map(quoted).joined(separator: ",")
-        return [heading]
-            + rows.map { row in
-                ([row.id] + names.map { text(row.columns[$0] ?? .null) }).map(quoted).joined(separator: ",")
-            }
-    }
-
-    static func sql(_ table: String, _ rows: [StoredRow]) -> [String] {
-        func name(_ text: String) -> String {
-            "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-        }
-        func literal(_ value: Value) -> String {
-            switch value {
-            case .null: return "NULL"
-            case .bool(let flag): return flag ? "1" : "0"
-            case .integer, .double: return JSONValue(value).text
-            default:
-                let text = text(value)
-                return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-            }
-        }
-        let names = columns(rows)
-        let list = (["id"] + names).map(name).joined(separator: ", ")
-        return ["CREATE TABLE IF NOT EXISTS \(name(table)) (\(list));"]
-            + rows.map { row in
-                let values = [literal(.string(row.id))] + names.map { literal(row.columns[$0] ?? .null) }
-                return "INSERT INTO \(name(table)) (\(list)) VALUES (\(values.joined(separator: ", ")));"
-            }
     }
 }

@@ -76,23 +76,16 @@ enum ReadCommands {
         var operations = try PushPlan(reader).operations
         operations.mark(onTheirWay: view.rowsOnTheirWay)
         var list = try ListWriter(
-            context.output, [Column("address"), Column("kind"), Column("state"), Column("row"), Column("fields")])
+            context.output, [Column("ADDRESS"), Column("KIND"), Column("STATE"), Column("ROW"), Column("FIELDS")])
         for (index, operation) in operations.enumerated() {
             let fields = try PushPlan.fields(of: operation, reader)
-            let (first, last) = (operation.events.lowerBound, operation.events.upperBound)
             try list.row(
                 [
-                    Cell("~\(index + 1)"), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
+                    Cell("~\(index + 1)", .address), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
                     Cell(escaped("\(operation.table)/\(operation.id)")),
                     Cell(escaped(fields.joined(separator: ", "))),
                 ],
-                json: [
-                    "address": .string("~\(index + 1)"), "table": .string(operation.table),
-                    "id": .string(operation.id), "kind": .string("\(operation.kind)"),
-                    "state": .string(operation.state.rawValue), "maybeSent": .boolean(operation.maybeSent),
-                    "fields": .array(fields.map(JSONValue.string)),
-                    "events": .string(first == last ? "@\(first)" : "@\(first)..\(last)"),
-                ])
+                json: OutboxJSON.json(operation, fields: fields, number: index + 1))
         }
         try list.finish()
         return .done
@@ -100,7 +93,7 @@ enum ReadCommands {
 
     static let cursors = Command(
         "cursors", "shows where each query stands",
-        options: [Option("reset", value: "TABLE/QUERYID", "makes a query start anew")],
+        options: [Option("reset", value: "TABLE/QUERYID", "makes a query start anew"), .at],
         examples: [Example("syncline cursors", "all of them")],
         result: #"[{"table","queryId","position","query","updated"}]"#
     ) { arguments, context in
@@ -111,9 +104,9 @@ enum ReadCommands {
                 try await $0.resetCursor(table: String(parts[0]), queryID: String(parts[1]))
             }
         }
-        let reader = try await context.view(arguments).reader
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
         var list = try ListWriter(
-            context.output, [Column("table"), Column("query id"), Column("position"), Column("query")])
+            context.output, [Column("TABLE"), Column("QUERY ID"), Column("POSITION"), Column("QUERY")])
         for cursor in try reader.cursors() {
             let updated = Timestamp(.init(milliseconds: cursor.state.updated)).description
             try list.row(
@@ -148,33 +141,6 @@ enum ReadCommands {
         }
         try context.output.value(["removed": .number(report.removed), "dropped": .number(report.dropped)])
         try context.output.line("removed \(report.removed), dropped \(report.dropped)")
-        return .done
-    }
-
-    static let stats = Command(
-        "stats", "shows counts of rows, events and changes", examples: [Example("syncline stats", "everything")],
-        result: #"{"events":n,"firstEvent":n,"tables":[{"table","rows":n}],"changes":{"made":n,"done":n,…}}"#
-    ) { arguments, context in
-        let view = try await context.view(arguments)
-        var tables: [JSONValue] = []
-        let first = try EventWalk(try context.storage(arguments)).first(ofLast: .max)
-        try context.output.line("events \(view.through)")
-        if first > 1 { try context.output.line("first event \(first)") }
-        for table in try view.reader.tables() {
-            let rows = try view.reader.count(Query(table: table))
-            tables.append(["table": .string(table), "rows": .number(rows)])
-            try context.output.line("rows of \(escaped(table)) \(rows)")
-        }
-        let totals = view.totals
-        let changes: KeyValuePairs<String, UInt64> = [
-            "made": totals.made, "pending": totals.pending, "done": totals.done, "superseded": totals.superseded,
-            "cancelled": totals.cancelled, "resolved": totals.resolved,
-        ]
-        for (name, count) in changes { try context.output.line("changes \(name) \(count)") }
-        try context.output.value([
-            "events": .number(view.through), "firstEvent": .number(first), "tables": .array(tables),
-            "changes": .object(changes.map { .init(key: $0.key, value: .number($0.value)) }),
-        ])
         return .done
     }
 }

@@ -7,28 +7,21 @@ import SynclineInspect
 enum ConflictCommands {
     static let conflicts = Command(
         "conflicts", "shows conflicts and operations the server refused",
+        options: [.at, .redact],
         examples: [Example("syncline conflicts", "what `resolve` decides")],
         result: #"[{"table","id","kind","state":"conflict|parked","status","code","message","base","mine","server"}]"#
     ) { arguments, context in
-        let reader = try await context.view(arguments).reader
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
         var list = try ListWriter(
-            context.output, [Column("row"), Column("kind"), Column("state"), Column("status"), Column("why")])
+            context.output, [Column("ROW"), Column("KIND"), Column("STATE"), Column("STATUS"), Column("WHY")])
         for conflict in try reader.conflicts() {
-            func row(_ row: Row?) -> JSONValue {
-                row.map { JSONValue(StoredRow(id: conflict.id, columns: $0)) } ?? .null
-            }
             try list.row(
                 [
                     Cell(escaped("\(conflict.table)/\(conflict.id)")), Cell("\(conflict.kind)"),
                     Cell(conflict.state.rawValue), Cell(conflict.status.map { "\($0)" } ?? ""),
                     Cell(escaped(conflict.message ?? conflict.code)),
                 ],
-                json: [
-                    "table": .string(conflict.table), "id": .string(conflict.id), "kind": .string("\(conflict.kind)"),
-                    "state": .string(conflict.state.rawValue), "status": conflict.status.map { .number($0) } ?? .null,
-                    "code": .string(conflict.code), "message": .optional(conflict.message),
-                    "base": row(conflict.base), "mine": row(conflict.mine), "server": row(conflict.server),
-                ])
+                json: conflict.json(redacts: arguments.flag("redact")))
         }
         try list.finish()
         return .done
@@ -83,5 +76,22 @@ enum ConflictCommands {
         case "merge": return ("merge", .merge)
         default: return (flags[0], .takeServer)
         }
+    }
+}
+
+extension Conflict {
+    /// The conflict with its three rows.
+    func json(redacts: Bool = false) -> JSONValue {
+        func shown(_ row: Row?) -> JSONValue {
+            guard let row else { return .null }
+            let json = JSONValue(StoredRow(id: id, columns: row))
+            return redacts ? json.redactedRow : json
+        }
+        return [
+            "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
+            "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
+            "code": .string(code), "message": .optional(message),
+            "base": shown(base), "mine": shown(mine), "server": shown(server),
+        ]
     }
 }

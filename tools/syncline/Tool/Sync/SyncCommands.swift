@@ -39,7 +39,7 @@ enum SyncCommands {
         var settings = PushSettings()
         let tables = arguments.values(of: "table")
         if !tables.isEmpty { settings.tables = Set(tables) }
-        settings.policy = try policy(arguments)
+        settings.policy = policy(arguments.value("policy") ?? "fail")
         settings.concurrency = try arguments.number("concurrency", in: 1...64).map { Int($0) } ?? 1
         settings.retries = try arguments.retries()
         let (wanted, isDry) = (settings, arguments.flag("dry-run"))
@@ -54,8 +54,9 @@ enum SyncCommands {
         return report.exit
     }
 
-    private static func policy(_ arguments: Arguments) throws -> ConflictPolicy {
-        switch arguments.value("policy") {
+    /// A policy by its name.
+    static func policy(_ name: String) -> ConflictPolicy {
+        switch name {
         case "server-wins": .serverWins
         case "client-wins": .clientWins
         case "merge": .merge

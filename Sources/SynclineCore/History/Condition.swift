@@ -1,0 +1,193 @@
+// A condition on a state, as a person writes it to find the event that made it true:
+//
+//   TodoItem/7f3a                     the row is there              not TodoItem/7f3a   it is not
+//   TodoItem/7f3a.title eq 'milk'     a field of it                 TodoItem/7f3a: done and n gt 3   a filter over it
+//   TodoItem: n lt 0                  any row of a table            count(TodoItem: done) ge 10      so many
+//   pending gt 100                    operations of the outbox      conflicts ge 1      those that wait for a decision
+
+package struct Condition: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
+        /// A row, and what it must match; nil if it only must be there.
+        case row(RowFocus, Expression?)
+        /// How many rows of a table match.
+        case count(table: String, Expression?)
+        /// How many changes are in the outbox.
+        case pending
+        /// How many operations wait for a decision.
+        case conflicts
+    }
+
+    package let subject: Subject
+    private let isNegated: Bool
+    private let comparison: Expression.Comparison
+    private let number: Int
+
+    private init(
+        _ subject: Subject, isNegated: Bool = false, _ comparison: Expression.Comparison = .greaterOrEqual,
+        _ number: Int = 1
+    ) {
+        self.subject = subject
+        self.isNegated = isNegated
+        self.comparison = comparison
+        self.number = number
+    }
+
+    /// The row it is about, if it is about one row.
+    package var focus: RowFocus? {
+        if case .row(let focus, _) = subject { return focus }
+        return nil
+    }
+
+    /// Whether it holds where its subject was counted; a row counts as one if it is there and matches.
+    package func holds(_ count: Int) -> Bool {
+        let holds: Bool =
+            switch comparison {
+            case .equal: count == number
+            case .notEqual: count != number
+            case .greater: count > number
+            case .greaterOrEqual: count >= number
+            case .less: count < number
+            case .lessOrEqual: count <= number
+            }
+        return holds != isNegated
+    }
+}
+
+// MARK: Counting
+
+extension Condition {
+    /// Counts the subject in a state.
+    package func count(in reader: StateReader) throws(StateError) -> Int {
+        switch subject {
+        case .row(let focus, let filter):
+            return Condition.matches(try reader.entry(focus.table, focus.id), focus.id, filter) ? 1 : 0
+        case .count(let table, let filter): return try reader.count(Query(table: table, filter: filter))
+        case .pending:
+            var count = 0
+            try reader.forEachChange { _, _ throws(StateError) in
+                count += 1
+                return true
+            }
+            return count
+        case .conflicts: return try reader.conflicts().count
+        }
+    }
+
+    /// What an event adds to the count.
+    package func difference(_ changes: StateChanges) -> Int {
+        switch subject {
+        case .row(let focus, let filter):
+            changes.rows.reduce(0) { sum, row in
+                guard row.table == focus.table, row.id == focus.id else { return sum }
+                return sum + difference(row, filter)
+            }
+        case .count(let table, let filter):
+            changes.rows.reduce(0) { $1.table == table ? $0 + difference($1, filter) : $0 }
+        case .pending: changes.journal.reduce(0) { $0 + ($1.before == nil ? 1 : -1) }
+        case .conflicts:
+            changes.rows.reduce(0) { $0 + ($1.after.waits ? 1 : 0) - ($1.before.waits ? 1 : 0) }
+        }
+    }
+
+    private func difference(_ row: RowChange, _ filter: Expression?) -> Int {
+        (Condition.matches(row.after, row.id, filter) ? 1 : 0) - (Condition.matches(row.before, row.id, filter) ? 1 : 0)
+    }
+
+    private static func matches(_ entry: RowEntry?, _ id: String, _ filter: Expression?) -> Bool {
+        guard let visible = entry?.visible else { return false }
+        return filter?.matches(IdentifiedRow(id: id, row: visible)) ?? true
+    }
+}
+
+/// A row with its id, to be asked for either.
+private struct IdentifiedRow: FilterSubject {
+    let id: String
+    let row: Row
+
+    func value(ofColumn name: String) -> Value { name == "id" ? .string(id) : row.value(ofColumn: name) }
+}
+
+extension RowEntry? {
+    /// Whether an operation of the row waits for a decision.
+    fileprivate var waits: Bool {
+        guard let status = self?.pending?.frozen?.status else { return false }
+        return status != .inFlight
+    }
+}
+
+// MARK: Reading
+
+extension Condition {
+    private static let comparisons = Expression.Comparison.allCases.map { (text: " \($0.rawValue) ", comparison: $0) }
+
+    /// Reads a condition's text.
+    package init(parsing text: String) throws(FilterError) {
+        let text = text.trimmed
+        if text.hasPrefix("not ") {
+            let inner = try Condition(parsing: String(text.dropFirst(4)))
+            self.init(inner.subject, isNegated: !inner.isNegated, inner.comparison, inner.number)
+        } else if text.hasPrefix("count(") {
+            guard let end = text.lastIndex(of: ")") else {
+                throw FilterError(position: text.count, message: "the parenthesis of count( is not closed")
+            }
+            let inside = text[text.index(text.startIndex, offsetBy: 6)..<end]
+            let (comparison, number) = try Condition.bound(text[text.index(after: end)...])
+            self.init(try Condition.rows(inside), comparison, number)
+        } else if text.hasPrefix("pending ") || text.hasPrefix("conflicts ") {
+            let isPending = text.hasPrefix("pending ")
+            let (comparison, number) = try Condition.bound(text.dropFirst(isPending ? 7 : 9))
+            self.init(isPending ? .pending : .conflicts, comparison, number)
+        } else if let slash = text.firstIndex(of: "/"), !text[..<slash].contains(":") {
+            self.init(try Condition.row(table: String(text[..<slash]), text[text.index(after: slash)...]))
+        } else if text.contains(":") {
+            self.init(try Condition.rows(text[...]))
+        } else {
+            throw FilterError(
+                position: 0,
+                message: "a condition is about a row (TABLE/ID), a table (TABLE: FILTER), a count, "
+                    + "pending or conflicts; this is neither")
+        }
+    }
+
+    /// ` ge 10`
+    private static func bound(_ text: Substring) throws(FilterError) -> (Expression.Comparison, Int) {
+        let words = text.split(separator: " ")
+        guard words.count == 2, let comparison = Expression.Comparison(rawValue: String(words[0])),
+            let number = Int(words[1])
+        else { throw FilterError(position: 0, message: "a count is compared with a number, as in `count(T) ge 10`") }
+        return (comparison, number)
+    }
+
+    /// `TodoItem: done`
+    private static func rows(_ text: Substring) throws(FilterError) -> Subject {
+        guard let colon = text.firstIndex(of: ":") else { return .count(table: String(text).trimmed, nil) }
+        return .count(
+            table: String(text[..<colon]).trimmed, try Expression(parsing: String(text[text.index(after: colon)...])))
+    }
+
+    /// What stands behind `TodoItem/`.
+    private static func row(table: String, _ text: Substring) throws(FilterError) -> Subject {
+        if let colon = text.firstIndex(of: ":") {
+            let filter = try Expression(parsing: String(text[text.index(after: colon)...]))
+            return .row(RowFocus(table: table, id: String(text[..<colon]).trimmed), filter)
+        }
+        for (spelling, _) in comparisons {
+            guard let place = text.firstRange(of: spelling) else { continue }
+            let address = text[..<place.lowerBound]
+            guard let dot = address.lastIndex(of: ".") else { continue }
+            let filter = try Expression(
+                parsing: String(address[address.index(after: dot)...] + text[place.lowerBound...]))
+            return .row(RowFocus(table: table, id: String(address[..<dot])), filter)
+        }
+        if comparisons.contains(where: { text.hasSuffix($0.text.dropLast()) }) {
+            throw FilterError(position: text.count, message: "a value is missing behind the comparison")
+        }
+        return .row(RowFocus(table: table, id: String(text)), nil)
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

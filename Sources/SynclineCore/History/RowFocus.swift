@@ -1,0 +1,65 @@
+// One row's share of the log. An event is folded as far as it concerns the row and no further; most events are told not to
+// by a look at their bytes, so that a row's whole story costs little more than reading the log.
+
+/// The row a history is about.
+package struct RowFocus: Hashable, Sendable {
+    package let table: String
+    package let id: String
+    /// The id as events write it.
+    private let encodedID: [UInt8]
+
+    package init(table: String, id: String) {
+        self.table = table
+        self.id = id
+        var writer = ByteWriter()
+        writer.append(value: .string(id))
+        encodedID = writer.bytes
+    }
+
+    /// Whether an event may concern the row. A yes may be wrong, a no never is.
+    package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind, _ ids: IDComparison) -> Bool {
+        switch kind {
+        case .opened, .cursorReset, .indexed: false
+        case .configured, .declared, .undone, .purged: true
+        case .local, .page, .sent, .answered, .resolved:
+            // An id that is compared without case may be spelled in many ways.
+            ids == .ignoreCase || encodedID.withBytes { record.contains(bytes: $0) }
+        }
+    }
+}
+
+extension Projector {
+    /// Folds what of an event concerns one row.
+    package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(StateError) {
+        let key = rowKey(row.table, row.id)
+        func isRow(_ table: String, _ id: String) -> Bool { table == row.table && rowKey(table, id) == key }
+        switch event.body {
+        case .opened, .cursorReset, .indexed: break
+        case .configured, .declared: try apply(event, number: number)
+        case .local(let transaction):
+            var made = 0
+            for (index, change) in transaction.changes.enumerated() where isRow(change.table, change.id) {
+                let position = Position(event: number, index: UInt32(index))
+                if try apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
+            }
+            if transaction.isGrouped { endGroup(number, count: made) }
+        case .undone(let undone): try undo(undone, of: key)
+        case .page(var page):
+            page.rows.removeAll { !isRow(page.table, $0.id) }
+            page.cursor = nil
+            if !page.rows.isEmpty { try apply(Event(time: event.time, .page(page)), number: number) }
+        case .purged(let purge):
+            guard purge.table == row.table else { break }
+            guard purge.ids?.contains(where: { isRow(purge.table, $0) }) ?? true else { break }
+            let part = Purge(table: purge.table, ids: [row.id], isForced: purge.isForced)
+            try apply(Event(time: event.time, .purged(part)), number: number)
+        case .sent(let operations):
+            for operation in operations where isRow(operation.table, operation.id) { try apply(operation) }
+        case .answered(let answer):
+            if isRow(answer.table, answer.id) { try apply(event, number: number) }
+        case .resolved(let resolution):
+            if isRow(resolution.table, resolution.id) { try apply(event, number: number) }
+        }
+        through = number
+    }
+}

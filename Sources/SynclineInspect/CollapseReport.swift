@@ -1,0 +1,112 @@
+// An operation of the outbox with the changes behind it, and what the compactor made of each: the rule of the table that
+// applied, in words.
+
+package import SynclineCore
+
+/// A change behind an operation.
+package struct CollapsedChange: Hashable, Sendable {
+    package var position: Position
+    package var kind: OperationKind
+    package var columns: [String]
+    /// What it made of the changes before it.
+    package var rule: String
+    /// What the changes up to it come to; nil for nothing.
+    package var result: OperationKind?
+}
+
+/// An operation as `pending` lists it, with what it was made of.
+package struct OperationReport: Hashable, Sendable {
+    package var operation: PlannedOperation
+    package var fields: [String]
+    package var changes: [CollapsedChange]
+    /// Why it stands where it stands in the order.
+    package var place: String
+}
+
+extension StateReader {
+    /// The operations of the plan, each with its changes.
+    package func outbox() throws(StateError) -> [OperationReport] {
+        var chains: [[UInt8]: [(Position, JournalEntry)]] = [:]
+        try forEachChange { position, change throws(StateError) in
+            chains[change.rowKey, default: []].append((position, change))
+            return true
+        }
+        var reports: [OperationReport] = []
+        for operation in try PushPlan(self).operations {
+            let changes = (chains[operation.rowKey] ?? []).filter { position, change in
+                operation.isFrozen ? change.isFrozen : !change.isFrozen
+            }
+            let pending = try entry(key: operation.rowKey)?.pending
+            reports.append(
+                OperationReport(
+                    operation: operation, fields: try PushPlan.fields(of: operation, self),
+                    changes: CollapsedChange.list(changes, only: pending?.overlay.columns ?? []),
+                    place: operation.placeReason(first: changes.first?.0)))
+        }
+        return reports
+    }
+}
+
+extension CollapsedChange {
+    /// Names the rule for each change in turn.
+    static func list(_ changes: [(Position, JournalEntry)], only columns: [String]) -> [CollapsedChange] {
+        var result: OperationKind?
+        var isFirst = true
+        return changes.map { position, change in
+            let before = result
+            let rule: String
+            switch (before, change.kind) {
+            case (_, .delete) where change.cancels:
+                result = nil
+                rule = "insert + delete: nothing is left to push"
+            case (nil, let kind):
+                result = change.replaces ? .update : kind
+                rule = isFirst ? "the first change" : "behind what came to nothing: a new \(kind)"
+            case (.delete?, .insert):
+                result = .update
+                rule = "delete + insert: an update that replaces the row"
+            case (.insert?, .update):
+                rule = "insert + update: one insert, new content"
+            case (.update?, .update):
+                rule = "update + update: one update, changes merged"
+            case (let earlier?, .delete):
+                result = .delete
+                rule = "\(earlier) + delete: one delete"
+            case (let earlier?, let later):
+                result = later
+                rule = "\(earlier) + \(later)"
+            }
+            isFirst = false
+            if change.isResolution { return made(position, change, columns, "made by a resolution", result) }
+            return made(position, change, columns, rule, result)
+        }
+    }
+
+    private static func made(
+        _ position: Position, _ change: JournalEntry, _ columns: [String], _ rule: String, _ result: OperationKind?
+    ) -> CollapsedChange {
+        // A row's only change leaves its columns to the row.
+        let own = change.kind == .delete ? [] : change.content?.columns ?? columns
+        return CollapsedChange(position: position, kind: change.kind, columns: own, rule: rule, result: result)
+    }
+}
+
+extension PlannedOperation {
+    private var operationWaits: Bool { state == .conflict || state == .parked }
+
+    fileprivate func placeReason(first: Position?) -> String {
+        if isFrozen { return maybeSent || !operationWaits ? "where it was sent" : "where it waits for a decision" }
+        return position == first || first == nil
+            ? "at its first change" : "at its last change: a row was inserted between its first and its last"
+    }
+}
+
+extension CollapsedChange {
+    package var json: JSONValue {
+        [
+            "event": .string("@\(position.event)"), "index": .number(position.index), "kind": .string("\(kind)"),
+            "columns": .array(columns.map(JSONValue.string)), "rule": .string(rule),
+            "result": .optional(result.map { "\($0)" }),
+        ]
+    }
+}

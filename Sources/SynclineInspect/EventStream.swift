@@ -1,0 +1,70 @@
+// The records of a log for those who want them one after the other, and fast: through a cursor while all is whole, and by
+// the slower walk that finds its way behind damage from the first place that is not.
+
+import SegmentLog
+
+extension LogInspection {
+    /// Visits the records from a number on, until the visitor says no. What is lost is told at its place and stepped over.
+    package func forEachRecord(
+        from first: UInt64 = 1, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool,
+        lost: (RecordFound) throws -> Void
+    ) throws {
+        var next = first
+        do {
+            let reader = try LogReader.open(storage, showing: .written)
+            var cursor = try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
+            while try cursor.nextFrame() {
+                if let hole = cursor.lastHole, hole.first.rawValue >= next { try lost(.hole(hole)) }
+                let goesOn = try LogInspection.visit(&cursor, &next, visit)
+                if !goesOn { return }
+            }
+            return
+        } catch let error as LogError {
+            guard error.code == .storeCorrupt else { throw error }
+        }
+        try goOn(from: next, visit, lost)
+    }
+
+    /// Visits the records of the frame in hand; a visitor's error is thrown on as it is.
+    private static func visit(
+        _ cursor: inout LogCursor, _ next: inout UInt64, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        try cursor.forEachRecord { (number, record) throws in
+            guard goesOn else { return }
+            next = number.rawValue + 1
+            goesOn = try record.withUnsafeBytes { try visit(number.rawValue, $0) }
+        }
+        return goesOn
+    }
+
+    private struct Stopped: Error {}
+
+    private func goOn(
+        from first: UInt64, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool,
+        _ lost: (RecordFound) throws -> Void
+    ) throws {
+        let address: Address? = first <= 1 ? nil : .record(SequenceNumber(rawValue: first))
+        do {
+            _ = try records(from: address) { found in
+                guard case .record(let record) = found else { return try lost(found) }
+                let goesOn = try record.bytes.span.withUnsafeBytes { try visit(record.sequence.rawValue, $0) }
+                if !goesOn { throw Stopped() }
+            }
+        } catch is Stopped {}
+    }
+
+    /// The last record before the first that is lost; nil if none is.
+    package func lastBeforeLoss() throws -> UInt64? {
+        var last: UInt64 = 0
+        var isLost = false
+        try forEachRecord { number, _ in
+            if isLost { return false }
+            last = number
+            return true
+        } lost: { _ in
+            isLost = true
+        }
+        return isLost ? last : nil
+    }
+}

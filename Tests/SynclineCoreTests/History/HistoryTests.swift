@@ -1,0 +1,136 @@
+// The tools of history against random histories: what they say of a log must be what folding it says.
+
+import SynclineTesting
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct HistoryTests {
+    private static let seeds = (0..<40).map { UInt64($0) }
+
+    private func history(_ seed: UInt64, steps: Int = 120) throws -> RandomHistory {
+        var history = try RandomHistory(seed: seed)
+        for _ in 0..<steps { try history.step() }
+        return history
+    }
+
+    /// The rows a history ever touched.
+    private func rows(of history: RandomHistory) throws -> Set<RowKey> {
+        var rows: Set<RowKey> = []
+        let projector = try Projector()
+        for (index, record) in history.records.enumerated() {
+            projector.store.beginChanges()
+            try record.withUnsafeBytes { try projector.apply($0, number: UInt64(index) + 1) }
+            for change in try StateChanges(projector).rows { rows.insert(try RowKey(malformed: change.key)) }
+        }
+        return rows
+    }
+
+    @Test(arguments: seeds)
+    func `a row's share of a log folds to the same row`(seed: UInt64) throws {
+        let history = try history(seed)
+        for row in try rows(of: history) {
+            var blame = try Blame(table: row.table, id: row.id, from: Projector())
+            for (index, record) in history.records.enumerated() {
+                try record.withUnsafeBytes { _ = try blame.fold($0, number: UInt64(index) + 1) }
+            }
+            let whole = try history.reader.entry(row.table, row.id)
+            var part = try blame.entry
+            // Where an operation stands in the order depends on other rows.
+            if let place = whole?.pending?.frozen?.position { part?.pending?.frozen?.position = place }
+            #expect(part == whole, "\(row)")
+            #expect(blame.fields?.count == whole?.visible?.columns.count, "\(row)")
+            for origin in blame.fields ?? [] { #expect(origin.value == whole?.visible?[origin.field]) }
+        }
+    }
+
+    @Test(arguments: seeds)
+    func `every change has one fate, and the fold counted the same`(seed: UInt64) throws {
+        let history = try history(seed, steps: 300)
+        var accounting = try Accounting(from: Projector())
+        var told = 0
+        for (index, record) in history.records.enumerated() {
+            try record.withUnsafeBytes {
+                try accounting.fold($0, number: UInt64(index) + 1) { change in
+                    told += 1
+                    #expect(change.fate != .pending && change.event == UInt64(index) + 1)
+                }
+            }
+        }
+        let result = try accounting.finish()
+        #expect(result.isBalanced, "\(result.differences)")
+        #expect(UInt64(told) + result.sums[.pending] <= result.sums.made)
+        #expect(result.sums[.pending] == history.projector.totals.pending)
+    }
+
+    @Test(arguments: seeds)
+    func `what was folded can be taken back, step by step`(seed: UInt64) throws {
+        let history = try history(seed)
+        var replay = Replay(from: try Projector())
+        var digests = [replay.projector.store.digest]
+        for (index, record) in history.records.enumerated() {
+            let event = try record.withUnsafeBytes { try Event($0) }
+            let step = try replay.step(event, number: UInt64(index) + 1)
+            #expect(step.outcome == .folded)
+            digests.append(replay.projector.store.digest)
+        }
+        #expect(try replay.projector.agrees(with: history.projector))
+        for count in (0..<history.records.count).reversed() {
+            #expect(try replay.back())
+            #expect(replay.through == UInt64(count))
+            #expect(replay.projector.store.digest == digests[count])
+        }
+        #expect(try !replay.back())
+    }
+
+    @Test(arguments: seeds)
+    func `a state that is settled into memory is the same state`(seed: UInt64) throws {
+        let history = try history(seed)
+        let projector = try Projector()
+        try projector.fold(history.records[...]) { projector in
+            if projector.through % 7 == 0 { try projector.store.settle(above: 0) }
+        }
+        #expect(try projector.agrees(with: history.projector))
+    }
+
+    @Test(arguments: seeds)
+    func `a condition counts event by event what it counts in the state`(seed: UInt64) throws {
+        let history = try history(seed)
+        let conditions = try [
+            "a: a ge 0", "count(b) ge 2", "pending gt 3", "conflicts ge 1", "not a/x", "b/1: a ne null",
+        ]
+        .map { try Condition(parsing: $0) }
+        for condition in conditions {
+            let projector = try Projector()
+            var search = try ReplaySearch(condition, from: Projector())
+            for (index, record) in history.records.enumerated() {
+                let holds = try record.withUnsafeBytes { bytes in
+                    try projector.apply(bytes, number: UInt64(index) + 1)
+                    return try search.fold(bytes, number: UInt64(index) + 1)
+                }
+                let reader = projector.reader(of: projector.store.snapshot)
+                #expect(
+                    holds == condition.holds(try condition.count(in: reader)), "\(condition.subject) at @\(index + 1)")
+            }
+        }
+    }
+
+    @Test(arguments: seeds)
+    func `a log without some of its events folds without failing`(seed: UInt64) throws {
+        let history = try history(seed)
+        var chance = Chance(seed: seed)
+        var variation = ReplayVariation()
+        for number in 1...history.records.count where chance.once(in: 5) { variation.without.insert(UInt64(number)) }
+        variation.policy = chance.pick([nil, .clientWins, .serverWins, .merge])
+        var replay = Replay(from: try Projector(), variation)
+        for (index, record) in history.records.enumerated() {
+            let event = try record.withUnsafeBytes { try Event($0) }
+            let step = try replay.step(event, number: UInt64(index) + 1)
+            if variation.without.contains(step.number) {
+                #expect(step.outcome == .leftOut && step.changes.rows.isEmpty && step.changes.journal.isEmpty)
+            }
+            if case .impossible = step.outcome { #expect(step.changes.rows.isEmpty) }
+        }
+        #expect(replay.through == UInt64(history.records.count))
+    }
+}

@@ -1,0 +1,128 @@
+// Replays as stories: what another policy would have decided, what is left when an event is left out, and who is to blame.
+
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct ReplayTests {
+    private static func row(_ members: KeyValuePairs<String, Value>) -> Row {
+        Row(members.map { .init($0.key, $0.value) })
+    }
+
+    private static func local(_ kind: OperationKind, _ columns: Row = .empty, id: String = "a") -> Event.Body {
+        .local(LocalTransaction([LocalChange(kind: kind, table: "t", id: id, columns: columns)], isGrouped: false))
+    }
+
+    private static func page(_ columns: Row?) -> Event.Body {
+        .page(PulledPage(table: "t", queryID: "q", rows: [PulledRow(id: "a", row: columns)], cursor: nil))
+    }
+
+    private static let served = row(["version": .string("1"), "text": .string("base"), "n": .integer(1)])
+    private static let theirs = row(["version": .string("2"), "text": .string("theirs"), "n": .integer(1)])
+
+    /// A row is pulled, changed, pushed into a conflict, and the server's side is taken.
+    private static let story: [Event.Body] = [
+        page(served),
+        local(.update, row(["text": .string("mine")])),
+        .sent([
+            SentOperation(
+                table: "t", id: "a", operationID: "O", position: Position(event: 2), through: Position(event: 2))
+        ]),
+        .answered(
+            Answer(
+                table: "t", id: "a", operationID: "O", status: 412, outcome: .conflict(server: theirs, code: "conflict")
+            )),
+        .resolved(Resolution(table: "t", id: "a", choice: .takeServer, change: nil, policy: "server-wins")),
+    ]
+
+    private func replay(_ bodies: [Event.Body], _ variation: ReplayVariation = .init()) throws -> (Replay, [ReplayStep])
+    {
+        var replay = Replay(from: try Projector(), variation)
+        var steps: [ReplayStep] = []
+        for (index, body) in bodies.enumerated() {
+            steps.append(try replay.step(Event(time: Int64(index), body), number: UInt64(index) + 1))
+        }
+        return (replay, steps)
+    }
+
+    @Test func `what happened is what the policy of then decided`() throws {
+        let (replay, steps) = try replay(Self.story)
+        #expect(steps.allSatisfy { $0.outcome == .folded && $0.decision == nil })
+        #expect(try replay.reader.row("t", "a")?.columns["text"] == .string("theirs"))
+    }
+
+    @Test func `another policy decides otherwise`() throws {
+        var variation = ReplayVariation()
+        variation.policy = .clientWins
+        let (replay, steps) = try replay(Self.story, variation)
+        #expect(try replay.reader.row("t", "a")?.columns["text"] == .string("mine"))
+        #expect(steps[3].decision?.choice == .keepMine)
+        #expect(steps[4].outcome == .leftOut)
+        #expect(try PushPlan(replay.reader).operations.map(\.kind) == [.update])
+    }
+
+    @Test func `a policy that leaves conflicts alone leaves this one to be decided`() throws {
+        var variation = ReplayVariation()
+        variation.policy = .fail
+        let (replay, _) = try replay(Self.story, variation)
+        #expect(try replay.reader.conflicts().map(\.code) == ["conflict"])
+    }
+
+    @Test func `what came of an event that is left out would not have happened`() throws {
+        var variation = ReplayVariation()
+        variation.without = [2]
+        let (replay, steps) = try replay(Self.story, variation)
+        #expect(steps[1].outcome == .leftOut)
+        for step in steps[2...] {
+            guard case .impossible = step.outcome else {
+                Issue.record("@\(step.number) \(step.outcome)")
+                continue
+            }
+        }
+        #expect(try replay.reader.row("t", "a")?.columns["text"] == .string("base"))
+        #expect(replay.projector.totals.made == 0)
+    }
+
+    private func blame(_ bodies: [Event.Body]) throws -> [String: Provenance] {
+        var blame = try Blame(table: "t", id: "a", from: Projector())
+        for (index, body) in bodies.enumerated() {
+            let bytes = Event(time: Int64(index), body).bytes
+            try bytes.withUnsafeBytes { _ = try blame.fold($0, number: UInt64(index) + 1) }
+        }
+        return Dictionary(uniqueKeysWithValues: (blame.fields ?? []).map { ($0.field, $0.provenance) })
+    }
+
+    @Test func `blame says which page, which answer, which decision and which undo`() throws {
+        let other = Event.Body.page(
+            PulledPage(table: "t", queryID: "q", rows: [PulledRow(id: "b", row: Self.served)], cursor: nil))
+        #expect(try blame([other, Self.page(Self.served)])["n"] == .pull(queryID: "q", page: 2))
+        #expect(try blame(Array(Self.story[..<2]))["text"] == .transaction(change: 1, of: 1))
+        #expect(try blame(Self.story)["text"] == .resolution(choice: .takeServer, policy: "server-wins"))
+        #expect(try blame(Array(Self.story[..<2]) + [.undone(event: 2)])["text"] == .undo(of: 2))
+        let done = Event.Body.answered(
+            Answer(
+                table: "t", id: "a", operationID: "O", status: 200,
+                outcome: .done(
+                    PulledRow(id: "a", row: Self.row(["version": .string("3"), "text": .string("normalised")])))))
+        #expect(
+            try blame(Array(Self.story[..<3]) + [done])["text"] == .push(operationID: "O", status: 200))
+    }
+
+    @Test func `conditions are read as they are written`() throws {
+        #expect(try Condition(parsing: "t/a").focus == RowFocus(table: "t", id: "a"))
+        #expect(
+            try Condition(parsing: "t/a.b.n gt 3").subject
+                == .row(RowFocus(table: "t", id: "a.b"), try Expression(parsing: "n gt 3")))
+        #expect(
+            try Condition(parsing: "t/a: n gt 3").subject
+                == .row(RowFocus(table: "t", id: "a"), try Expression(parsing: "n gt 3")))
+        #expect(try Condition(parsing: "t: done").subject == .count(table: "t", try Expression(parsing: "done")))
+        #expect(try Condition(parsing: "count(t) lt 2").holds(1))
+        #expect(try !Condition(parsing: "count(t) lt 2").holds(2))
+        #expect(try Condition(parsing: "not t/a").holds(0))
+        #expect(try Condition(parsing: "pending eq 0").subject == .pending)
+        for wrong in ["", "t", "count(t ge 2", "count(t) ge", "pending", "t/a.n gt", "pending gt x"] {
+            #expect(throws: FilterError.self, "\(wrong)") { try Condition(parsing: wrong) }
+        }
+    }
+}

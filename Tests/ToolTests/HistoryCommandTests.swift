@@ -1,0 +1,135 @@
+// The history of a store as a person or a script asks for it, also where the log is damaged or somebody stopped reading.
+
+import Foundation
+import SegmentLog
+import SynclineCore
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct HistoryCommandTests {
+    /// A story whose middle is damaged: the answer to the first operation can't be read.
+    private func damagedStory() throws -> TestLog {
+        let log = try TestLog.story()
+        let name = "00000001-0000000000000001.seg"
+        try log.change(name) { data in
+            // The last record of the first segment.
+            if let place = data.range(of: Data("salt".utf8), options: .backwards) { data[place.lowerBound] ^= 1 }
+        }
+        return log
+    }
+
+    @Test func `a log damaged in the middle still tells everything else`() async throws {
+        let log = try damagedStory()
+        let list = await Call.tool("log", "--json", on: log)
+        #expect(list.exit == .partial)
+        let numbers = try list.array().compactMap { $0["address"] as? String }
+        #expect(numbers == (1...20).filter { $0 != 10 }.map { "@\($0)" })
+        #expect(list.errors.contains("damaged"))
+        let event = await Call.tool("show", "@17", "--json", on: log)
+        #expect(event.exit == .done && event.output.contains("wheat"))
+        let row = await Call.tool("get", "todoitem", "a", "--json", on: log)
+        #expect(row.exit == .partial && row.output.contains("oat milk"))
+        #expect(row.errors.contains("as of @9"))
+        #expect(await Call.tool("get", "todoitem", "a", "--at", "@4", on: log).exit == .done)
+        let pending = await Call.tool("pending", "--json", on: log)
+        #expect(try pending.array().count == 2)
+        #expect(await Call.tool("inspect", "events", on: log).exit == .partial)
+        #expect(await Call.tool("verify", on: log).exit == .no)
+    }
+
+    @Test func `a reader that stops reading ends a command quietly`() async throws {
+        let log = try TestLog.story()
+        for words in [
+            ["log"], ["export", "--format", "events"], ["inspect", "operations", "--list"], ["diff", "@1"],
+        ] {
+            let call = await Call.tool(words: words, on: log, outputLimit: 10)
+            #expect(call.errors == "", "\(words)")
+            #expect(call.exit == .done || call.exit == .no, "\(words)")
+        }
+    }
+
+    @Test func `nothing is coloured in a pipe, and NO_COLOR is heard on a terminal`() async throws {
+        let log = try TestLog.story()
+        for words in [["log"], ["blame", "todoitem/a"], ["diff", "@4"], ["replay"], ["inspect", "operations"]] {
+            #expect(!(await Call.tool(words: words, on: log).output.contains("\u{1b}")), "\(words)")
+            let mute = await Call.tool(words: words, on: log, isTerminal: true, variables: ["NO_COLOR": "1"])
+            #expect(!mute.output.contains("\u{1b}"), "\(words)")
+            #expect(await Call.tool(words: words, on: log, isTerminal: true).output.contains("\u{1b}["), "\(words)")
+        }
+    }
+
+    @Test func `a session goes both ways, watches and explains itself`() async throws {
+        let log = try TestLog.story()
+        let lines = [
+            "next", "n 2", "watch todoitem/a.text", "run", "reverse", "watch", "go @12", "back", "outbox",
+            "rows todoitem",
+            "row todoitem/a", "run conflicts ge 1", "unwatch 1", "last", "next", "frob", "bak", "help", "quit",
+        ]
+        let call = await Call.tool(
+            "replay", "--step", "--to", "@2", on: log, input: lines.joined(separator: "\n") + "\n")
+        #expect(call.exit == .done)
+        let output = call.output
+        #expect(output.contains("@5 of @20") && output.contains("text: \"milk\" → \"oat milk\""))
+        // Run stops behind the change, reverse before it.
+        #expect(
+            output.contains("1  todoitem/a.text = \"oat milk\"") && output.contains("1  todoitem/a.text = \"milk\""))
+        #expect(output.contains("@11 of @20") && output.contains("frozen: on its way"))
+        #expect(output.contains("@12 of @20") && output.contains("conflict: conflict"))
+        #expect(output.contains("this is the last event"))
+        #expect(output.contains("goes back to right before"))
+        #expect(call.errors.contains("there is no `frob` here") && call.errors.contains("Did you mean `back`?"))
+    }
+
+    @Test func `stores are compared with each other`() async throws {
+        let log = try TestLog.story()
+        let other = try TestLog.story()
+        #expect(await Call.tool("diff", other.path, on: log).exit == .done)
+        let store = other.path
+        #expect(await Call.tool("insert", "todoitem", #"{"id":"z"}"#, "-s", store).exit == .done)
+        let call = await Call.tool("diff", store, "--json", on: log)
+        #expect(call.exit == .no)
+        #expect(try call.array().map { $0["change"] as? String } == ["removed"])
+    }
+
+    @Test func `a strict store's history knows only its tables`() async throws {
+        let log = try TestLog.story()
+        #expect(await Call.tool("config", "tables", "todoitem", on: log).exit == .done)
+        for words in [["log", "--table", "x"], ["blame", "x/a"], ["diff", "@1", "--table", "x"], ["show", "x/a"]] {
+            let call = await Call.tool(words: words + ["--json"], on: log)
+            #expect(call.exit == .failed && call.output.contains("unknown-table"), "\(words)")
+        }
+        #expect(await Call.tool("blame", "todoitem/a", on: log).exit == .done)
+    }
+
+    @Test func `what was exported as SQL is a database`() async throws {
+        let log = try TestLog.story()
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3") else { return }
+        let sql = await Call.tool("export", "--format", "sql", on: log).output
+        let folder = try TemporaryFolder()
+        let child = try Child("/usr/bin/sqlite3", [folder.path + "/out.db"])
+        try child.write(
+            sql
+                + "SELECT text FROM todoitem ORDER BY id; SELECT \"table\", itemId FROM MS_TableOperations; "
+                + "SELECT operationId FROM MS_TableOperationErrors; SELECT key, value FROM MS_TableConfig;\n")
+        try child.closeInput()
+        #expect(
+            try child.rest()
+                == "oat milk\nrye\u{1b}[31m\nsalt\nsix eggs\ntodoitem|b\ntodoitem|d\n1\nall|2026-05-19T21:30:00.000Z\n")
+        #expect(try child.wait() == 0)
+    }
+
+    @Test func `an event is shown soon after it is written`() async throws {
+        let log = try TestLog.story()
+        let child = try Child.tool("tail", "-f", "-n", "1", "--jsonl", on: log)
+        #expect(try child.line()?.contains("\"@20\"") == true)
+        let writer = try log.open()
+        var batch = RecordBatch()
+        batch.append(Event(time: 0, .cursorReset(table: "todoitem", queryID: "all")).bytes)
+        try writer.append(batch)
+        #expect(try child.line()?.contains("cursor-reset") == true)
+        child.signal(SIGINT)
+        #expect(try child.wait() == 0)
+        try writer.close()
+    }
+}

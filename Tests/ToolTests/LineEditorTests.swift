@@ -1,0 +1,62 @@
+// A line while it is typed: keys in, line and cursor out.
+
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct LineEditorTests {
+    /// The keys that bytes make.
+    private func keys(_ text: String) -> [Key] {
+        var decoder = KeyDecoder()
+        return text.utf8.compactMap { decoder.take($0) }
+    }
+
+    private func type(_ text: String, into editor: inout LineEditor) -> [LineEditor.Outcome] {
+        keys(text).map { editor.handle($0) }
+    }
+
+    @Test func `bytes of a terminal become keys`() {
+        #expect(keys("a\u{e9}\r\t\u{7f}") == [.character("a"), .character("\u{e9}"), .enter, .tab, .backspace])
+        #expect(keys("\u{1b}[A\u{1b}OB\u{1b}[3~\u{1b}[1;5C\u{1b}f") == [.up, .down, .delete, .wordRight, .wordRight])
+        #expect(keys("\u{1b}[99;99Zx") == [.unknown, .character("x")])
+        #expect(keys("\u{1}\u{3}") == [.control("a"), .control("c")])
+    }
+
+    @Test func `a line is changed in the middle`() {
+        var editor = LineEditor()
+        _ = type("go @4\u{1b}[D1\u{1}n\u{5}2", into: &editor)
+        #expect(String(editor.text) == "ngo @142" && editor.cursor == 8)
+        _ = type("\u{17}", into: &editor)
+        #expect(String(editor.text) == "ngo ")
+        _ = type("\u{19}\u{1}\u{b}", into: &editor)
+        #expect(editor.text.isEmpty)
+        _ = type("\u{19}", into: &editor)
+        #expect(type("\r", into: &editor) == [.entered("ngo @142")])
+    }
+
+    @Test func `earlier lines come back, and what was begun is kept`() {
+        var editor = LineEditor(history: ["one"])
+        _ = type("two\r", into: &editor)
+        _ = type("thr\u{1b}[A\u{1b}[A", into: &editor)
+        #expect(String(editor.text) == "one")
+        _ = type("\u{1b}[A\u{1b}[B\u{1b}[B", into: &editor)
+        #expect(String(editor.text) == "thr" && editor.history == ["one", "two"])
+    }
+
+    @Test func `a word is completed as far as it is clear`() {
+        var editor = LineEditor(complete: { StepperCommand.completions(of: $0) })
+        _ = type("he\t", into: &editor)
+        #expect(String(editor.text) == "help ")
+        _ = type("\u{15}re\t", into: &editor)
+        #expect(String(editor.text) == "reverse ")
+        _ = type("\u{15}r", into: &editor)
+        #expect(editor.handle(.tab) == .choices(["run", "reverse", "rows", "row"]))
+        #expect(ShellWords.completions(of: "inspect se", .all) == ["segments"])
+        #expect(ShellWords.completions(of: "log --ki", .all) == ["--kind"])
+    }
+
+    @Test func `a line is given up, and the input ends`() {
+        var editor = LineEditor()
+        #expect(type("x\u{3}\u{4}", into: &editor) == [.editing, .cancelled, .ended])
+    }
+}

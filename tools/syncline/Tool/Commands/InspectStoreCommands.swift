@@ -1,0 +1,237 @@
+// `inspect events`, `tables`, `indexes`, `outbox`, `operations`: what the records of the log mean, and what the state that
+// comes of them holds.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum InspectStoreCommands {
+    static let events = Command(
+        "inspect events", "the events of the log, by kind",
+        details: ["`syncline log` lists them."],
+        examples: [Example("syncline inspect events", "how many of each")],
+        result: #"[{"kind","events":n,"bytes":n,"first":"@1","last":"@41"}]"#,
+        exits: [Exit(.partial, "damage keeps some events from being counted")]
+    ) { arguments, context in
+        let counts = try EventCounts(EventReading(try context.storage(arguments), context))
+        let style = context.output.style
+        var list = try ListWriter(
+            context.output,
+            [
+                Column("KIND"), Column("EVENTS", .right), Column("BYTES", .right), Column("FIRST"), Column("LAST"),
+            ])
+        for kind in counts.kinds {
+            try list.row(
+                [
+                    Cell(kind.name), Cell(style.count(kind.count)), Cell(style.bytes(kind.bytes)),
+                    Cell("@\(kind.first)", .address), Cell("@\(kind.last)", .address),
+                ],
+                json: [
+                    "kind": .string(kind.name), "events": .number(kind.count), "bytes": .number(kind.bytes),
+                    "first": .string("@\(kind.first)"), "last": .string("@\(kind.last)"),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let tables = Command(
+        "inspect tables", "the tables of the store",
+        options: [.at], examples: [Example("syncline inspect tables", "with rows, pending changes and columns")],
+        result: #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"]}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        let declaration = try reader.declaration
+        let operations = try PushPlan(reader).operations
+        let cursors = try reader.cursors()
+        let names = Set(try reader.tables()).union(declaration?.tables.map(\.name) ?? [])
+        var list = try ListWriter(
+            context.output,
+            [
+                Column("TABLE"), Column("ROWS", .right), Column("PENDING", .right), Column("CONFLICTS", .right),
+                Column("CURSORS", .right), Column("COLUMNS"),
+            ])
+        let style = context.output.style
+        for name in names.sorted() {
+            let rows = try reader.count(Query(table: name))
+            let own = operations.filter { $0.table == name }
+            let waiting = own.count { $0.state == .conflict || $0.state == .parked }
+            let positions = cursors.count { $0.table == name }
+            let columns = try reader.columns(of: name)
+            let local = declaration?.localColumns(of: name) ?? []
+            try list.row(
+                [
+                    Cell(escaped(name)), Cell(style.count(rows)), Cell(style.count(own.count)),
+                    Cell(style.count(waiting)), Cell(style.count(positions)),
+                    Cell(escaped(columns.joined(separator: ", "))),
+                ],
+                json: [
+                    "table": .string(name), "rows": .number(rows), "pending": .number(own.count),
+                    "conflicts": .number(waiting), "cursors": .number(positions),
+                    "columns": .array(columns.map(JSONValue.string)),
+                    "localColumns": .array(local.sorted().map(JSONValue.string)),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let indexes = Command(
+        "inspect indexes", "the indexes over columns of tables",
+        options: [.at], examples: [Example("syncline inspect indexes", "all of them")],
+        result: #"[{"table","column"}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        var list = try ListWriter(context.output, [Column("TABLE"), Column("COLUMN")])
+        for table in try reader.tables() {
+            for column in try reader.indexedColumns(of: table) {
+                try list.row(
+                    [Cell(escaped(table)), Cell(escaped(column))],
+                    json: ["table": .string(table), "column": .string(column)])
+            }
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let outbox = Command(
+        "inspect outbox", "what would be pushed, with the changes behind each operation",
+        details: ["For each change the rule that collapsed it with those before it, and what came of that."],
+        options: [.at], examples: [Example("syncline inspect outbox", "why is this one update?")],
+        result:
+            #"[{"address":"~1",… as in pending,"place","changes":[{"event":"@3","kind","columns","rule","result"}]}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        let operations = try reader.outbox()
+        try context.output.beginList()
+        for (index, report) in operations.enumerated() {
+            try context.output.element(OutboxJSON.json(report, number: index + 1))
+            guard context.output.form.isText else { continue }
+            for line in StepperScreen.lines(report, number: index + 1) { try context.output.line(line) }
+        }
+        try context.output.endList()
+        return .done
+    }
+
+    static let operations = Command(
+        "inspect operations", "what became of every change this app made, with the sum checked",
+        details: [
+            """
+            Each change is pending, done, superseded (part of a later change's operation, or come to nothing), \
+            cancelled (taken back or purged) or resolved. The fates are found in the log and held against the counts \
+            that the store keeps.
+            """
+        ],
+        options: [
+            Option("list", "every change with its fate, and the event that decided it"),
+            Option(
+                "fate", value: "FATE", choices: Fate.allCases.map(\.rawValue), "with --list: those of one fate"),
+            Option("table", value: "TABLE", "with --list: those of one table"),
+        ],
+        examples: [
+            Example("syncline inspect operations", "was any change lost?"),
+            Example("syncline inspect operations --list --fate cancelled", "what was taken back"),
+        ],
+        result:
+            #"""
+            {"made":n,"pending":n,"done":n,"superseded":n,"cancelled":n,"resolved":n,"balanced":bool,\#
+            "differences":[…]}; with --list [{"change":"@5","index":n,"table","id","kind","fate","by":"@9"}]
+            """#,
+        exits: [Exit(.done, "the sum is right"), Exit(.no, "it is not")]
+    ) { arguments, context in
+        let reading = EventReading(try context.storage(arguments), context)
+        let start = try StateLoader(reading.storage).earliest()
+        let first = start.through + 1
+        var accounting = try Accounting(from: start)
+        let isListed = arguments.flag("list")
+        let (fate, table) = (arguments.value("fate"), arguments.value("table"))
+        var list =
+            try isListed
+            ? ListWriter(
+                context.output, [Column("CHANGE"), Column("KIND"), Column("ROW"), Column("FATE"), Column("BY")])
+            : nil
+        func add(_ change: ChangeFate) throws {
+            if fate ?? change.fate.rawValue != change.fate.rawValue || table ?? change.table != change.table { return }
+            try list?.row(
+                [
+                    Cell("@\(change.position.event)", .address), Cell("\(change.kind)"),
+                    Cell(escaped("\(change.table)/\(change.id)")), Cell(change.fate.rawValue),
+                    Cell(change.event.map { "@\($0)" } ?? "", .address),
+                ], json: change.json)
+        }
+        try reading.forEachRecord(from: first) { number, record in
+            try accounting.fold(record, number: number, add)
+            return true
+        }
+        let result = try accounting.finish(add)
+        if isListed {
+            try list?.finish()
+        } else {
+            try context.output.value(result.json)
+            for (name, count) in result.named { try context.output.line("\(name.padded(to: 11)) \(count)") }
+        }
+        for difference in result.differences {
+            context.narration.warn("\(difference.name): \(difference.found) found, \(difference.counted) counted")
+        }
+        let verdict = result.isBalanced ? "every change has one fate" : "the sum is wrong"
+        if !isListed {
+            try context.output.line(context.output.style.paint(verdict, result.isBalanced ? .good : .bad))
+        }
+        return result.isBalanced ? .done : .no
+    }
+}
+
+extension ChangeFate {
+    fileprivate var json: JSONValue {
+        [
+            "change": .string("@\(position.event)"), "index": .number(position.index), "table": .string(table),
+            "id": .string(id), "kind": .string("\(kind)"), "fate": .string(fate.rawValue),
+            "by": .optional(event.map { "@\($0)" }),
+        ]
+    }
+}
+
+extension AccountingResult {
+    fileprivate var named: [(String, UInt64)] {
+        [("made", sums.made)] + Fate.allCases.map { ($0.rawValue, sums[$0]) }
+    }
+
+    fileprivate var json: JSONValue {
+        let counts = named.map { JSONValue.Member(key: $0.0, value: .number($0.1)) }
+        return JSONValue.object(counts).adding([
+            "balanced": .boolean(isBalanced),
+            "differences": .array(
+                differences.map {
+                    ["fate": .string($0.name), "counted": .number($0.counted), "found": .number($0.found)]
+                }),
+        ])
+    }
+}
+
+/// How many events of each kind a log has, told by their first bytes.
+struct EventCounts {
+    struct Kind {
+        var name: String
+        var count: UInt64 = 0
+        var bytes: UInt64 = 0
+        var first: UInt64 = 0
+        var last: UInt64 = 0
+    }
+
+    private(set) var kinds: [Kind] = []
+
+    init(_ reading: EventReading) throws {
+        var all = (["other"] + Event.causes).map { Kind(name: $0) }
+        try reading.forEachRecord { number, record in
+            let kind = record.first.map { Int($0) } ?? 0
+            let place = kind < all.count ? kind : 0
+            if all[place].count == 0 { all[place].first = number }
+            all[place].count += 1
+            all[place].bytes += UInt64(record.count)
+            all[place].last = number
+            return true
+        }
+        kinds = all.filter { $0.count > 0 }
+    }
+}

@@ -1,0 +1,105 @@
+// `blame`: which event gave each field of a row its value, who decided it, and on what occasion.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum BlameCommand {
+    static let command = Command(
+        "blame", "shows which event gave each field of a row its value",
+        details: [
+            """
+            `by` says what stands behind the event: a transaction of this app, which page of which pull, the answer to \
+            which operation, a decision and its policy, an undo.
+            """
+        ],
+        operands: [Operand("ROW", "TABLE/ID or TABLE/ID.FIELD", isRequired: true)],
+        options: [.at, .redact],
+        examples: [
+            Example("syncline blame todoitem/a", "every field"),
+            Example("syncline blame todoitem/a.text --at @41", "one, as it was"),
+        ],
+        result: #"[{"field","value","event":"@41","time","cause","by","provenance":{…}}]"#,
+        exits: [Exit(.no, "there is no such row or field")], run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let address = try RowAddress(arguments.operands[0])
+        let storage = try context.storage(arguments)
+        let moment = address.moment ?? arguments.value("at")
+        let last = try moment.map { try Moment($0, storage).event } ?? .max
+        let (fields, wanted) = try blame(address, EventReading(storage, context), through: last)
+        let redacts = arguments.flag("redact")
+        let style = context.output.style
+        var list = try ListWriter(
+            context.output,
+            [Column("FIELD"), Column("EVENT"), Column("TIME"), Column("CAUSE"), Column("BY"), Column("VALUE")])
+        var isFound = false
+        for origin in fields ?? [] where wanted == nil || wanted == origin.field {
+            isFound = true
+            let moment = WallTime(rawValue: origin.time)
+            let value = redacts ? JSONValue(origin.value).redacted : JSONValue(origin.value)
+            try list.row(
+                [
+                    Cell(escaped(origin.field)), Cell("@\(origin.event)", .address),
+                    Cell(style.isForPeople ? moment.humanText : moment.text, .dim), Cell(origin.cause),
+                    Cell(escaped(origin.provenance.description)), Cell(style.cut(escaped(value.text), to: 60)),
+                ],
+                json: [
+                    "field": .string(origin.field), "value": value, "event": .string("@\(origin.event)"),
+                    "time": .string(moment.text), "cause": .string(origin.cause),
+                    "by": .string(origin.provenance.description), "provenance": origin.provenance.json,
+                ])
+        }
+        try list.finish()
+        return isFound ? .done : .no
+    }
+
+    /// The row as addressed, or else the field behind its last dot: ids may have dots.
+    private static func blame(
+        _ address: RowAddress, _ reading: EventReading, through last: UInt64
+    ) throws -> (fields: [FieldOrigin]?, field: String?) {
+        let loader = StateLoader(reading.storage)
+        let start = try loader.earliest()
+        let first = start.through + 1
+        var whole = try Blame(table: address.table, id: address.id, from: start)
+        var part: Blame?
+        let dot = address.id.lastIndex(of: ".")
+        if let dot {
+            part = try Blame(table: address.table, id: String(address.id[..<dot]), from: try loader.earliest())
+        }
+        try reading.forEachRecord(from: first) { number, record in
+            if number > last { return false }
+            try whole.fold(record, number: number)
+            try part?.fold(record, number: number)
+            return true
+        }
+        try whole.declaration.check(address.table)
+        if whole.fields == nil, let dot, let fields = part?.fields {
+            return (fields, String(address.id[address.id.index(after: dot)...]))
+        }
+        return (whole.fields, nil)
+    }
+}
+
+extension Provenance {
+    /// The same for a program.
+    var json: JSONValue {
+        switch self {
+        case .transaction(let change, let count):
+            ["kind": "transaction", "change": .number(change), "changes": .number(count)]
+        case .pull(let queryID, let page):
+            ["kind": "pull", "queryId": .optional(queryID), "page": .number(page)]
+        case .push(let operationID, let status):
+            ["kind": "push", "operationId": .string(operationID), "status": .number(status)]
+        case .resolution(let choice, let policy):
+            ["kind": "resolution", "choice": .string(choice.word), "policy": .optional(policy)]
+        case .undo(let event): ["kind": "undo", "of": .string("@\(event)")]
+        case .purge: ["kind": "purge"]
+        case .migration(let version): ["kind": "migration", "version": .number(version)]
+        case .beginning: ["kind": "beginning"]
+        case .other: ["kind": "other"]
+        }
+    }
+}

@@ -1,0 +1,182 @@
+// `diff`: what changed between two moments of a store, between two stores, or between a store and its server.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum DiffCommand {
+    static let command = Command(
+        "diff", "shows what changed between two moments or two stores, by row and field",
+        details: [
+            """
+            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`: then the rows \
+            are read from the store's backend, and compared without the columns that belong to it.
+            """
+        ],
+        operands: [
+            Operand("A", "a moment, a store, or `server`", isRequired: true),
+            Operand("B", "another; the present without it"),
+        ],
+        options: [
+            Option("stat", "counts rows only"), Option("table", value: "TABLE", "of one table"), .redact,
+        ],
+        examples: [
+            Example("syncline diff @41", "since event 41"),
+            Example("syncline diff ../other/.syncline", "how this store differs from another"),
+            Example("syncline diff server --table todoitem", "how this store differs from its server"),
+        ],
+        result: #"[{"table","id","change":"added|removed|changed","fields":[{"name","before","after"}]}]"#,
+        exits: [Exit(.done, "nothing differs"), Exit(.no, "something differs")], run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let operands = arguments.operands
+        let usesServer = operands.contains("server")
+        let table = arguments.value("table")
+        if let table { try await context.view(arguments).reader.declaration.check(table) }
+        var before = try await side(operands[0], arguments, context)
+        var after = try await side(operands.count > 1 ? operands[1] : nil, arguments, context)
+        if usesServer { try await fetch(&before, &after, table, arguments, context) }
+        var differences: [RowDifference] = []
+        try before.differences(to: after, ownColumnsOnly: usesServer) { difference in
+            if table == nil || table == difference.table { differences.append(difference) }
+        }
+        try show(differences, arguments, context)
+        return differences.isEmpty ? .done : .no
+    }
+
+    /// What is on one side: a state, or the server's rows.
+    private enum Side {
+        case state(StateReader)
+        case server
+
+        func differences(
+            to other: Side, ownColumnsOnly: Bool, _ body: (RowDifference) throws(StateError) -> Void
+        ) throws(StateError) {
+            guard case .state(let left) = self, case .state(let right) = other else { return }
+            try left.differences(to: right) { difference throws(StateError) in
+                var difference = difference
+                if ownColumnsOnly {
+                    difference.before = difference.before?.own
+                    difference.after = difference.after?.own
+                    if difference.before == difference.after { return }
+                }
+                try body(difference)
+            }
+        }
+    }
+
+    private static func side(_ text: String?, _ arguments: Arguments, _ context: Context) async throws -> Side {
+        guard let text else { return .state(try await context.view(arguments).reader) }
+        if text == "server" { return .server }
+        if isDirectory(text) {
+            return .state(try context.load(POSIXStorage(directory: text), through: nil).present)
+        }
+        return .state(try await context.view(arguments, at: text).reader)
+    }
+
+    /// Reads the server's rows into a state of their own.
+    private static func fetch(
+        _ before: inout Side, _ after: inout Side, _ table: String?, _ arguments: Arguments, _ context: Context
+    ) async throws {
+        guard let local = [before, after].compactMap({ if case .state(let reader) = $0 { reader } else { nil } }).first
+        else { throw ToolError.usage("a server can't be compared with itself") }
+        let tables = try table.map { [$0] } ?? local.tables()
+        let rows = try await ServerRows.fetch(tables, local, arguments, context)
+        if case .server = before { before = .state(rows) }
+        if case .server = after { after = .state(rows) }
+    }
+
+    private static func show(_ differences: [RowDifference], _ arguments: Arguments, _ context: Context) throws {
+        let redacts = arguments.flag("redact")
+        if arguments.flag("stat") {
+            let counts = ["added", "removed", "changed"].map { word in
+                (word, differences.count { $0.change == word })
+            }
+            try context.output.value(.object(counts.map { .init(key: $0.0, value: .number($0.1)) }))
+            return try context.output.line(counts.map { "\($0.1) \($0.0)" }.joined(separator: ", "))
+        }
+        let style = context.output.style
+        try context.output.beginList()
+        for difference in differences {
+            try context.output.element(difference.json(redacts: redacts))
+            let role: TextRole =
+                difference.before == nil ? .good : difference.after == nil ? .bad : .warning
+            try context.output.line(
+                style.paint(difference.change, role) + " " + escaped("\(difference.table)/\(difference.id)"))
+            for field in difference.fields where context.output.form.isText {
+                let (old, new) = (field.before.map { shown($0, redacts) }, field.after.map { shown($0, redacts) })
+                try context.output.line(
+                    "  \(escaped(field.name)): \(style.paint(old ?? "–", .bad)) → \(style.paint(new ?? "–", .good))")
+            }
+        }
+        try context.output.endList()
+    }
+
+    private static func shown(_ value: Value, _ redacts: Bool) -> String {
+        redacts ? JSONValue(value).redacted.text : JSONValue(value).text
+    }
+}
+
+extension Projector {
+    /// What it has folded by now, to be read.
+    var present: StateReader { reader(of: store.endCommit()) }
+}
+
+/// The rows of a server as a state of their own.
+enum ServerRows {
+    static func fetch(
+        _ tables: [String], _ local: StateReader, _ arguments: Arguments, _ context: Context
+    ) async throws -> StateReader {
+        guard case .string(let url)? = try local.setting("backend") else {
+            throw ToolError(
+                "invalid-configuration", "the store has no backend",
+                hint: "Set one with `syncline config backend URL`.")
+        }
+        var speaks = ServerProtocol.zumo2
+        if case .string(let name)? = try local.setting("protocol") { speaks = ServerProtocol(rawValue: name) ?? speaks }
+        let secrets = StoreSecrets(store: try StoreLocation.find(arguments, context.environment).path)
+        let backend = try Backend(url: url, speaking: speaks, credentials: secrets)
+        let projector = try Projector()
+        var number: UInt64 = 0
+        for table in tables {
+            var page = try await backend.table(table).query(Query(table: table))
+            var skip = 0
+            while !page.rows.isEmpty {
+                number += 1
+                let rows = page.rows.map { PulledRow(id: $0.id, row: $0.columns) }
+                try projector.apply(
+                    Event(time: 0, .page(PulledPage(table: table, queryID: nil, rows: rows, cursor: nil))),
+                    number: number)
+                skip += page.rows.count
+                if let next = try await backend.table(table).page(after: page) {
+                    page = next
+                } else {
+                    var query = Query(table: table)
+                    query.skip = skip
+                    page = try await backend.table(table).query(query)
+                }
+            }
+        }
+        return projector.present
+    }
+}
+
+extension RowDifference {
+    var change: String { before == nil ? "added" : after == nil ? "removed" : "changed" }
+
+    func json(redacts: Bool = false) -> JSONValue {
+        func shown(_ value: Value?) -> JSONValue {
+            guard let value else { return .null }
+            return redacts ? JSONValue(value).redacted : JSONValue(value)
+        }
+        return [
+            "table": .string(table), "id": .string(id), "change": .string(change),
+            "fields": .array(
+                fields.map {
+                    ["name": .string($0.name), "before": shown($0.before), "after": shown($0.after)]
+                }),
+        ]
+    }
+}

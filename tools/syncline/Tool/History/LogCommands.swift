@@ -1,0 +1,211 @@
+// `log`, `tail`, `show`: events as they stand in the log.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum LogCommands {
+    static let log = Command(
+        "log", "lists events, the newest last",
+        details: [
+            "What can't be read is told on standard error, what is whole is listed, and the exit code is 4."
+        ],
+        operands: [Operand("ADDRESS", "@41 or @41..57; all events without it")],
+        options: [
+            Option("table", value: "TABLE", "of one table"),
+            Option("kind", value: "KIND", choices: Event.causes, "of one kind"),
+            Option("limit", short: "n", value: "N", "the newest so many"),
+            .at, .full, .redact,
+        ],
+        examples: [Example("syncline log -n 20", "the last twenty")],
+        result: #"[{"address":"@41","time","kind",…}]"#,
+        exits: [Exit(.partial, "damage keeps some events from being shown")]
+    ) { arguments, context in
+        let storage = try context.storage(arguments)
+        let table = arguments.value("table")
+        if let table { try await context.view(arguments).reader.declaration.check(table) }
+        let kind = arguments.value("kind")
+        let (first, last) = try range(arguments, storage)
+        let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? .max >> 1)
+        let isWindow = arguments.operands.isEmpty && last == .max && kind == nil && table == nil
+        let reading = EventReading(storage, context)
+        var list = try EventList(context, arguments)
+        func matches(_ event: Event) -> Bool {
+            (kind == nil || kind == event.cause)
+                && (table.map { EventSummary(number: 0, event: event).tables.contains($0) } ?? true)
+        }
+        // Without a limit events are written as they come; with one the newest are kept.
+        var newest: [(UInt64, Event)] = []
+        let hasLimit = arguments.value("limit") != nil
+        try reading.forEach(from: hasLimit && isWindow ? try reading.first(ofLast: limit) : first) { number, event in
+            if number > last || context.output.isClosed { return false }
+            guard matches(event) else { return true }
+            if !hasLimit {
+                try list.add(number, event)
+            } else {
+                newest.append((number, event))
+                if newest.count > 2 * limit { newest.removeFirst(newest.count - limit) }
+            }
+            return true
+        }
+        for (number, event) in newest.suffix(limit) { try list.add(number, event) }
+        try list.finish()
+        return .done
+    }
+
+    private static func range(
+        _ arguments: Arguments, _ storage: any LogStorage
+    ) throws -> (first: UInt64, last: UInt64) {
+        let end = try arguments.value("at").map { try Moment($0, storage).event } ?? .max
+        switch try arguments.address(at: 0) {
+        case nil: return (1, end)
+        case .record(let number)?: return (number.rawValue, min(end, number.rawValue))
+        case .records(let range)?: return (range.first.rawValue, min(end, range.last.rawValue))
+        case .fromEnd?:
+            let event = try Moment(arguments.operands[0], storage).event
+            return (event, min(end, event))
+        default: throw ToolError.usage("log takes @41, @41..57 or @-1")
+        }
+    }
+
+    static let tail = Command(
+        "tail", "shows the newest events, and with -f those to come",
+        options: [
+            Option("follow", short: "f", "waits for more, until interrupted"),
+            Option("limit", short: "n", value: "N", "how many to begin with; 10"),
+            .full, .redact,
+        ],
+        examples: [Example("syncline tail -f", "watches another process write")],
+        result: "an event a line, with --jsonl"
+    ) { arguments, context in
+        let storage = try context.storage(arguments)
+        let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? 10)
+        let reading = EventReading(storage, context)
+        var next = try reading.first(ofLast: limit)
+        var list = try EventList(context, arguments)
+        try reading.forEach(from: next) { number, event in
+            try list.add(number, event)
+            next = number + 1
+            return true
+        }
+        guard arguments.flag("follow") else {
+            try list.finish()
+            return .done
+        }
+        try list.goOn()
+        try await follow(storage, from: next, &list, context)
+        try list.finish()
+        return .done
+    }
+
+    /// How long a look for new events waits for the next.
+    private static let pause = Duration.milliseconds(10)
+
+    private nonisolated(nonsending) static func follow(
+        _ storage: any LogStorage, from first: UInt64, _ list: inout EventList, _ context: Context
+    ) async throws {
+        context.host.interrupt.listen()
+        try context.output.flush()
+        let shapes = ShapeTable()
+        var cursor = try LogReader.open(storage, showing: .written).cursor(from: SequenceNumber(rawValue: first))
+        while !context.host.interrupt.isSet {
+            var hasNews = false
+            while try cursor.nextFrame() {
+                hasNews = true
+                try cursor.forEachRecord { (number, record) throws in
+                    try list.add(number.rawValue, try record.withUnsafeBytes { try Event($0, shapes: shapes) })
+                }
+            }
+            if hasNews {
+                try list.goOn()
+                try context.output.flush()
+            }
+            if context.output.isClosed { throw ClosedPipe() }
+            try await Task.sleep(for: pause)
+        }
+    }
+
+    static let show = Command(
+        "show", "shows one event, frame, row or operation in full",
+        operands: [
+            Operand("ADDRESS", "@41, s7:5209663, TodoItem/7f3a, TodoItem/7f3a@41 or ~3", isRequired: true)
+        ],
+        options: [.at, .redact],
+        examples: [
+            Example("syncline show @-1", "the last event"),
+            Example("syncline show ~1", "the first operation of a push, and the changes behind it"),
+        ],
+        result: "object", exits: [Exit(.no, "there is no such thing")]
+    ) { arguments, context in
+        let text = arguments.operands[0]
+        let redacts = arguments.flag("redact")
+        let at = arguments.value("at")
+        let json: JSONValue?
+        if text.hasPrefix("@") {
+            json = try event(text, try context.storage(arguments), redacts, context)
+        } else if text.hasPrefix("~") {
+            let reader = try await context.view(arguments, at: at).reader
+            json = try operation(text, reader, redacts)
+        } else if case .position? = Address(text) {
+            json = try frame(text, LogInspection(try context.storage(arguments)))
+        } else {
+            let address = try RowAddress(text)
+            let reader = try await context.view(arguments, at: address.moment ?? at).reader
+            try reader.declaration.check(address.table)
+            json = try reader.entry(address.table, address.id).map {
+                EntrySummary.json($0, address.id, redacts: redacts)
+            }
+        }
+        guard let json else {
+            try context.output.value(.null)
+            if context.output.form.isText { context.narration.say("there is no \(escaped(text))") }
+            return .no
+        }
+        try context.output.value(json)
+        for line in json.lines() { try context.output.line(line) }
+        return .done
+    }
+
+    private static func event(
+        _ text: String, _ storage: any LogStorage, _ redacts: Bool, _ context: Context
+    ) throws -> JSONValue? {
+        let wanted = try Moment(text, storage).event
+        var json: JSONValue?
+        try EventReading(storage, context).forEach(from: wanted) { number, event in
+            if number == wanted { json = EventSummary(number: number, event: event, redacts: redacts).json }
+            return false
+        }
+        return json
+    }
+
+    private static func frame(_ text: String, _ inspection: LogInspection) throws -> JSONValue? {
+        struct Found: Error {}
+        var json: JSONValue?
+        do {
+            try inspection.frames(FrameSelection(address: Address(text))) { found in
+                switch found {
+                case .item(let frame): json = frame.json
+                case .damage(let damage): json = ["address": .string(damage.address), "damage": damage.json]
+                }
+                throw Found()
+            }
+        } catch is Found {}
+        return json
+    }
+
+    private static func operation(_ text: String, _ reader: StateReader, _ redacts: Bool) throws -> JSONValue? {
+        guard let number = Int(text.dropFirst()), number > 0 else { throw ToolError.usage("an operation is ~1, ~2, …") }
+        let operations = try reader.outbox()
+        guard number <= operations.count else { return nil }
+        let report = operations[number - 1]
+        let head = OutboxJSON.json(report, number: number)
+        return try reader.entry(key: report.operation.rowKey).map {
+            guard case .object(let members) = EntrySummary.json($0, report.operation.id, redacts: redacts) else {
+                return head
+            }
+            guard case .object(let all) = head else { return head }
+            return .object(all + members)
+        } ?? head
+    }
+}

@@ -1,0 +1,51 @@
+// A row as a person names it, and all that a state holds of it.
+
+import SynclineCore
+import SynclineInspect
+
+/// A row as a person names it: `TodoItem/7f3a`, with `@41` as of that event.
+struct RowAddress {
+    let table: String
+    let id: String
+    let moment: String?
+
+    init(_ text: String) throws(ToolError) {
+        guard let slash = text.firstIndex(of: "/") else {
+            throw .usage("`\(escaped(text))` is no address", hint: "Write @41, TodoItem/7f3a, TodoItem/7f3a@41 or ~3.")
+        }
+        table = String(text[..<slash])
+        let rest = text[text.index(after: slash)...]
+        if let at = rest.lastIndex(of: "@"), Address(String(rest[at...])) != nil {
+            id = String(rest[..<at])
+            moment = String(rest[at...])
+        } else {
+            id = String(rest)
+            moment = nil
+        }
+    }
+}
+
+/// All the state holds of a row.
+enum EntrySummary {
+    static func json(_ entry: RowEntry, _ id: String, redacts: Bool = false) -> JSONValue {
+        let id = entry.spelling ?? id
+        func row(_ columns: Row?) -> JSONValue {
+            guard let columns else { return .null }
+            let json = JSONValue(StoredRow(id: id, columns: columns))
+            return redacts ? json.redactedRow : json
+        }
+        let columns = entry.pending.map { JSONValue($0.overlay) } ?? .null
+        return [
+            "row": row(entry.visible), "base": row(entry.base),
+            "pending": entry.pending.map { .optional($0.operation.map { "\($0.kind)" }) } ?? .null,
+            "columns": redacts ? columns.redacted : columns,
+            "frozen": entry.pending?.frozen.map { frozen in
+                [
+                    "kind": .string("\(frozen.kind)"), "status": .string("\(frozen.status)"),
+                    "operationId": .string(frozen.operationID), "maybeSent": .boolean(frozen.maybeSent),
+                    "base": row(frozen.ancestor), "server": row(frozen.server), "code": .optional(frozen.code),
+                ]
+            } ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,67 @@
+// Finds the first event behind which a condition is true. What concerns one row is looked for in that row's share of the
+// whole log; for the rest the checkpoints say where to begin.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+struct Bisection {
+    struct Finding {
+        /// Nil if it never became true.
+        var event: UInt64?
+        /// Whether it was true before the first event that was looked at.
+        var heldBefore = false
+        /// Events that were looked at.
+        var examined: UInt64 = 0
+    }
+
+    private let storage: any LogStorage
+    private let condition: Condition
+    private let from: UInt64?
+    private let last: UInt64
+
+    /// - Parameter from: The first event to look at; nil to begin where the checkpoints say.
+    init(_ storage: any LogStorage, _ condition: Condition, from: UInt64?, through last: UInt64) {
+        self.storage = storage
+        self.condition = condition
+        self.from = from
+        self.last = last
+    }
+
+    func run() throws -> Finding {
+        let start = try start()
+        var search = try ReplaySearch(condition, from: start)
+        var finding = Finding(heldBefore: search.holds)
+        // What holds already must cease to before an event can make it true.
+        var held = search.holds
+        try LogInspection(storage).forEachRecord(from: start.through + 1) { number, record in
+            if number > last { return false }
+            finding.examined += 1
+            let holds = try search.fold(record, number: number)
+            if holds && !held {
+                finding.event = number
+                return false
+            }
+            held = holds
+            return true
+        } lost: { lost in
+            if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
+        }
+        return finding
+    }
+
+    /// The state to begin with.
+    private func start() throws -> Projector {
+        let loader = StateLoader(storage)
+        if let from { return from <= 1 ? try loader.earliest() : try loader.load(through: from - 1) }
+        if condition.focus != nil { return try loader.earliest() }
+        var best: UInt64?
+        for checkpoint in try Checkpoint.list(storage).reversed() where checkpoint.rawValue <= last {
+            guard let projector = try? loader.load(through: checkpoint.rawValue) else { continue }
+            if condition.holds(try condition.count(in: projector.present)) { break }
+            best = checkpoint.rawValue
+        }
+        return try best.map { try loader.load(through: $0) } ?? loader.earliest()
+    }
+}

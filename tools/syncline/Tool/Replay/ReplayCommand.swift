@@ -1,0 +1,250 @@
+// `replay`: folds the log again. It checks the result, shows what would have been under another policy or without some
+// events, and finds the event that made a condition true.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum ReplayCommand {
+    static let command = Command(
+        "replay", "folds the log again: checks it, varies it, searches it, or steps through it",
+        details: [
+            """
+            Alone it folds everything and compares the state with what each segment and each checkpoint noted. With \
+            --to it says what the state was at a moment.
+            """,
+            """
+            With --policy conflicts that arose in pushes are decided by that policy; with --without events are left \
+            out. The rows that would differ are shown, and the events that would have made no sense. What the server \
+            was told stays told: pages that were pulled later bring what they brought.
+            """,
+            """
+            --bisect finds the first event behind which a condition is true: TodoItem/7f3a (the row is there), \
+            not TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
+            count(TodoItem: FILTER) ge 10, pending gt 100, conflicts ge 1. A condition on one row is looked at behind \
+            every event. For others the checkpoints are asked first, and the events between the last at which it is \
+            not true and the first at which it is are folded; --from @1 looks at every event.
+            """,
+            "--step begins an interactive session; `help` in it tells the rest.",
+        ],
+        options: [
+            Option("to", value: "ADDRESS", "as far as this moment"),
+            Option(
+                "policy", value: "POLICY", choices: ["fail", "server-wins", "client-wins", "merge"],
+                "who decides conflicts that arose in pushes"),
+            Option("without", value: "ADDRESS", "leaves an event or a range out; may be given several times"),
+            Option("bisect", value: "EXPR", "finds the first event that makes it true"),
+            Option("from", value: "ADDRESS", "where a search begins"),
+            Option("step", "steps through the events, at a prompt"),
+            .redact,
+        ],
+        examples: [
+            Example("syncline replay", "does the log still give the state of the checkpoints?"),
+            Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "who wrote that?"),
+            Example("syncline replay --policy client-wins", "what another policy would have done"),
+            Example("syncline replay --step --to @41", "begins a session at event 41"),
+        ],
+        result:
+            #"""
+            {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…}}; with --bisect \#
+            {"event":{…} or null,"examined":n}; varied {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
+            "impossible":[…]}
+            """#,
+        exits: [
+            Exit(.done, "it matches, nothing would differ, or an event was found"),
+            Exit(.no, "it does not match, something would differ, or the condition was never true"),
+        ], run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let storage = try context.storage(arguments)
+        let last = try arguments.value("to").map { try Moment($0, storage).event }
+        if let text = arguments.value("bisect") { return try bisect(text, last, storage, arguments, context) }
+        if arguments.flag("step") { return try await Stepper(storage, context).run(from: last) }
+        var variation = ReplayVariation()
+        for text in arguments.values(of: "without") { variation.without.formUnion(try events(text, storage)) }
+        variation.policy = arguments.value("policy").flatMap { SyncCommands.policy($0) }
+        if variation.isNone { return try check(last, storage, context) }
+        return try vary(variation, last, storage, arguments, context)
+    }
+
+    private static func events(_ text: String, _ storage: any LogStorage) throws -> ClosedRange<UInt64> {
+        guard case .records(let range)? = Address(text) else {
+            let event = try Moment(text, storage).event
+            return event...event
+        }
+        return range.first.rawValue...range.last.rawValue
+    }
+
+    // MARK: Check
+
+    private static func check(_ last: UInt64?, _ storage: any LogStorage, _ context: Context) throws -> ExitCode {
+        let report = try LogInspection(storage).verify()
+        if let damage = report.damage.first(where: { $0.remedy == .salvage }) { throw damage.error }
+        let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
+        let progress = context.narration.progress("folding", total: 0)
+        defer { progress.finish() }
+        let found = try StateCheck(storage, notes: notes).fold(through: last, fromBeginning: true)
+        let totals = found.projector.totals
+        let changes = totals.json
+        let mismatches = found.mismatches.map { mismatch -> JSONValue in
+            [
+                "event": .string("@\(mismatch.event)"), "source": .string(mismatch.source),
+                "file": .string(mismatch.file),
+            ]
+        }
+        try context.output.value([
+            "from": .string("@\(found.from + 1)"), "through": .string("@\(found.projector.through)"),
+            "events": .number(found.projector.through - found.from), "matches": .boolean(mismatches.isEmpty),
+            "compared": .number(found.compared), "mismatches": .array(mismatches), "changes": changes,
+        ])
+        let style = context.output.style
+        for mismatch in found.mismatches {
+            try context.output.line(
+                style.paint("! ", .bad) + "the state at @\(mismatch.event) is not the one \(mismatch.source) notes")
+        }
+        let count = counted(found.projector.through - found.from, "event")
+        let verdict =
+            mismatches.isEmpty
+            ? "\(count) folded; the state is the one that \(counted(UInt64(found.compared), "note")) tell of"
+            : "\(count) folded; \(counted(UInt64(mismatches.count), "note")) tell of another state"
+        try context.output.line(style.paint(verdict, mismatches.isEmpty ? .good : .bad))
+        return mismatches.isEmpty ? .done : .no
+    }
+
+    // MARK: Search
+
+    private static func bisect(
+        _ text: String, _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
+    ) throws -> ExitCode {
+        let condition: Condition
+        do throws(FilterError) {
+            condition = try Condition(parsing: text)
+        } catch {
+            throw ToolError(
+                "invalid-query", "the condition can't be read: \(error)", hint: "See `syncline help replay`.")
+        }
+        let from = try arguments.value("from").map { try Moment($0, storage).event }
+        let found = try Bisection(storage, condition, from: from, through: last ?? .max).run()
+        var event: EventSummary?
+        if let number = found.event {
+            try EventReading(storage, context).forEach(from: number) { number, body in
+                event = EventSummary(number: number, event: body, redacts: arguments.flag("redact"))
+                return false
+            }
+        }
+        try context.output.value([
+            "event": event?.json ?? .null, "condition": .string(text), "examined": .number(found.examined),
+            "heldBefore": .boolean(found.heldBefore),
+        ])
+        let style = context.output.style
+        if let event {
+            try context.output.line(
+                "\(style.paint("@\(event.number)", .address))  \(style.paint(event.time, .dim))  \(event.event.cause)  "
+                    + escaped(event.line))
+        } else if found.heldBefore {
+            try context.output.line("it was true already where the search begins")
+        } else {
+            try context.output.line("it never became true")
+        }
+        return event == nil ? .no : .done
+    }
+
+    // MARK: Variations
+
+    private static func vary(
+        _ variation: ReplayVariation, _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments,
+        _ context: Context
+    ) throws -> ExitCode {
+        let loader = StateLoader(storage)
+        var varied = Replay(from: try loader.earliest(), variation)
+        var steps: [ReplayStep] = []
+        try EventReading(storage, context).forEach(from: varied.through + 1) { number, event in
+            if number > last ?? .max { return false }
+            let step = try varied.step(event, number: number)
+            if step.outcome != .folded || step.decision != nil { steps.append(step) }
+            return true
+        }
+        let happened = try context.load(storage, through: varied.through)
+        var differences: [RowDifference] = []
+        try happened.present.differences(to: varied.reader) { differences.append($0) }
+        let redacts = arguments.flag("redact")
+        let pending = try PushPlan(varied.reader).operations.count
+        let before = try PushPlan(happened.present).operations.count
+        try context.output.value([
+            "through": .string("@\(varied.through)"),
+            "differences": .array(differences.map { $0.json(redacts: redacts) }),
+            "decisions": .array(steps.compactMap { $0.decisionJSON }),
+            "leftOut": .array(steps.filter { $0.outcome == .leftOut }.map { .string("@\($0.number)") }),
+            "impossible": .array(steps.compactMap { $0.impossibleJSON }),
+            "pending": ["before": .number(before), "after": .number(pending)],
+        ])
+        try show(steps, differences, redacts, context)
+        try context.output.line("operations pending: \(before) → \(pending)")
+        return differences.isEmpty && before == pending ? .done : .no
+    }
+
+    private static func show(
+        _ steps: [ReplayStep], _ differences: [RowDifference], _ redacts: Bool, _ context: Context
+    ) throws {
+        guard context.output.form.isText else { return }
+        let style = context.output.style
+        for step in steps {
+            let address = style.paint("@\(step.number)", .address)
+            if let decision = step.decision {
+                try context.output.line(
+                    "\(address)  decided: \(decision.choice.word) for \(escaped("\(decision.table)/\(decision.id)"))")
+            }
+            switch step.outcome {
+            case .folded: break
+            case .leftOut:
+                let line = EventSummary(number: step.number, event: step.event).line
+                try context.output.line("\(address)  left out: \(escaped(line))")
+            case .impossible(let why):
+                try context.output.line("\(address)  would not have happened: \(escaped(why))")
+            }
+        }
+        try context.output.line(
+            differences.isEmpty
+                ? "no row would differ" : "\(counted(UInt64(differences.count), "row")) would differ")
+        for difference in differences {
+            try context.output.line("  \(difference.change) \(escaped("\(difference.table)/\(difference.id)"))")
+            for field in difference.fields {
+                func shown(_ value: Value?) -> String {
+                    guard let value else { return "–" }
+                    return redacts ? JSONValue(value).redacted.text : JSONValue(value).text
+                }
+                try context.output.line("    \(escaped(field.name)): \(shown(field.before)) → \(shown(field.after))")
+            }
+        }
+    }
+}
+
+extension ReplayStep {
+    fileprivate var decisionJSON: JSONValue? {
+        decision.map { decision in
+            [
+                "event": .string("@\(number)"), "table": .string(decision.table), "id": .string(decision.id),
+                "choice": .string(decision.choice.word),
+            ]
+        }
+    }
+
+    fileprivate var impossibleJSON: JSONValue? {
+        guard case .impossible(let why) = outcome else { return nil }
+        return ["event": .string("@\(number)"), "reason": .string(why)]
+    }
+}
+
+extension Totals {
+    /// What became of the changes, by name.
+    var named: KeyValuePairs<String, UInt64> {
+        [
+            "made": made, "pending": pending, "done": done, "superseded": superseded, "cancelled": cancelled,
+            "resolved": resolved,
+        ]
+    }
+
+    var json: JSONValue { .object(named.map { .init(key: $0.key, value: .number($0.value)) }) }
+}

@@ -1,0 +1,139 @@
+// A replay over a store's log: finds the events and the checkpoints that the machine needs to stand where it is asked to.
+// Nothing is written.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+/// A place in a log's history that moves both ways.
+final class ReplaySession {
+    private let storage: any LogStorage
+    private let inspection: LogInspection
+    private(set) var replay: Replay
+    /// The state of the history's beginning.
+    let first: UInt64
+    /// The last event there is.
+    let last: UInt64
+    /// The step that led here; nil where none was taken.
+    private(set) var step: ReplayStep?
+    /// Events read ahead, by number.
+    private var window: [UInt64: Event] = [:]
+    private static let windowSize = 512
+    /// How far a state is folded again rather than begun anew from a checkpoint.
+    private static let patience: UInt64 = 20_000
+
+    init(_ storage: any LogStorage) throws {
+        self.storage = storage
+        inspection = LogInspection(storage)
+        let start = try StateLoader(storage).earliest()
+        first = start.through
+        last = try inspection.lastRecord(try inspection.catalog()).rawValue
+        replay = Replay(from: start)
+    }
+
+    var through: UInt64 { replay.through }
+    var reader: StateReader { replay.reader }
+
+    // MARK: Steps
+
+    /// Folds the next event; nil at the end.
+    @discardableResult
+    func forward() throws -> ReplayStep? {
+        guard through < last, let (number, event) = try event(behind: through) else { return nil }
+        step = try replay.step(event, number: number)
+        return step
+    }
+
+    /// Takes the last event back; false at the beginning.
+    @discardableResult
+    func back() throws -> Bool {
+        guard through > first else { return false }
+        let target = through - 1
+        if try !replay.back() { try begin(at: target) }
+        step = nil
+        try showLast()
+        return true
+    }
+
+    /// Goes to where an event had just happened.
+    func seek(_ target: UInt64) throws {
+        let target = min(max(target, first), last)
+        if target < through {
+            while through > target {
+                if try !replay.back() {
+                    try begin(at: target)
+                    break
+                }
+            }
+        } else if target - through > ReplaySession.patience {
+            try begin(at: target)
+        }
+        while through < target, try forward() != nil {}
+        step = nil
+        try showLast()
+    }
+
+    /// Begins anew some way before an event, so that there is a way back from it, and goes there.
+    private func begin(at target: UInt64) throws {
+        let start = target - min(target - first, UInt64(Replay.reach / 2))
+        replay = Replay(
+            from: start <= first ? try StateLoader(storage).earliest() : try StateLoader(storage).load(through: start))
+        while through < target, try forward() != nil {}
+    }
+
+    /// Makes the step that led here the one in hand, by taking it again.
+    private func showLast() throws {
+        guard through > first, try replay.back() else { return }
+        try forward()
+    }
+
+    private func event(behind number: UInt64) throws -> (UInt64, Event)? {
+        let next = number + 1
+        if let event = window[next] { return (next, event) }
+        window.removeAll(keepingCapacity: true)
+        let shapes = ShapeTable()
+        var found: UInt64?
+        try inspection.forEachRecord(from: next) { number, record in
+            found = found ?? number
+            window[number] = try Event(record, shapes: shapes)
+            return window.count < ReplaySession.windowSize
+        } lost: { lost in
+            if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
+        }
+        return found.flatMap { found in window[found].map { (found, $0) } }
+    }
+
+    // MARK: Runs
+
+    /// Goes forward until something is true of the state; whether it became so.
+    func run(until isReached: (StateReader) throws -> Bool, _ isStopped: () -> Bool = { false }) throws -> Bool {
+        while !isStopped(), try forward() != nil {
+            if try isReached(reader) { return true }
+        }
+        return false
+    }
+
+    /// Goes back to where something was another last: right before the event that made it what it is.
+    func reverse<Value: Equatable>(watching value: (StateReader) throws -> Value) throws -> Bool {
+        let now = try value(reader)
+        // Near by it is quicker to take steps back; far away the history is folded once more.
+        for _ in 0..<Replay.reach / 4 {
+            guard try back() else { return false }
+            if try value(reader) != now { return true }
+        }
+        let end = through
+        try seek(first)
+        var changed: UInt64?
+        var before = try value(reader)
+        while through < end {
+            let here = through
+            guard try forward() != nil else { break }
+            let after = try value(reader)
+            if after != before { changed = here }
+            before = after
+        }
+        try seek(changed ?? first)
+        return changed != nil
+    }
+}

@@ -1,0 +1,117 @@
+// What a replay session shows of the place it stands at: the event, what it changed, the outbox, and what is watched.
+
+import SynclineCore
+import SynclineInspect
+
+struct StepperScreen {
+    private let session: ReplaySession
+    private let watches: [Watch]
+    private let style: TextStyle
+    /// Of long lists the first so many.
+    private static let limit = 12
+
+    init(_ session: ReplaySession, _ watches: [Watch], _ style: TextStyle) {
+        self.session = session
+        self.watches = watches
+        self.style = style
+    }
+
+    func lines() throws -> [String] {
+        var lines = event
+        lines += try outbox()
+        if !watches.isEmpty {
+            lines.append(style.paint("watches", .heading))
+            for (index, watch) in watches.enumerated() {
+                lines.append("  \(index + 1)  \(escaped(watch.text)) = \(escaped(try watch.value(session.reader)))")
+            }
+        }
+        return lines.map { style.hasColour ? $0 : style.cut($0, to: style.width ?? .max) }
+    }
+
+    private var event: [String] {
+        let place = "@\(session.through) of @\(session.last)"
+        guard let step = session.step else { return [style.paint(place, .heading) + "  the beginning"] }
+        let summary = EventSummary(number: step.number, event: step.event)
+        var lines = [
+            style.paint(place, .heading) + "  \(style.paint(summary.time, .dim))  \(step.event.cause)  "
+                + escaped(summary.line)
+        ]
+        for row in step.changes.rows.prefix(StepperScreen.limit) {
+            let difference = RowDifference(
+                table: row.table, id: row.id, before: row.before?.visible, after: row.after?.visible)
+            let word = difference.fields.isEmpty ? "unseen" : difference.change
+            let role: TextRole = difference.before == nil ? .good : difference.after == nil ? .bad : .warning
+            lines.append("  \(style.paint(word, role)) \(escaped("\(row.table)/\(row.id)"))\(row.note)")
+            for field in difference.fields {
+                let (old, new) = (field.before.map { JSONValue($0).text }, field.after.map { JSONValue($0).text })
+                lines.append("    \(escaped(field.name)): \(old ?? "–") → \(new ?? "–")")
+            }
+        }
+        if step.changes.rows.count > StepperScreen.limit {
+            lines.append("  … and \(step.changes.rows.count - StepperScreen.limit) more rows")
+        }
+        if step.changes.rows.isEmpty { lines.append("  no row changed") }
+        return lines
+    }
+
+    private func outbox() throws -> [String] {
+        let operations = try PushPlan(session.reader).operations
+        var lines = [style.paint("outbox", .heading) + "  " + counted(UInt64(operations.count), "operation")]
+        for (index, operation) in operations.prefix(StepperScreen.limit).enumerated() {
+            lines.append(
+                "  ~\(index + 1)  \(operation.kind)  \(operation.state.rawValue)  "
+                    + escaped("\(operation.table)/\(operation.id)"))
+        }
+        if operations.count > StepperScreen.limit { lines.append("  …") }
+        return lines
+    }
+
+    /// An operation with the changes behind it.
+    static func lines(_ report: SynclineInspect.OperationReport, number: Int) -> [String] {
+        let operation = report.operation
+        return [
+            "~\(number)  \(operation.kind)  \(operation.state.rawValue)  "
+                + escaped("\(operation.table)/\(operation.id)") + "  " + report.place
+        ]
+            + report.changes.map { change in
+                "  @\(change.position.event)  \(change.kind)  \(escaped(change.columns.joined(separator: ", ")))  "
+                    + "(\(change.rule))"
+            }
+    }
+
+    /// The same for a program.
+    func json() throws -> JSONValue {
+        let operations = try PushPlan(session.reader).operations
+        var event = JSONValue.null
+        if let step = session.step { event = EventSummary(number: step.number, event: step.event).json }
+        let rows = session.step?.changes.rows ?? []
+        return [
+            "through": .string("@\(session.through)"), "event": event,
+            "changes": .array(
+                rows.map {
+                    RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible)
+                        .json()
+                }),
+            "pending": .number(operations.count),
+            "watches": .array(
+                try watches.map {
+                    ["watch": .string($0.text), "value": .string(try $0.value(session.reader))]
+                }),
+        ]
+    }
+}
+
+extension RowChange {
+    /// What happened to the row apart from what an app sees of it.
+    fileprivate var note: String {
+        let (before, after) = (self.before?.pending?.frozen, self.after?.pending?.frozen)
+        switch (before?.status, after?.status) {
+        case (nil, .inFlight?): return "  frozen: on its way"
+        case (.inFlight?, nil): return "  answered"
+        case (_, .conflict?) where before?.status != .conflict: return "  conflict: \(after?.code ?? "")"
+        case (_, .parked?) where before?.status != .parked: return "  parked"
+        case (.conflict?, nil), (.parked?, nil): return "  decided"
+        default: return ""
+        }
+    }
+}

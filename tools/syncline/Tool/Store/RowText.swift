@@ -1,0 +1,54 @@
+// Rows in the forms of other programs.
+
+import SynclineCore
+import SynclineInspect
+import SynclineWire
+
+/// Rows in the forms of other programs.
+enum RowText {
+    static func columns(_ rows: [StoredRow]) -> [String] {
+        var names: [String] = []
+        var known: Set<String> = []
+        for row in rows {
+            for name in row.columns.columns where known.insert(name).inserted { names.append(name) }
+        }
+        return names
+    }
+
+    static func text(_ value: Value) -> String {
+        switch value {
+        case .null: ""
+        case .string(let text): text
+        case .date, .bytes: String(value.json.dropFirst().dropLast())
+        default: JSONValue(value).text
+        }
+    }
+
+    static func csv(_ rows: [StoredRow]) -> [String] {
+        func quoted(_ text: String) -> String {
+            guard text.contains(where: { ",\"\n\r".contains($0) }) else { return text }
+            return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        }
+        let names = columns(rows)
+        let heading = (["id"] + names).map(quoted).joined(separator: ",")
+        return [heading]
+            + rows.map { row in
+                ([row.id] + names.map { text(row.columns[$0] ?? .null) }).map(quoted).joined(separator: ",")
+            }
+    }
+}
+
+extension StoredRow {
+    /// The row with each value's type and length in its place.
+    var redacted: StoredRow {
+        StoredRow(
+            id: id,
+            columns: Row(
+                columns.members.map { member in
+                    switch JSONValue(member.value).redacted {
+                    case .string(let text): .init(member.name, .string(text))
+                    case let other: .init(member.name, .string(other.text))
+                    }
+                }))
+    }
+}

@@ -1,0 +1,114 @@
+// Rows as statements of SQL, and the three system tables that the retired client kept beside the data: what is to be pushed,
+// what went wrong with it, and where each query stands.
+
+import SynclineCore
+import SynclineInspect
+
+enum SQLText {
+    static func name(_ text: String) -> String {
+        "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    static func literal(_ value: Value) -> String {
+        switch value {
+        case .null: return "NULL"
+        case .bool(let flag): return flag ? "1" : "0"
+        case .integer, .double: return JSONValue(value).text
+        default:
+            let text = RowText.text(value)
+            // What would end a statement early, or command a terminal, is written in digits.
+            if text.unicodeScalars.contains(where: \.isUnsafeToShow) { return "CAST(x'\(hexadecimal(text))' AS TEXT)" }
+            return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+        }
+    }
+
+    private static func hexadecimal(_ text: String) -> String {
+        text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// A table with its rows.
+    static func table(_ table: String, _ rows: [StoredRow]) -> [String] {
+        let names = RowText.columns(rows)
+        let declared = [name("id") + " TEXT PRIMARY KEY NOT NULL"] + unambiguous(names).map(name)
+        return ["CREATE TABLE IF NOT EXISTS \(name(table)) (\(declared.joined(separator: ", ")));"]
+            + rows.map { row in
+                insert(table, [.string(row.id)] + names.map { row.columns[$0] ?? .null })
+            }
+    }
+
+    /// SQL takes names that differ only in case for the same.
+    private static func unambiguous(_ names: [String]) -> [String] {
+        var known: Set<String> = ["id"]
+        return names.map { name in
+            var name = name
+            while !known.insert(name.lowercased()).inserted { name += "_" }
+            return name
+        }
+    }
+
+    static func insert(_ table: String, _ values: [Value]) -> String {
+        "INSERT INTO \(name(table)) VALUES (\(values.map(literal).joined(separator: ", ")));"
+    }
+}
+
+/// The outbox, the conflicts and the cursors under the names and columns that the retired client's tutorial gives them.
+enum SystemTables {
+    static func sql(_ reader: StateReader) throws -> [String] {
+        var lines = [
+            create("MS_TableOperations", ["id INTEGER PRIMARY KEY", "itemId", "\"table\"", "tableKind", "properties"]),
+            create("MS_TableOperationErrors", ["id TEXT PRIMARY KEY", "operationId", "tableKind", "properties"]),
+            create("MS_TableConfig", ["id TEXT PRIMARY KEY", "key", "keyType", "\"table\"", "value"]),
+        ]
+        for (index, operation) in try PushPlan(reader).operations.enumerated() {
+            let number = Value.integer(Int64(index + 1))
+            lines.append(
+                SQLText.insert(
+                    "MS_TableOperations",
+                    [
+                        number, .string(operation.id), .string(operation.table), .integer(0),
+                        .string(try properties(of: operation, reader).text),
+                    ]))
+            guard let frozen = try reader.entry(key: operation.rowKey)?.pending?.frozen,
+                let conflict = Conflict(table: operation.table, id: operation.id, frozen), operation.isFrozen
+            else { continue }
+            lines.append(
+                SQLText.insert(
+                    "MS_TableOperationErrors",
+                    [
+                        .string("\(operation.table)/\(operation.id)"), number, .integer(0),
+                        .string(properties(of: conflict).text),
+                    ]))
+        }
+        for cursor in try reader.cursors() {
+            lines.append(
+                SQLText.insert(
+                    "MS_TableConfig",
+                    [
+                        .string("\(cursor.table)/\(cursor.queryID)"), .string(cursor.queryID), .integer(0),
+                        .string(cursor.table), .string(cursor.state.position),
+                    ]))
+        }
+        return lines
+    }
+
+    /// What the operation is: 0 an insert, 1 an update, 2 a delete, with the row it takes away.
+    private static func properties(of operation: PlannedOperation, _ reader: StateReader) throws -> JSONValue {
+        let type: JSONValue = ["type": .number(operation.kind.rawValue)]
+        guard operation.kind == .delete, let base = try reader.entry(key: operation.rowKey)?.base else { return type }
+        return type.adding(["item": JSONValue(StoredRow(id: operation.id, columns: base))])
+    }
+
+    private static func properties(of conflict: Conflict) -> JSONValue {
+        func shown(_ row: Row?) -> JSONValue? { row.map { JSONValue(StoredRow(id: conflict.id, columns: $0)) } }
+        let head: JSONValue = [
+            "code": .string(conflict.code), "description": .string(conflict.message ?? conflict.code),
+            "table": .string(conflict.table), "operation": .number(conflict.kind.rawValue),
+            "itemId": .string(conflict.id), "statusCode": conflict.status.map { .number($0) } ?? .null,
+        ]
+        return head.adding(["item": shown(conflict.mine), "serverItem": shown(conflict.server)])
+    }
+
+    private static func create(_ table: String, _ columns: [String]) -> String {
+        "CREATE TABLE IF NOT EXISTS \(table) (\(columns.joined(separator: ", ")));"
+    }
+}

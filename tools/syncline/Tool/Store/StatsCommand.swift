@@ -1,0 +1,157 @@
+// `stats`: counts for people, programs and scrapers.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum StatsCommand {
+    static let command = Command(
+        "stats", "shows counts of rows, events and changes",
+        details: [
+            """
+            In a shell `session` counts since the store was opened there. With --prometheus the counts are printed in \
+            the text format that Prometheus reads.
+            """
+        ],
+        options: [Option("prometheus", "prints them for a scraper")],
+        examples: [
+            Example("syncline stats", "everything"),
+            Example("syncline stats --prometheus > syncline.prom", "for the text file collector"),
+        ],
+        result:
+            #"""
+            {"events":n,"firstEvent":n,"eventsByKind":{…},"tables":[{"table","rows":n}],"changes":{"made":n,"done":n,…},\#
+            "pending":n,"conflicts":n,"oldestPending":"…","log":{"bytes":n,"rawBytes":n,"segments":n},\#
+            "session":{"opened","events":n} or null}
+            """#, run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let view = try await context.view(arguments)
+        let storage = try context.storage(arguments)
+        let stats = try StoreStats(view, EventReading(storage, context), opened: await context.host.session?.opened)
+        if arguments.flag("prometheus") {
+            for line in stats.prometheus { try context.output.line(line) }
+            try context.output.value(.string(stats.prometheus.joined(separator: "\n") + "\n"))
+            return .done
+        }
+        try context.output.value(stats.json)
+        for line in stats.lines { try context.output.line(line) }
+        return .done
+    }
+}
+
+/// What `stats` tells.
+struct StoreStats {
+    let events: UInt64
+    let first: UInt64
+    let kinds: [EventCounts.Kind]
+    let tables: [(name: String, rows: Int)]
+    let totals: Totals
+    let pending: Int
+    let conflicts: Int
+    /// When the oldest change that waits was made.
+    let oldest: Int64?
+    let storedBytes: UInt64
+    let recordBytes: UInt64
+    let segments: Int
+    /// Of a shell: when it opened the store, and the last event then.
+    let opened: (time: Int64, event: UInt64)?
+
+    init(_ view: StoreView, _ reading: EventReading, opened: (time: Int64, event: UInt64)?) throws {
+        events = view.through
+        kinds = try EventCounts(reading).kinds
+        tables = try view.reader.tables().map { ($0, try view.reader.count(Query(table: $0))) }
+        totals = view.totals
+        let plan = try PushPlan(view.reader).operations
+        pending = plan.count
+        conflicts = plan.count { $0.state == .conflict || $0.state == .parked }
+        recordBytes = kinds.reduce(0) { $0 + $1.bytes }
+        let catalog = try LogInspection(reading.storage).catalog()
+        segments = catalog.segments.count
+        storedBytes = catalog.segments.reduce(0) { $0 + ($1.end ?? $1.size) }
+        first = catalog.segments.first?.first.rawValue ?? 1
+        var oldest: Int64?
+        if let position = try view.reader.oldestPending, position >= first {
+            try reading.forEach(from: position) { _, event in
+                oldest = event.time
+                return false
+            }
+        }
+        self.oldest = oldest
+        self.opened = opened
+    }
+
+    private var oldestText: String? { oldest.map { WallTime(rawValue: $0).text } }
+
+    var json: JSONValue {
+        [
+            "events": .number(events), "firstEvent": .number(first),
+            "eventsByKind": .object(kinds.map { .init(key: $0.name, value: .number($0.count)) }),
+            "tables": .array(tables.map { ["table": .string($0.name), "rows": .number($0.rows)] }),
+            "changes": totals.json, "pending": .number(pending), "conflicts": .number(conflicts),
+            "oldestPending": .optional(oldestText),
+            "log": [
+                "bytes": .number(storedBytes), "rawBytes": .number(recordBytes), "segments": .number(segments),
+            ],
+            "session": opened.map { opened in
+                [
+                    "opened": .string(WallTime(rawValue: opened.time).text),
+                    "events": .number(events - min(events, opened.event)),
+                ]
+            } ?? .null,
+        ]
+    }
+
+    var lines: [String] {
+        var lines = ["events \(events)"]
+        if first > 1 { lines.append("first event \(first)") }
+        lines += kinds.map { "events \($0.name) \($0.count)" }
+        lines += tables.map { "rows of \(escaped($0.name)) \($0.rows)" }
+        lines += totals.named.map { "changes \($0.key) \($0.value)" }
+        lines += ["operations pending \(pending)", "conflicts \(conflicts)"]
+        if let oldestText { lines.append("oldest pending \(oldestText)") }
+        lines += ["log bytes \(storedBytes)", "log raw bytes \(recordBytes)", "log segments \(segments)"]
+        if let opened { lines.append("events since opened \(events - min(events, opened.event))") }
+        return lines
+    }
+
+    var prometheus: [String] {
+        func metric(_ name: String, _ type: String, _ help: String, _ samples: [(String, String)]) -> [String] {
+            ["# HELP syncline_\(name) \(help)", "# TYPE syncline_\(name) \(type)"]
+                + samples.map { "syncline_\(name)\($0.0) \($0.1)" }
+        }
+        func label(_ name: String, _ value: String) -> String {
+            var text = ""
+            for character in value {
+                switch character {
+                case "\\": text += "\\\\"
+                case "\"": text += "\\\""
+                case "\n": text += "\\n"
+                default: text.append(character)
+                }
+            }
+            return "{\(name)=\"\(text)\"}"
+        }
+        var lines = metric("last_event", "gauge", "The number of the last event.", [("", "\(events)")])
+        lines += metric(
+            "events_total", "counter", "Events in the log, by kind.",
+            kinds.map { (label("kind", $0.name), "\($0.count)") })
+        lines += metric(
+            "rows", "gauge", "Rows an app sees, by table.", tables.map { (label("table", $0.name), "\($0.rows)") })
+        lines += metric(
+            "changes_total", "counter", "Changes the app made, by what became of them.",
+            totals.named.filter { $0.key != "pending" }.map { (label("fate", $0.key), "\($0.value)") })
+        lines += metric("pending_operations", "gauge", "Operations that wait to be pushed.", [("", "\(pending)")])
+        lines += metric("conflicts", "gauge", "Operations that wait for a decision.", [("", "\(conflicts)")])
+        if let oldest {
+            lines += metric(
+                "oldest_pending_timestamp_seconds", "gauge", "When the oldest change that waits was made.",
+                [("", decimal(Double(oldest) / 1000, places: 3))])
+        }
+        lines += metric("log_bytes", "gauge", "Bytes of the log's segments.", [("", "\(storedBytes)")])
+        lines += metric("log_raw_bytes", "gauge", "Bytes of the log's events.", [("", "\(recordBytes)")])
+        return lines + metric("log_segments", "gauge", "Segments of the log.", [("", "\(segments)")])
+    }
+}
