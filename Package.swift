@@ -109,7 +109,8 @@ let package = Package(
         .target(
             name: "SynclineTool",
             dependencies: [
-                "SegmentLog", "Syncline", "SynclineCore", "SynclineInspect", "SynclineTesting", "SynclineWire",
+                "SegmentLog", "Syncline", "SynclineCore", "SynclineInspect", "SynclineServer", "SynclineTesting",
+                "SynclineWire",
             ],
             path: "tools/syncline/Tool",
             swiftSettings: settings

@@ -2,6 +2,7 @@
 // is made of. The log itself is a product of its own.
 
 @_exported public import SynclineCore
+
 @_exported public import struct SegmentLog.ByteCount
 @_exported public import enum SegmentLog.Durability
 @_exported public import struct SegmentLog.LogConfiguration

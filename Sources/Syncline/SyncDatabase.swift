@@ -28,6 +28,8 @@ public struct SyncConfiguration: Sendable {
     public var backend: String?
     /// Who knows the token that requests carry; nil for a server that wants none.
     public var credentials: (any CredentialProvider)?
+    /// Where to keep what store and server say to each other, for a report; nil to keep nothing.
+    public var recording: TrafficRecording?
     /// The way to the server, where it is not the network.
     package var transport: (any HTTPTransport)?
 

@@ -15,7 +15,7 @@ package struct CollapsedChange: Hashable, Sendable {
 }
 
 /// An operation as `pending` lists it, with what it was made of.
-package struct OperationReport: Hashable, Sendable {
+package struct CollapsedOperation: Hashable, Sendable {
     package var operation: PlannedOperation
     package var fields: [String]
     package var changes: [CollapsedChange]
@@ -25,20 +25,20 @@ package struct OperationReport: Hashable, Sendable {
 
 extension StateReader {
     /// The operations of the plan, each with its changes.
-    package func outbox() throws(StateError) -> [OperationReport] {
+    package func outbox() throws(StateError) -> [CollapsedOperation] {
         var chains: [[UInt8]: [(Position, JournalEntry)]] = [:]
         try forEachChange { position, change throws(StateError) in
             chains[change.rowKey, default: []].append((position, change))
             return true
         }
-        var reports: [OperationReport] = []
+        var reports: [CollapsedOperation] = []
         for operation in try PushPlan(self).operations {
             let changes = (chains[operation.rowKey] ?? []).filter { position, change in
                 operation.isFrozen ? change.isFrozen : !change.isFrozen
             }
             let pending = try entry(key: operation.rowKey)?.pending
             reports.append(
-                OperationReport(
+                CollapsedOperation(
                     operation: operation, fields: try PushPlan.fields(of: operation, self),
                     changes: CollapsedChange.list(changes, only: pending?.overlay.columns ?? []),
                     place: operation.placeReason(first: changes.first?.0)))

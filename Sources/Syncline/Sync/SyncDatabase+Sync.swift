@@ -208,7 +208,8 @@ extension SyncDatabase {
             }
             transport = try makeTransport(baseURL: url)
         }
-        let channel = ServerChannel(transport, speaks, configuration.credentials)
+        let recorded = configuration.recording?.transport(over: transport) ?? transport
+        let channel = ServerChannel(recorded, speaks, configuration.credentials)
         link.withLock { $0 = ServerLink(channel: channel, server: speaks) }
         return (channel, speaks)
     }

@@ -2,7 +2,7 @@
 // are then held against the counts that the fold keeps by itself, so that a change that vanished would show.
 
 /// What became of a change.
-public enum Fate: String, Hashable, Sendable, CaseIterable {
+package enum Fate: String, Hashable, Sendable, CaseIterable {
     /// It is in the outbox.
     case pending
     /// The server confirmed the operation it ended.
@@ -16,25 +16,25 @@ public enum Fate: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A change and its fate.
-public struct ChangeFate: Hashable, Sendable {
-    public var position: Position
-    public var table: String
-    public var id: String
-    public var kind: OperationKind
-    public var fate: Fate
+package struct ChangeFate: Hashable, Sendable {
+    package var position: Position
+    package var table: String
+    package var id: String
+    package var kind: OperationKind
+    package var fate: Fate
     /// The event that decided it; nil for what is pending.
-    public var event: UInt64?
+    package var event: UInt64?
 }
 
 /// Changes by their fates.
-public struct FateSums: Hashable, Sendable {
-    public var made: UInt64 = 0
-    public private(set) var counts: [Fate: UInt64] = [:]
+package struct FateSums: Hashable, Sendable {
+    package var made: UInt64 = 0
+    package private(set) var counts: [Fate: UInt64] = [:]
 
-    public subscript(fate: Fate) -> UInt64 { counts[fate] ?? 0 }
+    package subscript(fate: Fate) -> UInt64 { counts[fate] ?? 0 }
 
     /// Whether every change made has exactly one fate.
-    public var isBalanced: Bool { Fate.allCases.reduce(0) { $0 + self[$1] } == made }
+    package var isBalanced: Bool { Fate.allCases.reduce(0) { $0 + self[$1] } == made }
 
     mutating func count(_ fate: Fate, _ number: Int = 1) { counts[fate, default: 0] += UInt64(number) }
 }

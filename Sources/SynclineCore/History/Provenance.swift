@@ -1,5 +1,6 @@
 // What stands behind an event that gave a field its value: who decided it, and on what occasion.
 
+/// What an event that gave a field its value came of.
 public enum Provenance: Hashable, Sendable {
     /// This app: which change of the event, from 1, of how many.
     case transaction(change: Int, of: Int)
@@ -7,8 +8,8 @@ public enum Provenance: Hashable, Sendable {
     case pull(queryID: String?, page: Int)
     /// The server's answer to an operation.
     case push(operationID: String, status: Int)
-    /// A decision about a conflict or a parked operation, and the policy that made it; nil if the app did.
-    case resolution(choice: Resolution.Choice, policy: String?)
+    /// A decision about a conflict or a parked operation, as `take-server`, and the policy that made it; nil if the app did.
+    case resolution(choice: String, policy: String?)
     /// A transaction was taken back, and what was before it showed again.
     case undo(of: UInt64)
     /// Rows were removed without telling the server.
@@ -30,7 +31,7 @@ extension Provenance: CustomStringConvertible {
             queryID.map { "page \(page) of the pull \($0)" } ?? "page \(page) of pulls without a query id"
         case .push(let operationID, let status): "answer \(status) to the operation \(operationID)"
         case .resolution(let choice, let policy):
-            "\(choice.word), " + (policy.map { "decided by the policy \($0)" } ?? "decided by the app")
+            "\(choice), " + (policy.map { "decided by the policy \($0)" } ?? "decided by the app")
         case .undo(let event): "took back @\(event)"
         case .purge: "purge"
         case .migration(let version): "migration to schema \(version)"
@@ -63,7 +64,7 @@ extension Provenance {
                     of: transaction.changes.count)
             case .page(let pulled): .pull(queryID: pulled.queryID, page: page)
             case .answered(let answer): .push(operationID: answer.operationID, status: answer.status)
-            case .resolved(let resolution): .resolution(choice: resolution.choice, policy: resolution.policy)
+            case .resolved(let resolution): .resolution(choice: resolution.choice.word, policy: resolution.policy)
             case .undone(let event): .undo(of: event)
             case .purged: .purge
             case .declared(let declaration, _): .migration(version: declaration.version)

@@ -97,7 +97,7 @@ import Testing
             PulledPage(table: "t", queryID: "q", rows: [PulledRow(id: "b", row: Self.served)], cursor: nil))
         #expect(try blame([other, Self.page(Self.served)])["n"] == .pull(queryID: "q", page: 2))
         #expect(try blame(Array(Self.story[..<2]))["text"] == .transaction(change: 1, of: 1))
-        #expect(try blame(Self.story)["text"] == .resolution(choice: .takeServer, policy: "server-wins"))
+        #expect(try blame(Self.story)["text"] == .resolution(choice: "take-server", policy: "server-wins"))
         #expect(try blame(Array(Self.story[..<2]) + [.undone(event: 2)])["text"] == .undo(of: 2))
         let done = Event.Body.answered(
             Answer(

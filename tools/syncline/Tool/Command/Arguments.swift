@@ -23,6 +23,16 @@ package struct Arguments: Sendable {
         operands.append(operand)
     }
 
+    /// The words of the call again, without the options that every command takes.
+    package var words: [String] {
+        var words = command.path
+        for option in command.options {
+            if flags.contains(option.name) { words.append("--\(option.name)") }
+            for value in values[option.name] ?? [] { words += ["--\(option.name)", value] }
+        }
+        return words + (operands.isEmpty ? [] : ["--"] + operands)
+    }
+
     private func check(_ name: String) {
         precondition(
             (command.options + CommandTable.common).contains { $0.name == name },
@@ -44,6 +54,13 @@ package struct Arguments: Sendable {
     package func values(of name: String) -> [String] {
         check(name)
         return values[name] ?? []
+    }
+
+    /// The same call without an option that has no value.
+    func without(_ flag: String) -> Arguments {
+        var other = self
+        other.flags.remove(flag)
+        return other
     }
 
     /// The store, where a command decides it.

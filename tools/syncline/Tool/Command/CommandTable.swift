@@ -17,14 +17,15 @@ package struct CommandTable: Sendable {
         SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ConflictCommands.conflicts, ConflictCommands.resolve,
         LogCommands.log, LogCommands.tail, LogCommands.show, DiffCommand.command, BlameCommand.command,
         ReplayCommand.command,
-        ExchangeCommands.export, ExchangeCommands.import, StatsCommand.command,
+        ExchangeCommands.export, ExchangeCommands.import, StatsCommand.command, ReportCommand.command,
+        StudioCommand.command,
         ScenarioCommand.command, ShellCommand.command,
         InspectCommand.summary, InspectCommand.segments, InspectCommand.frames, InspectStoreCommands.events,
         InspectStoreCommands.tables, InspectStoreCommands.indexes, InspectStoreCommands.outbox,
         InspectStoreCommands.operations, InspectCommand.checkpoints,
         VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
         RawAppendCommand.command, RawCatCommand.command,
-        BenchLogCommand.command, BenchSyncCommand.command,
+        BenchLogCommand.command, BenchSyncCommand.command, BenchHistoryCommand.command,
         HelpCommand.command, ManCommand.command, CompletionsCommand.command, VersionCommand.command,
     ])
 

@@ -94,7 +94,7 @@ extension Provenance {
         case .push(let operationID, let status):
             ["kind": "push", "operationId": .string(operationID), "status": .number(status)]
         case .resolution(let choice, let policy):
-            ["kind": "resolution", "choice": .string(choice.word), "policy": .optional(policy)]
+            ["kind": "resolution", "choice": .string(choice), "policy": .optional(policy)]
         case .undo(let event): ["kind": "undo", "of": .string("@\(event)")]
         case .purge: ["kind": "purge"]
         case .migration(let version): ["kind": "migration", "version": .number(version)]

@@ -70,7 +70,8 @@ enum DiffCommand {
     private static func side(_ text: String?, _ arguments: Arguments, _ context: Context) async throws -> Side {
         guard let text else { return .state(try await context.view(arguments).reader) }
         if text == "server" { return .server }
-        if isDirectory(text) {
+        // A moment has no slash.
+        if text.contains("/") || isDirectory(text) {
             return .state(try context.load(POSIXStorage(directory: text), through: nil).present)
         }
         return .state(try await context.view(arguments, at: text).reader)

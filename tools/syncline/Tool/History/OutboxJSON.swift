@@ -16,7 +16,7 @@ enum OutboxJSON {
     }
 
     /// The same with the changes behind the operation and what was made of each.
-    static func json(_ report: SynclineInspect.OperationReport, number: Int) -> JSONValue {
+    static func json(_ report: CollapsedOperation, number: Int) -> JSONValue {
         json(report.operation, fields: report.fields, number: number).adding([
             "place": .string(report.place), "changes": .array(report.changes.map(\.json)),
         ])

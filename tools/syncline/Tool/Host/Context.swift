@@ -2,6 +2,7 @@
 // gives the real ones, a shell or a test its own.
 
 package import SegmentLog
+import SynclineWire
 
 /// The world, as the tool sees it.
 package struct Host {
@@ -13,6 +14,8 @@ package struct Host {
     package var interrupt: Interrupt
     /// The store that stays open between commands; none outside a shell.
     package var session: StoreSession?
+    /// What stands in for the network; the network, where it is nil.
+    var transport: (any HTTPTransport)?
     /// The form of the output, whatever the words say.
     package var form: OutputForm?
 

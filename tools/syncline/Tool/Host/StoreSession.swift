@@ -50,6 +50,15 @@ package actor StoreSession {
     }
 }
 
+/// Waits for nothing: what a recording answers needs no time.
+private struct Impatience: Surroundings {
+    private let system = SystemSurroundings()
+
+    func now() -> Int64 { system.now() }
+    func newID() -> String { system.newID() }
+    func wait(milliseconds: Int64) async throws {}
+}
+
 /// What a command that only looks sees: the state as of some event.
 struct StoreView: Sendable {
     var reader: StateReader
@@ -70,6 +79,12 @@ extension Context {
         var configuration = configuration
         configuration.creation = creating
         configuration.credentials = StoreSecrets(store: path)
+        if let transport = host.transport {
+            configuration.transport = transport
+            configuration.surroundings = Impatience()
+        } else {
+            configuration.recording = try Traffic.recording(store: path)
+        }
         if let session = host.session { return try await body(try await session.open(path, configuration)) }
         let database = try await SyncDatabase.open(at: path, configuration)
         do {

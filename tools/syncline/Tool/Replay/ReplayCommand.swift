@@ -28,6 +28,7 @@ enum ReplayCommand {
             """,
             "--step begins an interactive session; `help` in it tells the rest.",
         ],
+        operands: [Operand("REPORT", "a file of `report`: runs its recorded sessions instead")],
         options: [
             Option("to", value: "ADDRESS", "as far as this moment"),
             Option(
@@ -44,6 +45,7 @@ enum ReplayCommand {
             Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "who wrote that?"),
             Example("syncline replay --policy client-wins", "what another policy would have done"),
             Example("syncline replay --step --to @41", "begins a session at event 41"),
+            Example("syncline replay bug.jsonl", "runs what somebody reported"),
         ],
         result:
             #"""
@@ -58,6 +60,7 @@ enum ReplayCommand {
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
+        if let file = arguments.operands.first { return try await ReportReplay.run(file, context) }
         let storage = try context.storage(arguments)
         let last = try arguments.value("to").map { try Moment($0, storage).event }
         if let text = arguments.value("bisect") { return try bisect(text, last, storage, arguments, context) }

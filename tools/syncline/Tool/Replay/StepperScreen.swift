@@ -67,7 +67,7 @@ struct StepperScreen {
     }
 
     /// An operation with the changes behind it.
-    static func lines(_ report: SynclineInspect.OperationReport, number: Int) -> [String] {
+    static func lines(_ report: CollapsedOperation, number: Int) -> [String] {
         let operation = report.operation
         return [
             "~\(number)  \(operation.kind)  \(operation.state.rawValue)  "

@@ -41,12 +41,14 @@ enum InitCommand {
 
 /// The settings people change, and what they may be.
 enum Setting {
-    static let names = ["backend", "protocol", "ids", "retention", "tables", "token", "headers"]
+    static let names = ["backend", "protocol", "ids", "retention", "tables", "record", "token", "headers"]
     /// Those that are kept beside the log, never in it, and shown masked.
     static let secrets: Set<String> = ["token", "headers"]
+    /// Those that are kept beside the log because they are this device's.
+    static let local: Set<String> = secrets.union(["record"])
 
     /// What holds where nothing was set.
-    static let defaults = ["ids": "exact", "retention": Retention.everything.description]
+    static let defaults = ["ids": "exact", "record": "off", "retention": Retention.everything.description]
 
     static func checked(backend: String) throws(ToolError) -> String {
         guard backend.hasPrefix("http://") || backend.hasPrefix("https://") else {
@@ -77,6 +79,13 @@ enum Setting {
             }
             return retention.description
         case "tables": return value
+        case "record":
+            guard value == "off" || Traffic.limit(value) != nil else {
+                throw ToolError(
+                    "invalid-configuration", "`record` is `off`, or how much may be recorded",
+                    hint: "Write it as `8 MiB`.")
+            }
+            return value
         case "token":
             guard !value.isEmpty, value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f }) else {
                 throw ToolError("invalid-configuration", "a token is one word of ASCII characters")
@@ -143,6 +152,10 @@ enum ConfigCommand {
             is refused with `unknown-table`. The word `any`, or nothing, ends that. An app that opens the store with a \
             schema of its own says it anew.
             """,
+            """
+            With `record` what push, pull and sync say to the server, and what it answers, is kept in traffic.jsonl \
+            beside the log, without tokens and other secrets and never larger than was said. It is `off` by default.
+            """,
         ],
         operands: [
             Operand("KEY", "the setting; all are shown without it"),
@@ -153,9 +166,10 @@ enum ConfigCommand {
             Example("syncline config backend https://example.com", "where to push and pull"),
             Example("syncline config retention '30 days'", "what `compact` keeps of the history"),
             Example("syncline config tables todoitem,list", "refuses every other table"),
+            Example("syncline config record '8 MiB'", "records what is said to the server, for `report`"),
         ],
         result:
-            #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"token":"••••","headers":{…}}"#,
+            #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"record":"off","token":"••••","headers":{…}}"#,
         run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
@@ -166,7 +180,7 @@ enum ConfigCommand {
             let value = try Setting.checked(name, text)
             try await context.withDatabase(arguments) { database in
                 if name == "tables" { return try await database.setStrictTables(Setting.tables(value)) }
-                guard Setting.secrets.contains(name) else { return try await database.set(name, .string(value)) }
+                guard Setting.local.contains(name) else { return try await database.set(name, .string(value)) }
                 try secrets.set(name, name == "headers" ? try Value(json: Array(value.utf8)) : .string(value))
                 database.forgetServer()
             }
@@ -179,6 +193,7 @@ enum ConfigCommand {
             if Setting.secrets.contains(name) {
                 return Setting.masked(kept.first { $0.name == name }?.value ?? .null)
             }
+            if name == "record" { return kept.first { $0.name == name }?.value ?? .string("off") }
             if name == "tables" { return try Setting.shown(tables: reader.declaration) }
             if let known = try reader.setting(name) { return known }
             return Setting.defaults[name].map { .string($0) } ?? .null

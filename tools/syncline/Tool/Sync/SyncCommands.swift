@@ -48,7 +48,9 @@ enum SyncCommands {
             return .done
         }
         let report = try await context.withDatabase(arguments) { database in
-            try await context.whileWatching { try await database.push(wanted, progress: $0) }
+            return try await context.recorded(arguments, database, \.json) {
+                try await context.whileWatching { try await database.push(wanted, progress: $0) }
+            }
         }
         try context.show(report)
         return report.exit
@@ -87,7 +89,9 @@ enum SyncCommands {
         let settings = try pullSettings(arguments)
         let table = arguments.operands[0]
         let report = try await context.withDatabase(arguments) { database in
-            try await context.whileWatching { try await database.pull(table, settings, progress: $0) }
+            try await context.recorded(arguments, database, \.json) {
+                try await context.whileWatching { try await database.pull(table, settings, progress: $0) }
+            }
         }
         try context.output.value(report.json)
         try context.output.line(report.line(table))
@@ -134,8 +138,10 @@ enum SyncCommands {
         let (tables, keepsGoing) = (arguments.operands, arguments.flag("watch"))
         return try await context.withDatabase(arguments) { database in
             while true {
-                let round = try await context.whileWatching { progress in
-                    try await SyncRound(database, tables, retries: retries, progress)
+                let round = try await context.recorded(arguments.without("watch"), database, \.json) {
+                    try await context.whileWatching { progress in
+                        try await SyncRound(database, tables, retries: retries, progress)
+                    }
                 }
                 try context.show(round)
                 if !keepsGoing || Task.isCancelled || context.host.interrupt.isSet { return round.exit }
@@ -166,6 +172,15 @@ private struct SyncRound: Sendable {
             settings.retries = retries
             pulls.append((table, try await database.pull(table, settings, progress: progress)))
         }
+    }
+
+    var json: JSONValue {
+        let pulls = pulls.map { pull in
+            let head: JSONValue = ["table": .string(pull.table)]
+            guard case .object(let members) = pull.report.json else { return head }
+            return .object([.init(key: "table", value: .string(pull.table))] + members)
+        }
+        return ["push": push.json, "pulls": .array(pulls)]
     }
 
     var exit: ExitCode {
@@ -291,12 +306,7 @@ extension Context {
     }
 
     fileprivate func show(_ round: SyncRound) throws {
-        let pulls = round.pulls.map { pull in
-            let head: JSONValue = ["table": .string(pull.table)]
-            guard case .object(let members) = pull.report.json else { return head }
-            return .object([.init(key: "table", value: .string(pull.table))] + members)
-        }
-        try output.value(["push": round.push.json, "pulls": .array(pulls)])
+        try output.value(round.json)
         try lines(of: round.push)
         for pull in round.pulls { try output.line(pull.report.line(pull.table)) }
     }

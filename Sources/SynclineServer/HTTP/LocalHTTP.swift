@@ -1,0 +1,41 @@
+// The HTTP shell for something that is no table server: whoever starts it answers the requests. It listens on loopback only.
+
+package import SynclineCore
+package import SynclineWire
+
+package final class LocalHTTP: Sendable {
+    private let http: HTTPServer
+
+    /// Listens on a port of 127.0.0.1; 0 is any that is free.
+    package init(
+        port: UInt16, answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) throws(SyncError) {
+        var configuration = ServerConfiguration()
+        configuration.listen = "127.0.0.1:\(port)"
+        configuration.log = .none
+        configuration.threads = 4
+        configuration.limits.connections = 64
+        do throws(StartFailure) {
+            http = try HTTPServer(configuration, Answers(body: answer), tls: nil)
+        } catch {
+            throw SyncError(.ioError, error.message, hint: error.hint)
+        }
+    }
+
+    /// The HTTP library knows the shell without holding it.
+    deinit { http.stop() }
+
+    /// `http://127.0.0.1:8080`
+    package var url: String { http.url }
+
+    package func stop() { http.stop(waitingSeconds: 1) }
+}
+
+private struct Answers: RequestAnswering {
+    let body: @Sendable (HTTPRequest) -> HTTPResponse
+
+    func answer(_ request: HTTPRequest, url: String) -> HTTPResponse { body(request) }
+    func events(_ request: HTTPRequest) -> HTTPResponse? { nil }
+    func cursor() -> String? { nil }
+    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
+}

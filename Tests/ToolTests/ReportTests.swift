@@ -1,0 +1,120 @@
+// A bug report as a file: what is recorded, what is masked, and that what was reported runs again without a network.
+
+import Foundation
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+import SynclineWire
+import Testing
+
+@testable import SynclineTool
+
+/// A server that takes everything.
+private struct Agreeable: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+        var response = HTTPResponse(status: request.method == "POST" ? 201 : 200)
+        response.headers = [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Set-Cookie", "hush")]
+        response.body = Array(#"{"id":"d","text":"six eggs","version":"1"}"#.utf8)
+        return response
+    }
+}
+
+@Suite struct ReportTests {
+    /// A story whose last push was recorded.
+    private func recordedStory() async throws -> TestLog {
+        let log = try TestLog.story()
+        var configuration = SyncConfiguration()
+        configuration.creation = .never
+        configuration.transport = Agreeable()
+        configuration.credentials = FixedToken("hush")
+        let recording = TrafficRecording(file: log.path + "/traffic.jsonl")
+        configuration.recording = recording
+        let database = try await SyncDatabase.open(at: log.path, configuration)
+        let through = Int64(database.lastEvent)
+        recording.note(.object([.init("command", .array([.string("push")])), .init("through", .integer(through))]))
+        let report = try await database.push()
+        recording.note(.object([.init("report", try Value(json: report.json.text.utf8))]))
+        try await database.close()
+        return log
+    }
+
+    @Test func `what was reported runs again without a network`() async throws {
+        let log = try await recordedStory()
+        let file = log.folder.path + "/bug.jsonl"
+        let made = try await Call.tool("report", "-o", file, "--json", on: log).object()
+        #expect(made["sessions"] as? Int == 1 && made["exchanges"] as? Int == 1 && made["masked"] as? Bool == true)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        for value in ["eggs", "oat milk", "hush"] {
+            #expect(!text.contains(value), "\(value)")
+        }
+        let again = await Call.tool("replay", file, "--json")
+        #expect(again.exit == .done, "\(again.output)")
+        #expect(try again.object()["same"] as? Bool == true)
+        // A recording that lacks what was asked is another story.
+        let lines = text.split(separator: "\n").filter { !$0.contains("\"answer\"") }
+        try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let other = await Call.tool("replay", file)
+        #expect(other.exit == .no && other.output.contains("asked now and not then: POST /tables/todoitem"))
+        let none = await Call.tool("replay", log.path + "/LOCK", "--json")
+        #expect(none.exit == .failed)
+    }
+
+    @Test func `secrets are never recorded`() async throws {
+        let log = try await recordedStory()
+        let text = try String(contentsOfFile: log.path + "/traffic.jsonl", encoding: .utf8)
+        #expect(text.contains("X-ZUMO-AUTH") && text.contains("Set-Cookie") && !text.contains("hush"))
+        var request = HTTPRequest("POST", "/.auth/login/aad")
+        request.query = [HTTPHeader("code", "hush"), HTTPHeader("$top", "3")]
+        request.body = Array("hush".utf8)
+        let exchange = RecordedExchange(request: request, outcome: .failure(.cancelled)).withoutSecrets
+        #expect(!exchange.value.json.contains("hush") && exchange.request.query[1].value == "3")
+        #expect(exchange.request.body != request.body)
+        #expect(RecordedExchange(exchange.value) == exchange)
+        let attributes = try FileManager.default.attributesOfItem(atPath: log.path + "/traffic.jsonl")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func `a recording stays within its limit`() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/traffic.jsonl"
+        let recording = TrafficRecording(file: file, limit: .bytes(4096))
+        for number in 0..<500 { recording.note(.object([.init("number", .integer(Int64(number)))])) }
+        recording.note(.string(String(repeating: "x", count: 5000)))
+        let sizes = try folder.contents.map { try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + $0)).count }
+        #expect(sizes.reduce(0, +) <= 4096)
+        let lines = TrafficRecording.read(file: file)
+        #expect(lines.last?[member: "number"] == .integer(499) && lines.count > 100)
+    }
+
+    @Test func `nothing is recorded unless it was asked for`() async throws {
+        let log = try TestLog.story()
+        #expect(try Traffic.recording(store: log.path) == nil)
+        #expect(await Call.tool("config", "record", "8 MiB", on: log).exit == .done)
+        #expect(try Traffic.recording(store: log.path) != nil)
+        #expect(await Call.tool("config", "record", "off", on: log).exit == .done)
+        #expect(try Traffic.recording(store: log.path) == nil)
+        #expect(await Call.tool("config", "record", "much", on: log).exit == .failed)
+    }
+
+    @Test func `a mask has the type and length of its value, and another value another mask`() {
+        let masking = Masking(key: 0x1234_5678_9abc_def0)
+        #expect(Set((0...9).map { masking.mask(.integer($0)) }).count == 10)
+        #expect(Set((100...999).map { masking.mask(.integer($0)) }).count == 900)
+        for number in [7, 42, -42, 1234, Int64.max] {
+            guard case .integer(let masked) = masking.mask(.integer(number)) else {
+                Issue.record("not a number")
+                continue
+            }
+            #expect(String(masked).count == String(number).count)
+        }
+        #expect(masking.mask("Oat milk 3") != "Oat milk 3" && masking.mask("Oat milk 3").count == 10)
+        #expect(masking.mask("Oat milk 3") == masking.mask("Oat milk 3"))
+        #expect(masking.mask("Oat milk 3") != masking.mask("Oat milk 4"))
+        #expect(masking.mask(quoted: "text eq 'milk'") != "text eq 'milk'")
+        let dated = "updatedAt ge '2026-05-19T21:30:00.000Z'"
+        #expect(masking.mask(quoted: dated) == dated)
+        let row = Row([.init("version", .string("v1")), .init("text", .string("milk"))])
+        #expect(masking.mask(row)["version"] == .string("v1") && masking.mask(row)["text"] != .string("milk"))
+    }
+}

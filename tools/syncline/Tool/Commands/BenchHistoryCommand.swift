@@ -1,0 +1,111 @@
+// `bench history`: makes a store with a long life, for measuring what looks into one. Benchmarks/history.py measures.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum BenchHistoryCommand {
+    static let command = Command(
+        "bench history", "makes a store of many events, to measure the inspector on",
+        details: [
+            """
+            Rows are inserted and updated one by one; each change is sent and answered before the next of its row, but \
+            for the last hundred, which stay pending. The store is left in DIR, with a checkpoint.
+            """
+        ],
+        operands: [
+            Operand("DIR", "where to make it; empty or missing", isRequired: true, takesDirectory: true)
+        ],
+        options: [
+            Option("events", value: "N", "how many events; 1000000"),
+            Option("rows", value: "N", "how many rows; 100000"),
+        ],
+        examples: [Example("syncline bench history big", "a million events")],
+        result: #"{"store","events":n,"rows":n,"seconds"}"#
+    ) { arguments, context in
+        let path = arguments.operands[0]
+        let events = Int(try arguments.number("events", in: 100...100_000_000) ?? 1_000_000)
+        let rows = Int(try arguments.number("rows", in: 1...10_000_000) ?? 100_000)
+        let begin = ContinuousClock.now
+        let storage = POSIXStorage(directory: path)
+        let writer = try LogWriter.open(storage, creating: .always)
+        var workload = HistoryWorkload(rows: rows)
+        var made = 0
+        while made < events {
+            var batch = RecordBatch()
+            for _ in 0..<min(1000, events - made) {
+                made += 1
+                batch.append(workload.next(settles: made < events - 100).bytes)
+            }
+            try writer.append(batch, durability: .buffered)
+        }
+        try writer.close()
+        var configuration = SyncConfiguration()
+        configuration.creation = .never
+        let database = try await SyncDatabase.open(storage, configuration)
+        try await database.checkpoint()
+        try await database.close()
+        let seconds = (ContinuousClock.now - begin) / .seconds(1)
+        try context.output.value([
+            "store": .string(path), "events": .number(events), "rows": .number(rows),
+            "seconds": .number(seconds, places: 2),
+        ])
+        try context.output.line(
+            "\(escaped(path)): \(counted(UInt64(events), "event")) in \(decimal(seconds, places: 1)) s")
+        return .done
+    }
+}
+
+/// The events of a store in use, the same every time.
+struct HistoryWorkload {
+    private let rows: Int
+    private var number: UInt64 = 0
+    private var change = 0
+    /// The change that was made last, and how far it has come.
+    private var open: (id: String, event: UInt64, row: Row, isSent: Bool)?
+
+    init(rows: Int) {
+        self.rows = rows
+    }
+
+    mutating func next(settles: Bool) -> Event {
+        number += 1
+        let time = 1_700_000_000_000 + Int64(number) * 1000
+        if let current = open, settles || current.isSent {
+            let position = Position(event: current.event)
+            if !current.isSent {
+                open?.isSent = true
+                return Event(
+                    time: time,
+                    .sent([
+                        SentOperation(
+                            table: "todoitem", id: current.id, operationID: "op-\(current.event)", position: position,
+                            through: position)
+                    ]))
+            }
+            open = nil
+            let row = Row([.init("version", .string("v\(number)"))]).merged(with: current.row)
+            return Event(
+                time: time,
+                .answered(
+                    Answer(
+                        table: "todoitem", id: current.id, operationID: "op-\(current.event)", status: 200,
+                        outcome: .done(PulledRow(id: current.id, row: row)))))
+        }
+        // Rows in an order that looks like none.
+        let id = "item-\(change * 7919 % rows)"
+        let kind: OperationKind = change < rows ? .insert : .update
+        let row = Row([
+            .init("text", .string("buy \(change % 977) litres of milk")), .init("n", .integer(Int64(change))),
+            .init("done", .bool(change % 3 == 0)),
+        ])
+        change += 1
+        open = (id, number, row, false)
+        return Event(
+            time: time,
+            .local(
+                LocalTransaction(
+                    [LocalChange(kind: kind, table: "todoitem", id: id, columns: row)], isGrouped: false)))
+    }
+}

@@ -1,0 +1,83 @@
+// Recorded traffic: where a store's is kept, the commands it belongs to, and reading it back as sessions.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+import SynclineWire
+
+enum Traffic {
+    /// The file beside the log.
+    static func file(store directory: String) -> String { directory + "/traffic.jsonl" }
+
+    /// What a store records into; nil if it was not told to.
+    static func recording(store directory: String) throws -> TrafficRecording? {
+        guard
+            case .string(let text)? = try StoreSecrets(store: directory).read().first(where: { $0.name == "record" })?
+                .value,
+            let limit = limit(text)
+        else { return nil }
+        return TrafficRecording(file: file(store: directory), limit: .bytes(limit))
+    }
+
+    /// `8 MiB` in bytes; nil for anything else, and for `off`.
+    static func limit(_ text: String) -> UInt64? {
+        let words = text.split(separator: " ")
+        guard let number = words.first.flatMap({ UInt64($0) }), number > 0, words.count == 2 else { return nil }
+        switch words[1] {
+        case "KiB": return number << 10
+        case "MiB": return number <= 1024 ? number << 20 : nil
+        default: return nil
+        }
+    }
+}
+
+/// A command that talked to the server, and all that was said.
+struct TrafficSession {
+    /// The words of the command, without the store.
+    var words: [String]
+    /// The last event before it began.
+    var through: UInt64
+    var exchanges: [RecordedExchange] = []
+    /// What it reported; nil if it did not come to its end.
+    var report: Value?
+
+    /// The sessions in the lines of a recording. One whose beginning has gone is left out.
+    static func list(_ lines: [Value]) -> [TrafficSession] {
+        var sessions: [TrafficSession] = []
+        var isOpen = false
+        for line in lines {
+            if case .array(let words)? = line[member: "command"], case .integer(let through)? = line[member: "through"]
+            {
+                let texts = words.compactMap { if case .string(let text) = $0 { text } else { nil } }
+                sessions.append(TrafficSession(words: texts, through: UInt64(max(0, through))))
+                isOpen = true
+            } else if let report = line[member: "report"] {
+                if isOpen { sessions[sessions.count - 1].report = report }
+                isOpen = false
+            } else if isOpen, let exchange = RecordedExchange(line) {
+                sessions[sessions.count - 1].exchanges.append(exchange)
+            }
+        }
+        return sessions
+    }
+}
+
+extension Context {
+    /// Runs a command that talks to the server, and notes in the recording what it was and what came of it.
+    func recorded<Report: Sendable>(
+        _ arguments: Arguments, _ database: SyncDatabase, _ json: (Report) -> JSONValue,
+        _ body: () async throws -> Report
+    ) async throws -> Report {
+        let path = try StoreLocation.find(arguments, environment).path
+        guard let recording = try Traffic.recording(store: path) else { return try await body() }
+        recording.note(
+            .object([
+                .init("command", .array(arguments.words.map { .string($0) })),
+                .init("through", .integer(Int64(database.lastEvent))),
+            ]))
+        let report = try await body()
+        if let value = try? Value(json: json(report).text.utf8) { recording.note(.object([.init("report", value)])) }
+        return report
+    }
+}

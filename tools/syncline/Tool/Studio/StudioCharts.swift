@@ -1,0 +1,78 @@
+// The series of the page's charts: operations made and done, how long the oldest pending one has waited, and the size of the
+// log before and after compression, each at a hundred places along the history.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+struct StudioCharts {
+    private struct Point {
+        var event: UInt64
+        var time: Int64
+        var made: UInt64
+        var done: UInt64
+        var pending: UInt64
+        /// Milliseconds since the oldest change that waits was made.
+        var age: Int64
+        var bytes: UInt64
+    }
+
+    private var points: [Point] = []
+    private let segments: [LogReport.Segment]
+    private static let places: UInt64 = 100
+
+    init(_ storage: any LogStorage, through last: UInt64) throws {
+        let inspection = LogInspection(storage)
+        segments = try inspection.verify().segments
+        let projector = try StateLoader(storage).earliest()
+        let first = projector.through
+        let step = max(1, (last - first) / StudioCharts.places)
+        var bytes: UInt64 = 0
+        // When each change that may be asked for was made, by its place in the series.
+        var times: [(event: UInt64, time: Int64)] = []
+        try inspection.forEachRecord(from: first + 1) { number, record in
+            if number > last { return false }
+            try projector.apply(record, number: number)
+            bytes += UInt64(record.count)
+            if number & 0x3ff == 0 { try projector.store.settle(above: 16 << 20) }
+            guard (number - first) % step == 0 || number == last else { return true }
+            let time = try EventReader(record, projector.shapes).time
+            times.append((number, time))
+            var age: Int64 = 0
+            if let oldest = try projector.reader(of: projector.store.snapshot).oldestPending {
+                // The nearest moment that is known; between two places the earlier is not.
+                let since = times.last { $0.event <= oldest }?.time ?? times.first?.time ?? time
+                age = max(0, time - since)
+            }
+            let totals = projector.totals
+            points.append(
+                Point(
+                    event: number, time: time, made: totals.made, done: totals.done + totals.superseded,
+                    pending: totals.pending, age: age, bytes: bytes))
+            return true
+        } lost: { lost in
+            if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
+        }
+    }
+
+    var json: JSONValue {
+        [
+            "points": .array(
+                points.map {
+                    [
+                        "n": .number($0.event), "time": .number($0.time), "made": .number($0.made),
+                        "done": .number($0.done), "pending": .number($0.pending), "age": .number($0.age),
+                        "bytes": .number($0.bytes),
+                    ]
+                }),
+            "segments": .array(
+                segments.map {
+                    [
+                        "address": .string("s\($0.ordinal)"), "bytes": .number($0.length.rawValue),
+                        "rawBytes": .number($0.rawLength.rawValue),
+                    ]
+                }),
+        ]
+    }
+}

@@ -1,0 +1,46 @@
+// `studio`: a page over the store, served on loopback to whoever has the token that is printed here once.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+import SynclineServer
+
+enum StudioCommand {
+    static let command = Command(
+        "studio", "serves a page to look at the store with",
+        details: [
+            """
+            Prints an address of this machine with a token that opens the page once; what that browser keeps then is \
+            good until the command ends. The page has a timeline of events, the tables as of any of them, the history \
+            of each row, the outbox, conflicts and charts. It only looks, unless --write lets it resolve conflicts.
+            """,
+            "Ctrl-C ends it.",
+        ],
+        options: [
+            Option("port", value: "N", "the port; any that is free"),
+            Option("write", "lets the page resolve conflicts"),
+        ],
+        examples: [Example("syncline studio", "then open the address that it prints")],
+        result: #"{"url":"http://127.0.0.1:4567/?token=…"}"#, run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let path = try StoreLocation.find(arguments, context.environment).path
+        let port = UInt16(try arguments.number("port", in: 1...65_535) ?? 0)
+        let data = try StudioData(path, context)
+        func secret() -> String { context.clock.newIdentity().description.filter { $0.isHexDigit } }
+        let gate = StudioGate(token: secret(), session: secret())
+        let writes = arguments.flag("write")
+        let service = StudioService(data, gate, context, store: path, mayWrite: writes)
+        let http = try LocalHTTP(port: port) { service.answer($0) }
+        defer { http.stop() }
+        let url = "\(http.url)/?token=\(gate.token)"
+        try context.output.value(["url": .string(url)])
+        try context.output.line(url)
+        try context.output.flush()
+        context.host.interrupt.listen()
+        while !context.host.interrupt.isSet, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(100)) }
+        return .done
+    }
+}

@@ -1,0 +1,50 @@
+// Who may see the page. The token opens it once and is then exchanged for a cookie; requests that come by another name than
+// loopback's, or from another page, are refused whatever they carry.
+
+import Synchronization
+import SynclineWire
+
+final class StudioGate: Sendable {
+    let token: String
+    private let session: String
+    private let isUsed = Mutex(false)
+
+    /// - Parameter session: Another secret, which the cookie holds: the address alone is of no use twice.
+    init(token: String, session: String) {
+        self.token = token
+        self.session = session
+    }
+
+    enum Verdict: Equatable {
+        case admitted
+        /// The token was right: here is the cookie.
+        case welcome(cookie: String)
+        case refused(String)
+    }
+
+    func judge(_ request: HTTPRequest) -> Verdict {
+        guard let host = request.headers.value("Host"), StudioGate.isLoopback(host) else {
+            return .refused("Open the page by the address that was printed.")
+        }
+        if let origin = request.headers.value("Origin"), origin != "http://\(host)" {
+            return .refused("Another page may not ask.")
+        }
+        if let given = request.query.first(where: { $0.name == "token" })?.value {
+            let isFirst = isUsed.withLock { isUsed in
+                defer { if given == token { isUsed = true } }
+                return !isUsed
+            }
+            if given == token && isFirst {
+                return .welcome(cookie: "syncline-studio=\(session); HttpOnly; SameSite=Strict; Path=/")
+            }
+        }
+        let cookies = (request.headers.value("Cookie") ?? "").split(separator: ";").map { $0.trimmingSpaces() }
+        if cookies.contains("syncline-studio=\(session)") { return .admitted }
+        return .refused("The token was used, or is another. Start `syncline studio` again for a new one.")
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        let name = host.split(separator: ":").first.map(String.init) ?? ""
+        return name == "127.0.0.1" || name == "localhost"
+    }
+}
