@@ -20,7 +20,7 @@ let package = Package(
         .package(name: "Syncline", path: "..")
     ],
     targets: [
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CBareSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CRocksDB", pkgConfig: "rocksdb", providers: [.apt(["librocksdb-dev"])]),
         .systemLibrary(name: "CLevelDB", providers: [.apt(["libleveldb-dev"])]),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -31,7 +31,7 @@ let package = Package(
             dependencies: [
                 .product(name: "SegmentLog", package: "Syncline"),
                 .product(name: "Syncline", package: "Syncline"),
-                "CSQLite", "CRocksDB", "CLevelDB", "CLMDB", "CBareLZ4", "CBenchSupport",
+                "CBareSQLite", "CRocksDB", "CLevelDB", "CLMDB", "CBareLZ4", "CBenchSupport",
             ],
             swiftSettings: settings
         ),

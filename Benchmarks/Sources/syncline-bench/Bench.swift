@@ -16,14 +16,20 @@ struct Bench {
             await worker.serve()
             return
         }
-        let isAboutStores = arguments.first == "store"
+        let subject = arguments.first
         if arguments.contains("--help") {
-            print(isAboutStores ? StoreOptions.usage : Options.usage)
+            print(
+                subject == "store"
+                    ? StoreOptions.usage : subject == "server" ? ServerOptions.usage : Options.usage)
             return
         }
         do {
-            if isAboutStores {
+            if subject == "store" {
                 try run(try StoreOptions(Array(arguments.dropFirst())))
+                exit(0)
+            }
+            if subject == "server" {
+                try await run(try ServerOptions(Array(arguments.dropFirst())))
                 exit(0)
             }
             let options = try Options(arguments)
@@ -82,21 +88,42 @@ struct Bench {
 
     private static func run(_ options: StoreOptions) throws {
         if let json = options.json { try writeFile("", to: json) }
-        let (directory, removeData) = try makeRunDirectory(in: options.directory)
+        let (runner, removeData) = try start(in: options.directory)
         defer { removeData() }
+        var lines = ""
+        try StoreRunner(options: options, runner: runner).run { table in
+            say("\n" + table.text)
+            lines += Self.lines(of: table.measurements)
+        }
+        if let json = options.json { try writeFile(lines, to: json) }
+    }
+
+    private static func run(_ options: ServerOptions) async throws {
+        if let json = options.json { try writeFile("", to: json) }
+        let (runner, removeData) = try start(in: options.directory)
+        defer { removeData() }
+        var lines = ""
+        try await ServerRunner(options: options, runner: runner).run { text, measurements in
+            say("\n" + text)
+            lines += Self.lines(of: measurements)
+        }
+        if let json = options.json { try writeFile(lines, to: json) }
+    }
+
+    /// A runner in a directory of its own, after it was said where the run takes place.
+    private static func start(in place: String) throws -> (Runner, remove: @Sendable () -> Void) {
+        let (directory, removeData) = try makeRunDirectory(in: place)
         let mount = Mount(holding: directory)
         let device = BlockDevice(under: mount)
         say(try Machine(dataIn: directory, on: mount, device).lines.joined(separator: "\n"))
         say(try MicroFloors(in: directory).lines.joined(separator: "\n"))
-        var lines: [String] = []
-        try StoreRunner(options: options, runner: Runner(in: directory, on: device)).run { table in
-            say("\n" + table.text)
-            for measurement in table.measurements {
-                guard let line = try? JSONEncoder().encode(measurement) else { continue }
-                lines.append(String(decoding: line, as: UTF8.self) + "\n")
-            }
-        }
-        if let json = options.json { try writeFile(lines.joined(), to: json) }
+        return (Runner(in: directory, on: device), removeData)
+    }
+
+    private static func lines(of measurements: [some Encodable]) -> String {
+        measurements.map { measurement in
+            (try? JSONEncoder().encode(measurement)).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
+        }.joined()
     }
 
     /// To standard output, at once even when that is a file.

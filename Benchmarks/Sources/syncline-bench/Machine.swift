@@ -4,7 +4,7 @@ import CBareLZ4
 import CLMDB
 import CLevelDB
 import CRocksDB
-import CSQLite
+import CBareSQLite
 import Foundation
 
 struct Machine: Codable, Sendable {

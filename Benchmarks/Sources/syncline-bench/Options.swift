@@ -26,7 +26,8 @@ struct Options: Sendable {
         hardware allows, in one run.
 
         usage: syncline-bench [options]
-               syncline-bench store [options]   whole stores instead of the log; see its --help
+               syncline-bench store [options]    whole stores instead of the log; see its --help
+               syncline-bench server [options]   the table server; see its --help
           --workloads a,b   \(Workload.allCases.map(\.rawValue).joined(separator: ", "))
                             (default: all)
           --engines a,b     \(EngineName.allCases.prefix(4).map(\.rawValue).joined(separator: ", ")),

@@ -1,6 +1,6 @@
 // One SQLite connection with the few statements the benchmark needs, prepared once.
 
-import CSQLite
+import CBareSQLite
 
 /// Not Sendable: its owner sees to it that one thread uses it at a time.
 final class SQLiteConnection {

@@ -2,7 +2,7 @@
 // upsert by id. It has one writer at a time: threads either share one connection under a lock, or have a connection each
 // and wait by SQLite's busy handler.
 
-import CSQLite
+import CBareSQLite
 import Synchronization
 
 /// The shapes and settings SQLite is measured with.

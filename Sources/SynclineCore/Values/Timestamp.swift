@@ -89,27 +89,74 @@ extension Timestamp: CustomStringConvertible {
 
     /// The text in the form it was written in.
     public var description: String {
+        // Every row that is shown has a few: digits are put in place one by one.
+        String(unsafeUninitializedCapacity: 64) { bytes in
+            var text = FixedText(bytes: bytes)
+            write(into: &text)
+            return text.count
+        }
+    }
+
+    private func write(into text: inout FixedText) {
         var shift: Int64 = 0
         if case .offset(let minutes) = zone { shift = Int64(minutes) * 60 }
         let (days, second) = floorDivide(instant.seconds &+ shift, by: 86_400)
         let date = CivilDate(daysSince1970: days)
-        var text = "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
-        if zone == .dateOnly { return text }
-        text += "T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
-        if decimals > 0 { text += "." + padded(Int64(instant.nanoseconds), 9).prefix(Int(decimals)) }
+        text.append(date.year, width: 4)
+        text.append("-", date.month)
+        text.append("-", date.day)
+        if zone == .dateOnly { return }
+        text.append("T", second / 3600)
+        text.append(":", second / 60 % 60)
+        text.append(":", second % 60)
+        if decimals > 0 {
+            text.append(".")
+            text.append(Int64(instant.nanoseconds), width: 9)
+            text.count -= 9 - Int(decimals)
+        }
         switch zone {
-        case .utc: text += "Z"
+        case .utc: text.append("Z")
         case .offset(let minutes):
             let size = Int64(minutes.magnitude)
-            text += "\(minutes < 0 ? "-" : "+")\(padded(size / 60, 2)):\(padded(size % 60, 2))"
+            text.append(minutes < 0 ? "-" : "+", size / 60)
+            text.append(":", size % 60)
         case .none, .dateOnly: break
         }
-        return text
+    }
+}
+
+/// ASCII text that grows in memory it is lent.
+private struct FixedText {
+    let bytes: UnsafeMutableBufferPointer<UInt8>
+    var count = 0
+
+    mutating func append(_ character: Unicode.Scalar) {
+        bytes[count] = UInt8(truncatingIfNeeded: character.value)
+        count += 1
     }
 
-    private func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    /// A separator and a number of two digits.
+    mutating func append(_ separator: Unicode.Scalar, _ number: Int64) {
+        append(separator)
+        append(number, width: 2)
+    }
+
+    /// A number with zeros in front; one that needs more room takes it.
+    mutating func append(_ number: Int64, width: Int) {
+        if number < 0 { append("-") }
+        var rest = number.magnitude
+        var length = 1
+        while length < 20, rest >= 10 {
+            rest /= 10
+            length += 1
+        }
+        length = max(length, width)
+        rest = number.magnitude
+        for place in (count..<count + length).reversed() {
+            bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        count += length
     }
 }
 

@@ -103,7 +103,7 @@ extension TableWrite {
         changed.updatedAt = stamp.instant
         changed.version = RowVersion.text(stamp.change)
         switch kind {
-        case .insert, .update: changed.columns = schema.columns(of: row.columns, setting: item)
+        case .insert, .update: changed.columns = schema.columns(of: row.columns.members.map(\.value), setting: item)
         case .replace:
             changed.columns = schema.columns(of: schema.kept(row.columns), setting: item)
             if row.isDeleted { changed.isDeleted = revives == false }
@@ -150,26 +150,27 @@ extension TableWrite {
 }
 
 extension TableSchema {
-    /// A row without values; but for whose it is.
-    fileprivate func empty(owner: String?) -> Row {
-        Row(shape, columns.indices.map { $0 == ownerPlace ? owner.map { .string($0) } ?? .null : .null })
+    /// A row's values where it has none; but for whose it is.
+    fileprivate func empty(owner: String?) -> [Value] {
+        var values = [Value](repeating: .null, count: columns.count)
+        if let ownerPlace, let owner { values[ownerPlace] = .string(owner) }
+        return values
     }
 
     /// What a replacement keeps of a row: whose it is.
-    fileprivate func kept(_ row: Row) -> Row {
+    fileprivate func kept(_ row: Row) -> [Value] {
         var owner: String?
         if let column = definition.perUser, case .string(let text)? = row[column] { owner = text }
         return empty(owner: owner)
     }
 
-    /// A row in the columns of this table with those of an item set.
-    fileprivate func columns(of row: Row, setting item: CheckedItem) -> Row {
-        let current = row.members
-        return Row(
+    /// A row in the columns of this table, made of the values it has so far with those of an item set.
+    fileprivate func columns(of values: [Value], setting item: CheckedItem) -> Row {
+        Row(
             shape,
             columns.indices.map { place in
-                if let value = item.values[place] { return value }
-                return place < current.count ? current[place].value : .null
+                if place < item.values.count, let value = item.values[place] { return value }
+                return place < values.count ? values[place] : .null
             })
     }
 }

@@ -90,8 +90,8 @@ extension ColumnType {
 
 /// A client's item in the columns of a table.
 struct CheckedItem: Hashable, Sendable {
-    /// A value for each column that the item names, by its place in the table.
-    var values: [Int: Value] = [:]
+    /// A value for each column of the table that the item names, and nil for the others.
+    var values: [Value?] = []
     /// Columns that must be made first; their places follow the table's.
     var newColumns: [Column] = []
 }
@@ -100,14 +100,14 @@ extension TableSchema {
     /// Checks an item. The column that says whose a row is is never a client's to set: what it says there is passed over.
     func check(_ item: Row) throws(Refusal) -> CheckedItem {
         var checked = CheckedItem()
+        checked.values = .init(repeating: nil, count: columns.count)
         for member in item.members {
             if let place = place(of: member.name) {
                 let column = columns[place]
                 if column.name == definition.perUser { continue }
                 checked.values[place] = try column.type.stored(member.value, column: column.name)
             } else if let column = try newColumn(member) {
-                checked.values[columns.count + checked.newColumns.count] = try column.type.stored(
-                    member.value, column: column.name)
+                checked.values.append(try column.type.stored(member.value, column: column.name))
                 checked.newColumns.append(column)
             }
         }

@@ -1,7 +1,7 @@
 // SQLite doing a sync client's job: a table of rows with a column each, and a table of operations, written in one
 // transaction; write-ahead log, FULL for durable commits and NORMAL for buffered ones; statements prepared once.
 
-import CSQLite
+import CBareSQLite
 
 /// Sendable although it holds pointers: one thread uses it at a time.
 final class SQLiteStore: Store, @unchecked Sendable {

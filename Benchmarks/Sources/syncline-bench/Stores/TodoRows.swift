@@ -60,6 +60,9 @@ final class TodoRows: Sendable {
 
     subscript(index: Int) -> Todo { contents[index & (TodoRows.distinct - 1)] }
 
+    /// The id of any row, whether it is one of those that were made or not.
+    func id(_ index: Int) -> String { TodoRows.text(key(index)) }
+
     func key(_ index: Int) -> (UInt64, UInt64) { TodoRows.key(index, isOrdered) }
 
     /// A UUID of version 4; of ordered ones the first eight bytes grow with the index, as those of version 7 do.

@@ -22,6 +22,7 @@ final class TableSQL: Sendable {
         insertion = TableSQL.insertion(schema, dialect)
         changing = TableSQL.changing(schema, dialect)
         byID = "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
+            + dialect.placeholder(1, for: .text(""))
     }
 
     private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
@@ -40,9 +41,7 @@ final class TableSQL: Sendable {
     }
 
     func row(id: String) -> SQLStatement {
-        var statement = SQLStatement(dialect, byID)
-        statement.add(.text(id))
-        return statement
+        SQLStatement(dialect, byID, values: [.text(id)])
     }
 
     /// The rows of a plan in order; the window is the database's where the filter is.

@@ -1,0 +1,72 @@
+// The command line of `syncline-bench server`.
+
+/// The workloads against a server, in the order they run.
+enum ServerWorkload: String, CaseIterable, Sendable {
+    case insert
+    case batch
+    case get
+    case page
+    case changes
+    case idle
+    case sync
+}
+
+struct ServerOptions: Sendable {
+    var workloads = Set(ServerWorkload.allCases)
+    /// The server's program.
+    var program = ""
+    /// An empty database of PostgreSQL to measure as well.
+    var postgres: String?
+    var rows = 1_000_000
+    var connections = 16
+    var seconds = 5.0
+    var rounds = 3
+    var json: String?
+    var directory = ".bench"
+
+    static let usage = """
+        Measures syncline-server on loopback: requests from a loop of our own, on the same cores as the server.
+
+        usage: syncline-bench server --program FILE [options]
+          --program file    syncline-server, built in release mode (tools/bench server gives it)
+          --workloads a,b   \(ServerWorkload.allCases.map(\.rawValue).joined(separator: ", "))
+                            (default: all; those that read need batch)
+          --postgres url    an empty database to measure as well
+          --rows n          how many rows batch inserts and the readers find (default: 1000000)
+          --connections n   how many clients ask at once (default: 16)
+          --seconds n       how long a measurement takes where it has no end of its own (default: 5)
+          --rounds n        how often each measurement is repeated (default: 3)
+          --json file       writes every measurement as one line of JSON
+          --dir directory   where the data goes while it runs; must lie on a real disk (default: .bench)
+        """
+
+    /// - Throws: a sentence for the user.
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        func value(of option: String) throws -> String {
+            guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value.") }
+            return value
+        }
+        func number(of option: String) throws -> Int {
+            guard let number = Int(try value(of: option)), number > 0 else {
+                throw BenchError("\(option) needs a number above 0.")
+            }
+            return number
+        }
+        while let option = rest.popFirst() {
+            switch option {
+            case "--program": program = try value(of: option)
+            case "--workloads": workloads = Set(try names(try value(of: option), "workload"))
+            case "--postgres": postgres = try value(of: option)
+            case "--rows": rows = try number(of: option)
+            case "--connections": connections = try number(of: option)
+            case "--seconds": seconds = Double(try number(of: option))
+            case "--rounds": rounds = try number(of: option)
+            case "--json": json = try value(of: option)
+            case "--dir": directory = try value(of: option)
+            default: throw BenchError("Unknown option \(option); --help lists them.")
+            }
+        }
+        if program.isEmpty { throw BenchError("--program is missing.") }
+    }
+}
