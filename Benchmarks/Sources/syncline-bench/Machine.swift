@@ -1,10 +1,10 @@
 // Where a run took place: no figure means anything without it.
 
 import CBareLZ4
+import CBareSQLite
 import CLMDB
 import CLevelDB
 import CRocksDB
-import CBareSQLite
 import Foundation
 
 struct Machine: Codable, Sendable {

@@ -21,7 +21,8 @@ final class TableSQL: Sendable {
         selection = TableSQL.selection(schema)
         insertion = TableSQL.insertion(schema, dialect)
         changing = TableSQL.changing(schema, dialect)
-        byID = "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
+        byID =
+            "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
             + dialect.placeholder(1, for: .text(""))
     }
 
