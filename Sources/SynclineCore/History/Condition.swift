@@ -73,6 +73,16 @@ extension Condition {
         }
     }
 
+    /// Whether what an event changed must be looked at for the count.
+    func mayChange(with kind: EventKind) -> Bool {
+        switch (subject, kind) {
+        case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (.pending, _): false
+        // Sending shows an app nothing new, and only what a server said makes a conflict.
+        case (.count, .sent), (.row, .sent), (.conflicts, .local): false
+        default: true
+        }
+    }
+
     /// What an event adds to the count.
     package func difference(_ changes: StateChanges) -> Int {
         switch subject {
