@@ -13,7 +13,7 @@ enum ExchangeCommands {
             `sql` makes the data tables, and three more: what is to be pushed (MS_TableOperations), what waits for a \
             decision (MS_TableOperationErrors) and the cursors (MS_TableConfig), as the retired client's store had them.
             """,
-            "`events` are the log's events, as `log --json` tells them; `import` takes their local changes again.",
+            "`events` are the log's events, as `log --json` tells them, for other programs; `import` takes rows only.",
         ],
         options: [
             Option("format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events"], "jsonl"),
