@@ -60,6 +60,64 @@ private struct Agreeable: HTTPTransport {
         #expect(none.exit == .failed)
     }
 
+    @Test func `a report runs a push, a pull or a sync again, and nothing else`() async throws {
+        func check(_ words: String...) throws { try TrafficSession(words: words, through: 1).check() }
+        try check("push")
+        try check("push", "--policy", "merge", "--table", "--store")
+        try check("pull", "--query-id", "q", "--reconcile", "--", "--store")
+        try check("sync", "--", "a", "b")
+        for words in [
+            [], ["rm"], ["compact"], ["inspect", "push"], ["--store", "/", "push"], ["push", "--store", "/"],
+            ["push", "--store=/"], ["push", "-s", "/"], ["pull", "todoitem"], ["pull", "--filter"],
+            ["sync", "--watch"],
+            ["push", "--policy=merge"], ["push", "-q"],
+        ] {
+            #expect(throws: ToolError.self, "\(words)") { try TrafficSession(words: words, through: 1).check() }
+        }
+        // Nothing has run when one of several is refused.
+        let log = try await recordedStory()
+        let file = log.folder.path + "/bug.jsonl"
+        #expect(await Call.tool("report", "-o", file, on: log).exit == .done)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let victim = log.folder.path + "/victim"
+        let hostile = #"{"command":["insert","--store","\#(victim)","todoitem","{}"],"through":1}"# + "\n"
+        try (text + hostile).write(toFile: file, atomically: true, encoding: .utf8)
+        let call = await Call.tool("replay", file)
+        #expect(call.exit == .failed && call.output.isEmpty && call.errors.contains("insert"))
+        #expect(!FileManager.default.fileExists(atPath: victim))
+    }
+
+    @Test func `what a server can do is recorded, and what it says in words is masked`() async throws {
+        var response = HTTPResponse(status: 500)
+        response.headers = [
+            HTTPHeader(WireHeader.capabilities, "changes"), HTTPHeader("Link", "<http://hush?$filter=hush>; rel=next"),
+        ]
+        response.body = Array(#"{"nextLink":"http://hush?x=hush","error":"hush"}"#.utf8)
+        let exchange = RecordedExchange(request: HTTPRequest("GET", "/tables/t"), outcome: .response(response))
+            .withoutSecrets
+        guard case .response(let told) = exchange.outcome else { return }
+        #expect(
+            told.headers.value(WireHeader.capabilities) == "changes"
+                && told.headers.value("Link")?.contains("hush") == false)
+        let log = try await recordedStory()
+        let recording = TrafficRecording(file: log.path + "/traffic.jsonl")
+        recording.note(.object([.init("command", .array([.string("push")])), .init("through", .integer(1))]))
+        recording.note(exchange.value)
+        recording.note(
+            RecordedExchange(request: exchange.request, outcome: .failure(.offline("no way to hush"))).value)
+        recording.note(try Value(json: Array(#"{"report":{"push":{"message":"hush","warnings":["hush"]}}}"#.utf8)))
+        let file = log.folder.path + "/bug.jsonl"
+        #expect(await Call.tool("report", "-o", file, on: log).exit == .done)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(!text.contains("hush") && text.contains(#"{"report":{"push":{}}}"#))
+        for line in text.split(separator: "\n") {
+            guard let value = try? Value(json: Array(line.utf8)), let masked = RecordedExchange(value),
+                case .response(let response) = masked.outcome
+            else { continue }
+            #expect(!String(decoding: response.body, as: UTF8.self).contains("hush"))
+        }
+    }
+
     @Test func `secrets are never recorded`() async throws {
         let log = try await recordedStory()
         let text = try String(contentsOfFile: log.path + "/traffic.jsonl", encoding: .utf8)

@@ -16,15 +16,20 @@ struct PullDriver {
         if query.queryID != nil, cursor?.change != nil || channel.capabilities.contains(.changes) {
             if try await readChanges(query, from: cursor, &report) { return report }
             // Another server, which has none: nothing that is known of this one holds.
-            try await readByTime(query, from: nil, reconciles: reconciles || cursor != nil, &report)
-        } else if try await !readByTime(query, from: cursor, reconciles: reconciles, &report) {
-            _ = try await readChanges(query, from: cursor, &report)
+            if try await readByTime(query, from: nil, reconciles: reconciles || cursor != nil, &report) {
+                return report
+            }
+        } else {
+            if try await readByTime(query, from: cursor, reconciles: reconciles, &report) { return report }
+            if try await readChanges(query, from: cursor, &report) { return report }
         }
+        report.reason = SyncError(
+            .serverError, "the server can tell changes by one answer and can't by the next; nothing was read",
+            hint: "Pull again. If it stays so, servers of several versions answer under one address.")
         return report
     }
 
     /// False if the server turned out to tell changes, and nothing was read.
-    @discardableResult
     private func readByTime(
         _ query: PullQuery, from cursor: CursorState?, reconciles: Bool, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {

@@ -49,8 +49,7 @@ extension RecordedExchange {
     /// What a machine looks at. Everything else may be a secret, whatever it is called.
     private static let plainHeaders: Set<String> = [
         "accept", "content-type", "content-length", "date", "etag", "if-match", "if-none-match", "last-modified",
-        "link",
-        "retry-after", "x-syncline-operation-id", "zumo-api-version",
+        "retry-after", "x-syncline-capabilities", "x-syncline-operation-id", "zumo-api-version",
     ]
     private static let mask = "••••"
 

@@ -72,6 +72,24 @@ import Testing
         }
     }
 
+    @Test func `servers of two versions at one address stop a pull that read nothing`() async throws {
+        // Whoever lists can tell changes, and whoever is then asked for them can't.
+        let able = HTTPHeader(WireHeader.capabilities, "changes")
+        let database = try await Self.store { request in
+            request.path.hasSuffix("/changes")
+                ? .success(.json(404, "{}")) : .success(.json(200, #"{"results":[]}"#, [able]))
+        }
+        let before = database.lastEvent
+        var settings = PullSettings()
+        settings.queryID = "q"
+        for _ in 0..<2 {
+            let report = try await database.pull("t", settings)
+            #expect(report.reason?.code == .serverError && report.reason?.hint != nil)
+            #expect(report.received == 0 && report.requests < 20)
+        }
+        #expect(database.lastEvent == before)
+    }
+
     @Test func `an answer that is too large stops a pull and a push, and nothing is lost`() async throws {
         let database = try await Self.store { _ in .failure(.refused("the answer is too large")) }
         try await database.table("t").insert(.item("a", [:]))

@@ -76,12 +76,16 @@ extension Masking {
             }
             return value.setting("command", .array(masked))
         }
-        guard var exchange = RecordedExchange(value) else { return value }
+        guard var exchange = RecordedExchange(value) else { return value.withoutWords }
         exchange.request.query = exchange.request.query.map { HTTPHeader($0.name, mask(quoted: $0.value)) }
         exchange.request.body = exchange.request.body.map { mask(body: $0, isRow: true) }
-        if case .response(var response) = exchange.outcome {
+        switch exchange.outcome {
+        case .response(var response):
             response.body = mask(body: response.body, isRow: false)
             exchange.outcome = .response(response)
+        case .failure(.offline(let reason)): exchange.outcome = .failure(.offline(mask(reason)))
+        case .failure(.refused(let reason)): exchange.outcome = .failure(.refused(mask(reason)))
+        case .failure(.cancelled): break
         }
         return exchange.value
     }
@@ -107,7 +111,7 @@ extension Masking {
                         return Masking.isPlain(member.name) ? member : .init(member.name, mask(member.value))
                     }
                     if case .string(let text) = member.value,
-                        ["error", "message", "detail", "title"].contains(member.name)
+                        ["error", "message", "detail", "title", "nextLink"].contains(member.name)
                     {
                         return .init(member.name, .string(mask(text)))
                     }
@@ -119,6 +123,18 @@ extension Masking {
 }
 
 extension Value {
+    /// A command's report without what is said in words: they may be the server's, and are no outcome.
+    var withoutWords: Value {
+        switch self {
+        case .array(let elements): .array(elements.map(\.withoutWords))
+        case .object(let members):
+            .object(
+                members.filter { $0.name != "message" && $0.name != "warnings" }
+                    .map { .init($0.name, $0.value.withoutWords) })
+        default: self
+        }
+    }
+
     /// An object with a member replaced.
     fileprivate func setting(_ name: String, _ value: Value) -> Value {
         guard case .object(let members) = self else { return self }

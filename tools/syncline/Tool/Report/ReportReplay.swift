@@ -22,7 +22,7 @@ enum ReportReplay {
         var left: [RecordedExchange]
 
         var isSame: Bool {
-            unexpected.isEmpty && left.isEmpty && (session.report.map { $0.json == report } ?? true)
+            unexpected.isEmpty && left.isEmpty && (session.report.map { $0.withoutWords.json == report } ?? true)
         }
 
         var json: JSONValue {
@@ -39,6 +39,7 @@ enum ReportReplay {
     static func run(_ file: String, _ context: Context) async throws -> ExitCode {
         let report = try ReportFile(try FileSink.read(file), name: file)
         let sessions = TrafficSession.list(report.traffic).filter { $0.through <= UInt64(report.events.count) }
+        for session in sessions { try session.check() }
         let projector = try Projector()
         for (index, event) in report.events.enumerated() {
             try event.span.withUnsafeBytes { bytes throws in try projector.apply(bytes, number: UInt64(index) + 1) }
@@ -88,7 +89,8 @@ enum ReportReplay {
         defer { withExtendedLifetime(folder) {} }
         let text = output.text.split(separator: "\n").joined()
         return Result(
-            session: session, report: (try? Value(json: text.utf8).json) ?? text, unexpected: transport.unexpected,
+            session: session, report: (try? Value(json: text.utf8).withoutWords.json) ?? text,
+            unexpected: transport.unexpected,
             left: transport.left)
     }
 

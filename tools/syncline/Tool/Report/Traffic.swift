@@ -63,6 +63,30 @@ struct TrafficSession {
     }
 }
 
+extension TrafficSession {
+    /// Throws unless the words are what `recorded` writes: a push, a pull or a sync with options of its own, operands
+    /// behind `--`. A report comes from anywhere; its words must reach no other command, and no other store.
+    func check() throws(ToolError) {
+        guard
+            let command = [SyncCommands.push, SyncCommands.pull, SyncCommands.sync].first(where: {
+                $0.path == Array(words.prefix(1))
+            })
+        else { throw refused(words.first ?? "nothing") }
+        var rest = words.dropFirst()
+        while let word = rest.popFirst(), word != "--" {
+            guard word != "--watch", let option = command.options.first(where: { word == "--\($0.name)" }),
+                option.value == nil || rest.popFirst() != nil
+            else { throw refused(word) }
+        }
+    }
+
+    private func refused(_ word: String) -> ToolError {
+        ToolError(
+            "invalid-item", "the report would have `\(escaped(word))` run",
+            hint: "Only a push, a pull or a sync is run again; whoever wrote this file wants something else of you.")
+    }
+}
+
 extension Context {
     /// Runs a command that talks to the server, and notes in the recording what it was and what came of it.
     func recorded<Report: Sendable>(

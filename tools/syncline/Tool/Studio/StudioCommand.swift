@@ -28,11 +28,11 @@ enum StudioCommand {
     {
         let path = try StoreLocation.find(arguments, context.environment).path
         let port = UInt16(try arguments.number("port", in: 1...65_535) ?? 0)
-        let data = try StudioData(path, context)
+        let data = try StudioData(path)
         func secret() -> String { context.clock.newIdentity().description.filter { $0.isHexDigit } }
         let gate = StudioGate(token: secret(), session: secret())
         let writes = arguments.flag("write")
-        let service = StudioService(data, gate, context, store: path, mayWrite: writes)
+        let service = StudioService(data, gate, context.host, context.table, store: path, mayWrite: writes)
         let http = try LocalHTTP(port: port) { service.answer($0) }
         defer { http.stop() }
         let url = "\(http.url)/?token=\(gate.token)"

@@ -17,7 +17,7 @@ final class StudioData: Sendable {
     }
     private let content = Mutex(Content())
 
-    init(_ path: String, _ context: Context) throws {
+    init(_ path: String) throws {
         self.path = path
         storage = POSIXStorage(directory: path)
         _ = try LogInspection(storage).catalog()
@@ -73,7 +73,7 @@ final class StudioData: Sendable {
         let count = min(max(1, count), 500)
         let floor = try LogInspection(storage).catalog().segments.first?.first.rawValue ?? 1
         try LogInspection(storage).forEachRecord(from: max(first, floor)) { number, record in
-            if number >= first + UInt64(count) { return false }
+            if number - first >= UInt64(count) { return false }
             let event = try Event(record, shapes: shapes)
             let summary = EventSummary(number: number, event: event)
             found.append([

@@ -14,12 +14,12 @@ final class StudioService: Sendable {
     /// Runs a command of the tool and returns its exit code and its JSON.
     private let perform: @Sendable ([String]) async -> (Int32, String)
 
-    init(_ data: StudioData, _ gate: StudioGate, _ context: Context, store: String, mayWrite: Bool) {
+    init(_ data: StudioData, _ gate: StudioGate, _ host: Host, _ table: CommandTable, store: String, mayWrite: Bool) {
         self.data = data
         self.gate = gate
         self.store = store
         self.mayWrite = mayWrite
-        let (environment, table) = (context.environment, context.table)
+        let environment = host.environment
         perform = { words in
             let output = MemorySink()
             var host = Host(
@@ -58,14 +58,14 @@ final class StudioService: Sendable {
         case "/api/summary": return Self.json(200, try data.summary(mayWrite: mayWrite))
         case "/api/events":
             return Self.json(
-                200, try data.events(from: query.number("from") ?? 1, count: Int(query.number("count") ?? 100)))
+                200, try data.events(from: query.number("from") ?? 1, count: query.count("count") ?? 100))
         case "/api/event": return Self.json(200, try data.event(query.number("n") ?? 1))
         case "/api/table":
             return Self.json(
                 200,
                 try data.table(
-                    query.text("name"), at: query.number("at"), skip: Int(query.number("skip") ?? 0),
-                    top: min(500, Int(query.number("top") ?? 100))))
+                    query.text("name"), at: query.number("at"), skip: query.count("skip") ?? 0,
+                    top: min(500, query.count("top") ?? 100)))
         case "/api/tables": return Self.json(200, try data.tables(at: query.number("at")))
         case "/api/row": return Self.json(200, try data.row(query.text("table"), query.text("id")))
         case "/api/outbox": return Self.json(200, try data.outbox(at: query.number("at")))
@@ -82,7 +82,7 @@ final class StudioService: Sendable {
             case .string(let choice)? = value[member: "choice"],
             ["take-server", "keep-mine", "merge"].contains(choice)
         else { return Self.text(400, "A table, an id and a choice are needed.") }
-        let words = ["resolve", "\(table)/\(id)", "--\(choice)", "--store", store]
+        let words = ["resolve", "--\(choice)", "--store", store, "--", "\(table)/\(id)"]
         let done = DispatchSemaphore(value: 0)
         let result = Mutex<(Int32, String)>((70, ""))
         let perform = perform
@@ -144,4 +144,5 @@ private struct StudioQuery {
 
     func text(_ name: String) -> String { request.query.first { $0.name == name }?.value ?? "" }
     func number(_ name: String) -> UInt64? { UInt64(text(name)) }
+    func count(_ name: String) -> Int? { number(name).map { Int(clamping: $0) } }
 }
