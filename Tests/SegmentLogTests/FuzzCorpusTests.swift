@@ -18,7 +18,7 @@ import Testing
     func `no input makes a target trap, hang or go wrong`(target: FuzzTarget) {
         let seeds = target.seeds
         #expect(!seeds.isEmpty)
-        for (index, seed) in seeds.enumerated() { #expect(target.run(seed) == nil, "seed \(index)") }
+        for (index, seed) in (seeds + target.found).enumerated() { #expect(target.run(seed) == nil, "seed \(index)") }
         var random = SeededRandom(seed: 1)
         for round in 0..<FuzzCorpusTests.rounds {
             let input = change(seeds[random.below(seeds.count)], &random)

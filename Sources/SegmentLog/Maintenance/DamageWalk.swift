@@ -67,7 +67,7 @@ package struct DamageWalk {
                 }
             case .fault(let fault):
                 if !expected.inTransaction, try isEnd(walker, end, successor, expected) { return }
-                let next = try resume(walker, from: walker.offset + 8)
+                let next = try resume(walker, from: walker.offset + 8, expecting: whole.sequence)
                 let lostEnd = next?.header.firstSequence ?? successor?.sequence ?? whole.sequence.next
                 let lost = SequenceRange(first: whole.sequence, last: lostEnd.previous)
                 let isFirst = whole.offset == UInt64(Format.segmentHeaderLength)
@@ -97,14 +97,15 @@ package struct DamageWalk {
         return try walker.onlyZeros(from: walker.offset)
     }
 
-    /// The next whole frame that begins a transaction or stands outside one.
+    /// The next whole frame that begins a transaction or stands outside one. What carries a record before the one that is
+    /// missing is a copy from elsewhere: going on behind it would make the loss look like none.
     private func resume(
-        _ walker: FrameWalker, from start: UInt64
+        _ walker: FrameWalker, from start: UInt64, expecting sequence: SequenceNumber
     ) throws(LogError) -> (offset: UInt64, header: FrameHeader)? {
         var offset = start
         while let found = try walker.search(from: offset) {
             let bytes = try walker.window.bytes(at: found.offset, found.header.frameLength)
-            if found.header.flags.isDisjoint(with: .continuesFromPrevious),
+            if found.header.flags.isDisjoint(with: .continuesFromPrevious), found.header.firstSequence >= sequence,
                 case .success = FrameCheck.header(
                     bytes, seed: walker.seed, expecting: FrameExpectation(chain: nil, sequence: nil)),
                 FrameCheck.body(bytes, of: found.header) == nil

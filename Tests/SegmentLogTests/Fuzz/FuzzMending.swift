@@ -68,6 +68,21 @@ extension FuzzTarget {
         }
     }
 
+    /// Inputs that once went wrong.
+    var found: [[UInt8]] {
+        switch self {
+        case .structured:
+            // A copy of a frame behind damage made lost records look like none.
+            [
+                [
+                    157, 161, 109, 111, 119, 163, 100, 234, 118, 42, 96, 29, 75, 83, 65, 120, 238, 20, 3, 233, 39, 3,
+                    246, 229, 62, 86, 22, 26, 181, 46, 246, 6, 159, 0, 90, 247, 175, 186, 186, 153,
+                ]
+            ]
+        default: []
+        }
+    }
+
     private static let storages = (40..<46 as Range<UInt64>).map { seed in
         (try? RandomLog.make(seed: seed, batches: 8, hasLarge: false)) ?? MemoryStorage()
     }

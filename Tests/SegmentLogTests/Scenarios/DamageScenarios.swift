@@ -29,6 +29,19 @@ extension Scenario {
                 try damaged.mustBeRefused("bit \(index % 8) of byte \(index)")
             }
         },
+        Scenario("behind a damaged frame stands a copy of an earlier one") {
+            let log = try StoryLog { writer in
+                for number in 1...4 { try writer.append(StoryLog.batch("record \(number) of four")) }
+                try writer.close()
+            }
+            let frames = try log.dataFrames()
+            log.bytes.insert(contentsOf: log.bytes[frames[0].range], at: frames[2].range.lowerBound)
+            log.bytes[frames[1].range.lowerBound + 44] ^= 1
+            let report = try LogVerification(log.tree).run(deep: true)
+            let lost = report.damage.filter { $0.remedy == .salvage }.compactMap(\.records)
+            try must(lost.map(\.description) == ["@2"], "\(report.damage)")
+            try log.mustBeRefused("a copy behind damage")
+        },
         Scenario("a sector of a frame is lost that a later frame attests") {
             let log = try StoryLog { writer in
                 try writer.append(noise(2000, seed: 1))
