@@ -128,7 +128,7 @@ extension RowEntry? {
 // MARK: Reading
 
 extension Condition {
-    private static let comparisons = Expression.Comparison.allCases.map { (text: " \($0.rawValue) ", comparison: $0) }
+    private static let comparisons = Expression.Comparison.allCases.map { " \($0.rawValue) " }
 
     /// Reads a condition's text.
     package init(parsing text: String) throws(FilterError) {
@@ -175,21 +175,18 @@ extension Condition {
             table: String(text[..<colon]).trimmed, try Expression(parsing: String(text[text.index(after: colon)...])))
     }
 
-    /// What stands behind `TodoItem/`.
+    /// What stands behind `TodoItem/`. A value may hold a colon or the word of a comparison, so what comes first counts.
     private static func row(table: String, _ text: Substring) throws(FilterError) -> Subject {
-        if let colon = text.firstIndex(of: ":") {
+        let comparison = comparisons.compactMap { text.firstRange(of: $0)?.lowerBound }.min()
+        if let colon = text[..<(comparison ?? text.endIndex)].firstIndex(of: ":") {
             let filter = try Expression(parsing: String(text[text.index(after: colon)...]))
             return .row(RowFocus(table: table, id: String(text[..<colon]).trimmed), filter)
         }
-        for (spelling, _) in comparisons {
-            guard let place = text.firstRange(of: spelling) else { continue }
-            let address = text[..<place.lowerBound]
-            guard let dot = address.lastIndex(of: ".") else { continue }
-            let filter = try Expression(
-                parsing: String(address[address.index(after: dot)...] + text[place.lowerBound...]))
-            return .row(RowFocus(table: table, id: String(address[..<dot])), filter)
+        if let comparison, let dot = text[..<comparison].lastIndex(of: ".") {
+            let filter = try Expression(parsing: String(text[text.index(after: dot)...]))
+            return .row(RowFocus(table: table, id: String(text[..<dot])), filter)
         }
-        if comparisons.contains(where: { text.hasSuffix($0.text.dropLast()) }) {
+        if comparisons.contains(where: { text.hasSuffix($0.dropLast()) }) {
             throw FilterError(position: text.count, message: "a value is missing behind the comparison")
         }
         return .row(RowFocus(table: table, id: String(text)), nil)

@@ -110,8 +110,8 @@ enum ReplayCommand {
         let count = counted(found.projector.through - found.from, "event")
         let verdict =
             mismatches.isEmpty
-            ? "\(count) folded; the state is the one that \(counted(UInt64(found.compared), "note")) tell of"
-            : "\(count) folded; \(counted(UInt64(mismatches.count), "note")) tell of another state"
+            ? "\(count) folded; the state agrees with \(counted(UInt64(found.compared), "note"))"
+            : "\(count) folded; the state disagrees with \(counted(UInt64(mismatches.count), "note"))"
         try context.output.line(style.paint(verdict, mismatches.isEmpty ? .good : .bad))
         return mismatches.isEmpty ? .done : .no
     }
