@@ -37,21 +37,28 @@ struct Document: Sendable {
         return try paths.sorted().map(Document.init)
     }
 
-    var blocks: [Block] {
-        var blocks: [Block] = []
+    var blocks: [Block] { parts.blocks }
+
+    /// The lines that stand in no block.
+    var prose: [String] { parts.prose }
+
+    private var parts: (blocks: [Block], prose: [String]) {
+        var parts: (blocks: [Block], prose: [String]) = ([], [])
         var open: Block?
         for (index, line) in text.components(separatedBy: "\n").enumerated() {
             if line.hasPrefix("```") {
                 if let block = open {
-                    blocks.append(block)
+                    parts.blocks.append(block)
                     open = nil
                 } else {
                     open = Block(language: String(line.dropFirst(3)), lines: [], line: index + 1)
                 }
-            } else {
+            } else if open != nil {
                 open?.lines.append(line)
+            } else {
+                parts.prose.append(line)
             }
         }
-        return blocks
+        return parts
     }
 }

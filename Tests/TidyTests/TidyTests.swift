@@ -1,5 +1,5 @@
 // Walks the tree and holds what no compiler holds: who may import whom, which calls have a better one here, that files
-// say what they are for and stay small, that links lead somewhere and that one thing has one word.
+// say what they are for and stay small, and that one thing has one word.
 
 import Foundation
 import Testing
@@ -99,24 +99,6 @@ private enum Tree {
             #expect(file.text.hasPrefix("// "), "\(file.path) does not say what it is for")
             let limit = file.path.hasPrefix("Tests") ? 600 : 450
             #expect(file.lines.count <= limit, "\(file.path) has \(file.lines.count) lines")
-        }
-    }
-
-    @Test func `links in documents lead somewhere`() throws {
-        let top = try FileManager.default.contentsOfDirectory(atPath: Tree.root.path).filter { $0.hasSuffix(".md") }
-        let pages =
-            try Tree.files(in: ["docs", "Benchmarks"], ending: ".md")
-            + top.map { name in
-                TreeFile(path: name, text: try String(contentsOf: Tree.root.appending(path: name), encoding: .utf8))
-            }
-        for page in pages {
-            let folder = Tree.root.appending(path: page.path).deletingLastPathComponent()
-            for match in page.text.matches(of: /\]\(([^)#\s]+)(#[^)]*)?\)/) {
-                let target = String(match.1)
-                if target.contains("://") || target.hasPrefix("mailto:") { continue }
-                let isThere = FileManager.default.fileExists(atPath: folder.appending(path: target).path)
-                #expect(isThere, "\(page.path) links to \(target)")
-            }
         }
     }
 
