@@ -19,8 +19,9 @@ package struct ReferencePage {
             "`{\"error\":{\"code\",\"message\",\"hint\",\"address\",\"file\",\"records\"}}` on standard output; an error that ends a list that was begun",
             "is its last element, and the exit code is 4.", "",
             "## Addresses", "",
-            "`@41` record 41 · `@41..57` a range · `@-1` the last record · `s7` segment 7 · `s7:5209663` byte 5209663 of segment 7.",
-            "",
+            "`@41` event 41, which is record 41 of the log · `@41..57` a range · `@-1` the last · `2026-05-19T21:30Z` the last until then",
+            "· `todoitem/a` a row · `todoitem/a.text` a field of it · `todoitem/a@41` the row as it was · `~3` the third operation of a push",
+            "· `s7` segment 7 · `s7:5209663` byte 5209663 of segment 7.", "",
             "## Options of every command", "",
         ]
         lines += options(CommandTable.common)
