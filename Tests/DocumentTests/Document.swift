@@ -26,15 +26,20 @@ struct Document: Sendable {
 
     /// All of them: those at the top, those in `docs`, and the pages of the libraries.
     static func all() throws -> [Document] {
-        let files = FileManager.default
-        var paths = try files.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".md") }
-        for folder in ["docs", "Sources", "Benchmarks"] {
-            let walker = files.enumerator(atPath: root.appending(path: folder).path)
+        let top = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".md") }
+        return try (top + files(in: ["docs", "Sources", "Benchmarks"], ending: ".md")).sorted().map(Document.init)
+    }
+
+    /// The paths of the files below some folders that end with a name's end.
+    static func files(in folders: [String], ending: String) -> [String] {
+        folders.flatMap { folder in
+            let walker = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+            var paths: [String] = []
             while let name = walker?.nextObject() as? String {
-                if name.hasSuffix(".md"), !name.contains(".build/") { paths.append("\(folder)/\(name)") }
+                if name.hasSuffix(ending), !name.contains(".build/") { paths.append("\(folder)/\(name)") }
             }
+            return paths
         }
-        return try paths.sorted().map(Document.init)
     }
 
     var blocks: [Block] { parts.blocks }

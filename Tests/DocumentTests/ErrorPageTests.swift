@@ -1,4 +1,4 @@
-// The page about errors has every code, and no other.
+// The pages about errors have every code, and no other.
 
 import Foundation
 import Testing
@@ -12,5 +12,18 @@ import Testing
         #expect(codes.count > 30)
         #expect(Set(rows) == Set(codes))
         #expect(rows.count == Set(rows).count)
+    }
+
+    @Test func `every code that a request may meet is on the page about the protocol`() throws {
+        let sources = try Document.files(in: ["Sources/SynclineServer", "Sources/SynclineWire"], ending: ".swift")
+            .map { try Document($0).text }.joined()
+        let page = try Document("docs/PROTOCOL.md").text
+        let errors = page.split(separator: "\n## ").first { $0.hasPrefix("Errors") } ?? ""
+        let listed = Set(errors.matches(of: /`([a-z]+(-[a-z]+)*)`/).map { String($0.1) })
+        #expect(listed.count > 40)
+        for code in listed { #expect(sources.contains("\"\(code)\""), "no answer has \(code)") }
+        for match in sources.matches(of: /Refusal\(\s*4\d\d, "([a-z-]+)"/) {
+            #expect(listed.contains(String(match.1)), "the page has no \(match.1)")
+        }
     }
 }

@@ -4,20 +4,8 @@ import Foundation
 import Testing
 
 @Suite struct NameTests {
-    /// The paths of all Swift files of the tree.
-    private func files() -> [String] {
-        ["Sources", "tools", "Tests"].flatMap { folder in
-            let walker = FileManager.default.enumerator(atPath: Document.root.appending(path: folder).path)
-            var paths: [String] = []
-            while let name = walker?.nextObject() as? String {
-                if name.hasSuffix(".swift") { paths.append("\(folder)/\(name)") }
-            }
-            return paths
-        }
-    }
-
     @Test func `files and suites that documents name are there`() throws {
-        let files = files()
+        let files = Document.files(in: ["Sources", "tools", "Tests"], ending: ".swift")
         let suites = try Set(
             files.filter { $0.hasPrefix("Tests/") }.flatMap { path in
                 try Document(path).text.matches(of: /\bstruct (\w+Tests)\b/).map { String($0.1) }

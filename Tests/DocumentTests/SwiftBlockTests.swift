@@ -7,15 +7,8 @@ import Testing
 @Suite struct SwiftBlockTests {
     /// The lines of all code that documents may quote.
     private func sources() throws -> [[String]] {
-        try ["Tests/Snippets", "tools/todo", "Tests/Consumer"].flatMap { folder in
-            let walker = FileManager.default.enumerator(atPath: Document.root.appending(path: folder).path)
-            var files: [[String]] = []
-            while let name = walker?.nextObject() as? String {
-                guard name.hasSuffix(".swift"), !name.contains(".build/") else { continue }
-                files.append(try Document("\(folder)/\(name)").text.components(separatedBy: "\n"))
-            }
-            return files
-        }
+        try Document.files(in: ["Tests/Snippets", "tools/todo", "Tests/Consumer"], ending: ".swift")
+            .map { try Document($0).text.components(separatedBy: "\n") }
     }
 
     /// Whether lines stand one behind the other in a file, all moved to the right alike.
