@@ -10,3 +10,8 @@ static inline void syncline_sqlite_refuse_text_in_double_quotes(sqlite3 *databas
     sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)0);
 }
+
+// SQLite counts its memory under one lock, for which threads that read side by side wait. Only before the first use.
+static inline void syncline_sqlite_count_no_memory(void) {
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}

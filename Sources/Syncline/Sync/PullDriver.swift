@@ -13,7 +13,7 @@ struct PullDriver {
     func run(_ query: PullQuery) async throws(SyncError) -> PullReport {
         let cursor = try cursor(query)
         var report = PullReport()
-        if query.queryID != nil, cursor?.change != nil || channel.capabilities.contains(.changes) {
+        if query.mayGoByChanges, cursor?.change != nil || channel.capabilities.contains(.changes) {
             if try await readChanges(query, from: cursor, &report) { return report }
             // Another server, which has none: nothing that is known of this one holds.
             if try await readByTime(query, from: nil, reconciles: reconciles || cursor != nil, &report) {

@@ -35,7 +35,7 @@ public struct PullSettings: Sendable {
     public var top: Int?
     /// How many rows are left out at the beginning.
     public var skip = 0
-    /// Rows a page asks for; nil for the protocol's usual size.
+    /// Rows a page asks for; nil for the protocol's usual size, and for 1000 where the server tells changes.
     public var pageSize: Int?
     /// How far behind its cursor an incremental pull begins, in milliseconds, for servers that commit late.
     public var overlap: Int64 = 0
@@ -136,6 +136,7 @@ extension SyncDatabase {
         query.top = settings.top
         query.skip = settings.skip
         query.pageSize = settings.pageSize ?? (server == .zumo2 ? 50 : 100)
+        query.changesPageSize = settings.pageSize ?? query.changesPageSize
         query.overlap = settings.overlap
         try query.check(for: server)
         let driver = PullDriver(

@@ -35,7 +35,8 @@ package struct ChangesMachine: PullReading {
     package mutating func ask() -> ListAction {
         requests += 1
         return .ask(
-            .changes(ChangesRequest(table: query.table, since: since, filter: query.filter, top: query.pageSize)))
+            .changes(ChangesRequest(table: query.table, since: since, filter: query.filter, top: query.changesPageSize))
+        )
     }
 
     package mutating func stored() -> ListAction { isFinished ? .finish : ask() }
@@ -71,6 +72,10 @@ package struct ChangesMachine: PullReading {
         received += changes.rows.count
         since = changes.cursor
         isFinished = !changes.hasMore
+        guard query.queryID != nil else {
+            // Nothing is to be remembered, and what leaves the view while it is read may be here for another reason.
+            return .store(changes.rows.filter { !$0.hasLeft }, nil)
+        }
         var state = CursorState(position: changes.cursor, query: canonicalText, updated: 0)
         state.isAuditDue = isAuditDue
         cursor = state

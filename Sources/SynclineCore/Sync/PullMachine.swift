@@ -94,7 +94,7 @@ package struct PullMachine: PullReading {
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         // Nothing is taken of it: by changes, the same rows come with a cursor that no clock can mislead.
-        if requests == 1, reply.status == 200, query.queryID != nil, reply.capabilities.contains(.changes) {
+        if requests == 1, reply.status == 200, query.mayGoByChanges, reply.capabilities.contains(.changes) {
             return .turn
         }
         switch gate.pass(reply) {

@@ -8,6 +8,8 @@ package struct PullQuery: Hashable, Sendable {
     package var top: Int?
     package var skip = 0
     package var pageSize = 50
+    /// Rows a page of changes asks for. Pages cost the same, whoever reads by changes need not be careful with old servers.
+    package var changesPageSize = 1000
     /// How far behind its cursor a pull begins, in milliseconds.
     package var overlap: Int64 = 0
 
@@ -17,6 +19,9 @@ package struct PullQuery: Hashable, Sendable {
 
     /// Whether pages go by offset, because their order is the app's.
     package var goesByOffset: Bool { !order.isEmpty || skip > 0 }
+
+    /// Whether a server's changes tell all that is asked for.
+    package var mayGoByChanges: Bool { !goesByOffset && top == nil }
 
     /// The filter in the form in which equal queries are equal.
     package var canonicalText: String {

@@ -52,7 +52,7 @@ private struct Reader {
     private static func query(_ filter: String? = nil, top: Int = 3) throws -> PullQuery {
         var query = PullQuery(table: "t")
         query.queryID = "q"
-        query.pageSize = top
+        query.changesPageSize = top
         query.filter = try filter.map { try Expression(parsing: $0) }
         return query
     }
@@ -165,7 +165,7 @@ private struct Reader {
         var other = try PullMachine(whole, from: nil, retries: 0)
         _ = other.start()
         guard case .store = other.handle(list) else {
-            Issue.record("without a query id there is no cursor to keep")
+            Issue.record("what is limited in number is read by time")
             return
         }
     }

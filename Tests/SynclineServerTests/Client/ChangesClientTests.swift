@@ -1,6 +1,7 @@
 // The client and this server read by changes: what it asks, and that it ends with what the server has, whatever happens to the
 // server's history meanwhile.
 
+import Synchronization
 import Syncline
 import SynclineCore
 import SynclineWire
@@ -36,6 +37,47 @@ import Testing
         #expect(known.requests == 1 && known.received == 0)
         #expect(desk.line.takeRequests() == [list + "/changes"])
         try await again.close()
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `without a query id everything is read by changes too, and nothing is remembered or taken away`(
+        _ backend: TestBackend
+    ) async throws {
+        let desk = try ClientDesk(backend)
+        for number in 0..<7 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)","complete":false}"#) }
+        let store = try await desk.store("a")
+        func pull(_ pageSize: Int?, filter: String? = nil) async throws -> PullReport {
+            try await store.pullAll {
+                $0.queryID = nil
+                $0.pageSize = pageSize
+                $0.filter = try filter.map { try Expression(parsing: $0) }
+            }
+        }
+        #expect(try await pull(nil).received == 7)
+        let list = "GET /tables/todoitem"
+        #expect(desk.line.takeRequests() == [list, list + "/changes"])
+        #expect(try await store.cursors().isEmpty)
+        // A row that leaves the filter while it is read was here before, and stays as it was.
+        let service = desk.desk.service
+        let turn = Atomic(0)
+        desk.line.between {
+            guard turn.add(1, ordering: .relaxed).oldValue == 0 else { return }
+            var change = HTTPRequest("PATCH", "/tables/todoitem/r6")
+            change.body = Array(#"{"complete":true}"#.utf8)
+            _ = service.answer(change, url: "http://server")
+        }
+        let filtered = try await pull(2, filter: "complete eq false")
+        #expect(filtered.reason == nil && filtered.deleted == 0)
+        #expect(turn.load(ordering: .relaxed) > 2)
+        #expect(try await store.column("complete")["r6"] == .bool(false))
+        // What can't be read by changes is read as ever.
+        _ = desk.line.takeRequests()
+        _ = try await store.pullAll {
+            $0.queryID = nil
+            $0.top = 2
+        }
+        #expect(desk.line.takeRequests() == [list])
+        try await store.close()
     }
 
     @Test func `a server that does not say what it can do is asked as ever`() async throws {

@@ -1,6 +1,7 @@
 // An SQLite file: one connection that writes, and as many that read as there are threads. In the write-ahead mode readers
 // never wait for the writer; every commit is synced before it is told.
 
+import CSQLite
 import SynclineCore
 
 final class SQLiteDatabase: SQLDatabase {
@@ -8,12 +9,19 @@ final class SQLiteDatabase: SQLDatabase {
     private let writer: ConnectionPool<SQLiteConnection>
     private let readers: ConnectionPool<SQLiteConnection>
 
+    /// Threads that read side by side would wait for the lock under which SQLite counts its memory.
+    private static let isTuned: Void = syncline_sqlite_count_no_memory()
+
     init(path: String, readers count: Int = 16) throws(StoreFailure) {
+        _ = SQLiteDatabase.isTuned
         // The file is made, and found to be a database, at once.
         _ = try SQLiteDatabase.writer(path)
         writer = ConnectionPool(limit: 1) { () throws(StoreFailure) in try SQLiteDatabase.writer(path) }
         readers = ConnectionPool(limit: count) { () throws(StoreFailure) in
-            try SQLiteConnection(path: path, isReader: true)
+            let reader = try SQLiteConnection(path: path, isReader: true)
+            // Pages in KiB, with a minus.
+            try reader.execute("PRAGMA cache_size = -8192")
+            return reader
         }
     }
 

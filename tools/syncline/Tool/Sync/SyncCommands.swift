@@ -76,7 +76,7 @@ enum SyncCommands {
             Option("orderby", value: "KEYS", "in which order, without --query-id"),
             Option("top", value: "N", "at most so many, without --query-id"),
             Option("skip", value: "N", "without the first so many, without --query-id"),
-            Option("page-size", value: "N", "rows a page; 50 (zumo2) or 100 (datasync3)"),
+            Option("page-size", value: "N", "rows a page; 50 (zumo2), 100 (datasync3), 1000 (by changes)"),
             Option("overlap", value: "SECONDS", "how far behind its cursor it begins, for servers that commit late; 0"),
             Option("reconcile", "removes local rows that are no longer there"),
             Option("no-push", "leaves pending operations of the table alone"), .retries,
