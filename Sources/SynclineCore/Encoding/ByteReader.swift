@@ -85,7 +85,17 @@ package struct ByteReader {
     }
 
     package mutating func text() throws(MalformedBytes) -> String {
-        let utf8 = try counted()
+        try text(of: try counted())
+    }
+
+    func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
+        // The standard library's check is generic and costs more than a short text; most texts need none.
+        if utf8.isASCII {
+            return String(unsafeUninitializedCapacity: utf8.count) { text in
+                UnsafeMutableRawBufferPointer(text).copyMemory(from: utf8)
+                return utf8.count
+            }
+        }
         guard let text = String(validating: utf8, as: UTF8.self) else { throw MalformedBytes() }
         return text
     }
@@ -93,5 +103,22 @@ package struct ByteReader {
     @inline(__always)
     package mutating func skip(_ length: Int) throws(MalformedBytes) {
         _ = try take(length)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether every byte is a character of ASCII.
+    fileprivate var isASCII: Bool {
+        var offset = 0
+        var bits: UInt64 = 0
+        while offset &+ 8 <= count {
+            bits |= loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset &+= 8
+        }
+        while offset < count {
+            bits |= UInt64(self[offset])
+            offset &+= 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
     }
 }

@@ -236,11 +236,6 @@ extension ByteReader {
         }
     }
 
-    private func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
-        guard let text = String(validating: utf8, as: UTF8.self) else { throw MalformedBytes() }
-        return text
-    }
-
     private mutating func date() throws(MalformedBytes) -> Timestamp {
         let seconds = try zigzag()
         let nanoseconds = try varint()

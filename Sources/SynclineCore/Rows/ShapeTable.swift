@@ -7,9 +7,12 @@ package final class ShapeTable: Sendable {
     private struct Content {
         var shapes: [Shape] = []
         var numbers: [Shape: Int] = [:]
-        /// The shape read last, which the next row most often has too.
-        var latest: Shape?
+        /// The shapes that were new lately: what an app writes and what a server answers take turns.
+        var recent: [Shape] = []
     }
+
+    /// More than the tables in use at a time, and few enough to be looked through for each row.
+    private static let recentLimit = 8
 
     private let content = Mutex(Content())
 
@@ -27,12 +30,15 @@ package final class ShapeTable: Sendable {
 
     /// The shape of some names, the same object as before where it was read before.
     func shape(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) -> Shape {
-        let latest = content.withLock { $0.latest }
-        if let latest, latest.encodedNames.withBytes({ $0.hasSameBytes(as: encodedNames) }) { return latest }
+        let known = content.withLock { content in
+            content.recent.first { shape in shape.encodedNames.withBytes { $0.hasSameBytes(as: encodedNames) } }
+        }
+        if let known { return known }
         var shape = try Shape(encodedNames: encodedNames)
         content.withLock { content in
             if let number = content.numbers[shape] { shape = content.shapes[number] }
-            content.latest = shape
+            if content.recent.count == ShapeTable.recentLimit { content.recent.removeLast() }
+            content.recent.insert(shape, at: 0)
         }
         return shape
     }

@@ -116,6 +116,50 @@ import Testing
     }
 
     @Test(arguments: seeds)
+    func `an outline of the outbox counts what the fold counts, as long as it can tell`(seed: UInt64) throws {
+        let history = try history(seed, steps: 300)
+        let projector = try Projector()
+        var outline = try OutboxOutline(from: projector)
+        var told = 0
+        for (index, record) in history.records.enumerated() {
+            let number = UInt64(index) + 1
+            try record.withUnsafeBytes { bytes in
+                let isClear = try outline?.fold(bytes, number: number) ?? false
+                try projector.apply(bytes, number: number)
+                projector.store.endCommit()
+                if isClear { told += 1 } else { outline = try OutboxOutline(from: projector) }
+            }
+            if let outline { #expect(outline.count == Int(projector.totals.pending), "@\(number)") }
+        }
+        #expect(told > 0)
+    }
+
+    @Test func `an outline tells of all that is pushed, answered and decided one after the other`() throws {
+        var history = try RandomHistory(seed: 1)
+        var outline = try #require(try OutboxOutline(from: Projector()))
+        for _ in 0..<600 {
+            let before = history.records.count
+            switch history.chance.below(4) {
+            case 0: try history.send()
+            case 1: try history.answer()
+            case 2: try history.resolve()
+            default:
+                let change = LocalChange(kind: .update, table: "a", id: "\(before % 7)", columns: history.columns())
+                try history.record(.local(LocalTransaction([change], isGrouped: false)))
+            }
+            for (index, record) in history.records.enumerated().dropFirst(before) {
+                let isClear = try record.withUnsafeBytes { try outline.fold($0, number: UInt64(index) + 1) }
+                guard isClear else {
+                    // A row of the app's choosing, with changes behind it.
+                    outline = try #require(try OutboxOutline(from: history.projector))
+                    continue
+                }
+            }
+            #expect(outline.count == Int(history.projector.totals.pending), "@\(history.records.count)")
+        }
+    }
+
+    @Test(arguments: seeds)
     func `a log without some of its events folds without failing`(seed: UInt64) throws {
         let history = try history(seed)
         var chance = Chance(seed: seed)

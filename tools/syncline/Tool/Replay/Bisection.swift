@@ -1,5 +1,5 @@
 // Finds the first event behind which a condition is true. What concerns one row is looked for in that row's share of the
-// whole log; for the rest the checkpoints say where to begin.
+// whole log; for the rest the checkpoints say where to begin. What is in the outbox needs no rows, or few.
 
 import SegmentLog
 import Syncline
@@ -31,14 +31,35 @@ struct Bisection {
 
     func run() throws -> Finding {
         let start = try start()
+        if let finding = try outline(from: start) { return finding }
         var search = try ReplaySearch(condition, from: start)
-        var finding = Finding(heldBefore: search.holds)
+        return try find(behind: start.through, search.holds) { record, number in
+            try search.fold(record, number: number)
+        }
+    }
+
+    /// What is in the outbox is mostly clear without folding rows; nil where it is not.
+    private func outline(from start: Projector) throws -> Finding? {
+        guard condition.subject == .pending, var outline = try OutboxOutline(from: start) else { return nil }
+        var isClear = true
+        let finding = try find(behind: start.through, condition.holds(outline.count)) { record, number in
+            isClear = try outline.fold(record, number: number)
+            return isClear ? condition.holds(outline.count) : nil
+        }
+        return isClear ? finding : nil
+    }
+
+    /// Looks at the events behind one until the condition becomes true, or its truth is not known.
+    private func find(
+        behind through: UInt64, _ heldBefore: Bool, _ fold: (UnsafeRawBufferPointer, UInt64) throws -> Bool?
+    ) throws -> Finding {
+        var finding = Finding(heldBefore: heldBefore)
         // What holds already must cease to before an event can make it true.
-        var held = search.holds
-        try LogInspection(storage).forEachRecord(from: start.through + 1) { number, record in
+        var held = heldBefore
+        try LogInspection(storage).forEachRecord(from: through + 1) { number, record in
             if number > last { return false }
             finding.examined += 1
-            let holds = try search.fold(record, number: number)
+            guard let holds = try fold(record, number) else { return false }
             if holds && !held {
                 finding.event = number
                 return false

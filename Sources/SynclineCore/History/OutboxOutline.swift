@@ -1,0 +1,217 @@
+// Which changes are in the outbox behind each event, from the events alone: what enters it, and what an answer, a
+// resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the fold would look at what
+// a row holds (a page over a pending delete, columns that never leave the device), it does not guess but gives up.
+
+package struct OutboxOutline {
+    /// The changes of a row that are in the outbox.
+    private struct Chain {
+        var links: [(position: Position, kind: OperationKind)] = []
+        var frozen = Freeze.none
+    }
+
+    private enum Freeze {
+        case none
+        /// Up to its last change the operation was sent, or waits for a decision.
+        case through(Position)
+        /// So it is if a page was in conflict with it, which its rows decide.
+        case perhaps(through: Position)
+        /// More than one page may have been.
+        case unclear
+    }
+
+    private var chains: [[UInt8]: Chain] = [:]
+    private var ids: IDComparison
+    private let shapes: ShapeTable
+    /// How many changes are in the outbox.
+    package private(set) var count = 0
+
+    /// An undo names an event; in a larger outbox it is left to the fold to find its changes.
+    private static let undoLimit = 4096
+
+    /// Nil for a state of which it could not tell.
+    package init?(from start: Projector) throws(StateError) {
+        guard !start.declaration.hasLocalColumns else { return nil }
+        ids = start.ids
+        shapes = start.shapes
+        let reader = start.reader(of: start.store.snapshot)
+        var chains: [[UInt8]: Chain] = [:]
+        try reader.forEachChange { position, change throws(StateError) in
+            chains[change.rowKey, default: Chain()].links.append((position, change.kind))
+            return true
+        }
+        for key in chains.keys {
+            guard let frozen = try reader.entry(key: key)?.pending?.frozen else { continue }
+            chains[key]?.frozen = .through(frozen.through)
+        }
+        count = chains.values.reduce(0) { $0 + $1.links.count }
+        self.chains = chains
+    }
+
+    /// Takes the next record; false where it can't tell what that comes to, nor anything behind it.
+    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
+        var reader = try EventReader(record, shapes)
+        switch reader.kind {
+        case .opened, .cursorReset, .indexed: return true
+        case .local: return try foldLocal(&reader, number)
+        default: break
+        }
+        switch try reader.event().body {
+        case .opened, .cursorReset, .indexed, .local: return true
+        case .configured(let name, let value):
+            guard name == SettingName.ids else { return true }
+            ids = value == .string("ignore-case") ? .ignoreCase : .exact
+            return chains.isEmpty
+        case .declared(let declaration, let steps): return steps.isEmpty && !Optional(declaration).hasLocalColumns
+        case .undone(let event): return undo(event)
+        case .page(let page):
+            if page.isAudit || chains.isEmpty { return true }
+            return page.rows.allSatisfy { pull($0, in: page.table) }
+        case .purged(let purge):
+            self.purge(purge)
+            return true
+        case .sent(let operations): return operations.allSatisfy { send($0) }
+        case .answered(let answer): return take(answer)
+        case .resolved(let resolution): return resolve(resolution, number)
+        }
+    }
+
+    // MARK: Chains
+
+    private func key(_ table: String, _ id: String) -> [UInt8] { RowKey.bytes(table, id, ids) }
+
+    private mutating func add(_ link: (Position, OperationKind), to key: [UInt8]) {
+        chains[key, default: Chain()].links.append(link)
+        count += 1
+    }
+
+    /// A row's chain is another from now on.
+    private mutating func put(_ chain: Chain, _ key: [UInt8], lost: Int) {
+        count -= lost
+        chains[key] = chain.links.isEmpty ? nil : chain
+    }
+
+    // MARK: Events
+
+    private mutating func foldLocal(_ reader: inout EventReader, _ number: UInt64) throws(StateError) -> Bool {
+        do throws(MalformedBytes) {
+            _ = try reader.flag()
+            var index: UInt32 = 0
+            while !reader.isAtEnd {
+                let change = try reader.encodedChange()
+                var id = ByteReader(change.id)
+                guard case .string(let text) = try id.value() else { throw MalformedBytes() }
+                add((Position(event: number, index: index), change.kind), to: key(change.table, text))
+                index += 1
+            }
+        } catch {
+            throw .malformed("an event of local changes")
+        }
+        return true
+    }
+
+    private mutating func undo(_ event: UInt64) -> Bool {
+        guard chains.count <= OutboxOutline.undoLimit else { return false }
+        for (key, found) in chains {
+            var chain = found
+            while let last = chain.links.last, last.position.event == event {
+                chain.links.removeLast()
+                // What can be undone was not frozen.
+                if case .perhaps(let through) = chain.frozen, last.position <= through { chain.frozen = .none }
+            }
+            let lost = found.links.count - chain.links.count
+            if lost == 0 { continue }
+            // A delete that is the last again may take back an insert, and so come to nothing.
+            if chain.links.last?.kind == .delete { return false }
+            put(chain, key, lost: lost)
+        }
+        return true
+    }
+
+    /// A row of a page over pending changes.
+    private mutating func pull(_ pulled: PulledRow, in table: String) -> Bool {
+        let key = key(table, pulled.id)
+        guard var chain = chains[key], let last = chain.links.last else { return true }
+        if case .through(let position) = chain.frozen {
+            let kind = chain.links.last { $0.position <= position }?.kind
+            // Both may have deleted it.
+            return pulled.row != nil || kind != .delete
+        }
+        // The delete may come to nothing, or be what the server did as well.
+        if last.kind == .delete { return false }
+        switch chain.frozen {
+        case .none: chain.frozen = .perhaps(through: last.position)
+        case .perhaps(let through) where through != last.position: chain.frozen = .unclear
+        default: break
+        }
+        put(chain, key, lost: 0)
+        return true
+    }
+
+    private mutating func purge(_ purge: Purge) {
+        var prefix = ByteWriter()
+        prefix.append(tablePrefix: purge.table)
+        let keys = purge.ids?.map { key(purge.table, $0) } ?? chains.keys.filter { $0.starts(with: prefix.bytes) }
+        for key in keys { count -= chains.removeValue(forKey: key)?.links.count ?? 0 }
+    }
+
+    private mutating func send(_ sent: SentOperation) -> Bool {
+        let key = key(sent.table, sent.id)
+        guard var chain = chains[key] else { return false }
+        let taken = chain.links.prefix { $0.position <= sent.through }.count
+        guard taken > 0 else { return false }
+        if sent.operationID == nil {
+            chain.links.removeFirst(taken)
+            chain.frozen = .none
+            put(chain, key, lost: taken)
+        } else {
+            chain.frozen = .through(chain.links[taken - 1].position)
+            put(chain, key, lost: 0)
+        }
+        return true
+    }
+
+    private mutating func take(_ answer: Answer) -> Bool {
+        let key = key(answer.table, answer.id)
+        guard var chain = chains[key], case .through(let through) = chain.frozen else { return false }
+        switch answer.outcome {
+        case .conflict, .parked: return true
+        case .notReceived:
+            chain.frozen = .none
+            put(chain, key, lost: 0)
+        case .done:
+            let taken = chain.links.prefix { $0.position <= through }.count
+            chain.links.removeFirst(taken)
+            chain.frozen = .none
+            put(chain, key, lost: taken)
+        }
+        return true
+    }
+
+    private mutating func resolve(_ resolution: Resolution, _ number: UInt64) -> Bool {
+        let key = key(resolution.table, resolution.id)
+        guard var chain = chains[key] else { return false }
+        let through: Position
+        switch chain.frozen {
+        case .through(let position), .perhaps(let position): through = position
+        case .none, .unclear: return false
+        }
+        let taken = chain.links.prefix { $0.position <= through }.count
+        let place = chain.links[0].position
+        chain.links.removeFirst(taken)
+        chain.frozen = .none
+        var left = 0
+        if let change = resolution.change {
+            // A row of the app's choosing takes in what followed, and may come to nothing with it.
+            if resolution.choice == .row && !chain.links.isEmpty { return false }
+            let position = resolution.choice == .row ? Position(event: number) : place
+            chain.links.insert((position, change.kind), at: 0)
+            left = 1
+        }
+        put(chain, key, lost: taken - left)
+        return true
+    }
+}
+
+extension Declaration? {
+    fileprivate var hasLocalColumns: Bool { self?.localColumns(missingIn: .none).isEmpty == false }
+}
