@@ -124,4 +124,46 @@ import Testing
         #expect(await other.call("import", input: rows).exit == .done)
         #expect(await other.call("export").output == rows)
     }
+
+    @Test func `the events of a store make the same store elsewhere`() async throws {
+        let log = try TestLog.story()
+        let events = await Call.tool("export", "--format", "events", on: log).output
+        let folder = try TemporaryFolder()
+        let copy = folder.path + "/copy"
+        let made = await Call.tool("import", "-s", copy, "--json", input: events)
+        #expect(made.exit == .done && made.output.contains(#""events":"@1.."#), "\(made.output)")
+        for words in [
+            ["log", "--jsonl"], ["export", "--format", "events"], ["export"], ["pending", "--json"],
+            ["conflicts", "--json"], ["cursors", "--json"], ["blame", "todoitem/a", "--json"],
+            ["inspect", "operations"], ["diff", "@1", "--json"],
+        ] {
+            let before = await Call.tool(words: words, on: log)
+            let after = await Call.tool(words: words + ["-s", copy])
+            #expect(after.output == before.output && after.exit == before.exit, "\(words)")
+        }
+        #expect(await Call.tool("verify", "--deep", "-s", copy).exit == .done)
+        #expect(await Call.tool("diff", log.path, copy).exit == .done)
+        #expect(await Call.tool("insert", "todoitem", #"{"id":"new"}"#, "-s", copy).exit == .done)
+        let again = await Call.tool("import", "-s", copy, "--json", input: events)
+        #expect(again.exit == .failed && again.output.contains(#""code":"store-exists""#))
+    }
+
+    @Test func `events of which one is wrong make no store`() async throws {
+        let log = try TestLog.story()
+        let lines = await Call.tool("export", "--format", "events", on: log).output.split(separator: "\n")
+        let redacted = await Call.tool("export", "--format", "events", "--redact", on: log).output
+        let folder = try TemporaryFolder()
+        let broken = lines.dropLast() + [lines[lines.count - 1].replacing(#""record":""#, with: #""record":"AAAA"#)]
+        for (input, what) in [
+            (lines.dropFirst(), "@1 is missing"), (lines.prefix(5) + lines.dropFirst(6), "@6 is missing"),
+            (redacted.split(separator: "\n")[...], "no record"), (broken[...], "line \(lines.count): "),
+            // The answer to what was never sent.
+            (lines.prefix(8) + [lines[9].replacing("@10", with: "@9")[...]], "line 9: "),
+        ] {
+            let call = await Call.tool(
+                "import", "-s", folder.path + "/copy", "--json", input: input.joined(separator: "\n"))
+            #expect(call.exit == .failed && call.output.contains("invalid-item") && call.output.contains(what))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "\(what)")
+        }
+    }
 }

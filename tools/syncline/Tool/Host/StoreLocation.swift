@@ -36,6 +36,14 @@ package struct StoreLocation: Hashable, Sendable {
             "no-store", "there is no \(folderName) folder here or above, and none was named",
             hint: "Name one with --store DIR or SYNCLINE_STORE.")
     }
+
+    /// Where a new store is made: never in a folder upwards.
+    static func new(_ arguments: Arguments, _ environment: Environment) throws(ToolError) -> StoreLocation {
+        if arguments.value("store") != nil || environment["SYNCLINE_STORE"] != nil {
+            return try find(arguments, environment)
+        }
+        return StoreLocation(path: environment.directory + "/" + folderName, isNamed: false)
+    }
 }
 
 extension Context {

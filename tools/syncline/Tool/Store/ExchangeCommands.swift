@@ -13,7 +13,10 @@ enum ExchangeCommands {
             `sql` makes the data tables, and three more: what is to be pushed (MS_TableOperations), what waits for a \
             decision (MS_TableOperationErrors) and the cursors (MS_TableConfig), as the retired client's store had them.
             """,
-            "`events` are the log's events, as `log --json` tells them, for other programs; `import` takes rows only.",
+            """
+            `events` are the log's events, as `log --json` tells them, for other programs, and each as the log has it \
+            (`record`), from which `import` makes the same store elsewhere.
+            """,
         ],
         options: [
             Option("format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events"], "jsonl"),
@@ -69,7 +72,8 @@ enum ExchangeCommands {
             if number > last { return false }
             let summary = EventSummary(number: number, event: event, redacts: arguments.flag("redact"))
             if let table, !summary.tables.contains(table) { return true }
-            let json = summary.json
+            let record = summary.redacts ? nil : JSONValue.string(Base64.encode(event.bytes))
+            let json = summary.json.adding(["record": record])
             try context.output.element(json)
             try context.output.line(json.text)
             return true
@@ -79,17 +83,35 @@ enum ExchangeCommands {
     }
 
     static let `import` = Command(
-        "import", "inserts rows that `export` wrote",
+        "import", "takes in what `export` wrote: rows, or the events of a whole store",
         details: [
-            "Reads a line a row, {\"table\":…,\"row\":{…}}, or rows alone with --table. All are stored, or none."
+            """
+            Rows are inserted: a line a row, {"table":…,"row":{…}}, or rows alone with --table. All are stored, or none.
+            """,
+            """
+            Events, as `export --format events` writes them, make a store where there is none: in the directory that \
+            --store names, or in .syncline in the current one. It has the history, the outbox and the conflicts of the \
+            other. Each line is read by its `address` and its `record`, and folded; where one is wrong no store is made.
+            """,
         ],
         options: [Option("table", value: "TABLE", "the table, where the lines are rows alone")],
-        examples: [Example("syncline import < rows.jsonl", "as pending inserts")], result: #"{"rows":n}"#
+        examples: [
+            Example("syncline import < rows.jsonl", "as pending inserts"),
+            Example("syncline import --store copy < events.jsonl", "a store with the same history"),
+        ],
+        result: #"{"rows":n}, or {"store":"…","events":"@1..41"}"#
     ) { arguments, context in
         var rows: [(table: String, item: Value)] = []
+        var number = 0
         while let line = try context.host.input.next() {
+            number += 1
             if line.isEmpty { continue }
-            rows.append(try parse(line, rows.count + 1, arguments.value("table")))
+            let value = try Value.item(line, line: number)
+            let table = arguments.value("table")
+            if rows.isEmpty, table == nil, EventImport.holdsEvent(value) {
+                return try importEvents(value, number, arguments, context)
+            }
+            rows.append(try row(value, number, table))
         }
         let all = rows
         try await context.withDatabase(arguments) { database in
@@ -102,10 +124,31 @@ enum ExchangeCommands {
         return .done
     }
 
-    private static func parse(
-        _ line: [UInt8], _ number: Int, _ table: String?
+    private static func importEvents(
+        _ first: Value, _ number: Int, _ arguments: Arguments, _ context: Context
+    ) throws -> ExitCode {
+        let path = try StoreLocation.new(arguments, context.environment).path
+        var number = number
+        var events = try EventImport(path: path)
+        do {
+            try events.add(first, number)
+            while let line = try context.host.input.next() {
+                number += 1
+                if !line.isEmpty { try events.add(try Value.item(line, line: number), number) }
+            }
+            try events.finish()
+        } catch {
+            events.giveUp()
+            throw error
+        }
+        try context.output.value(["store": .string(path), "events": .string("@1..\(events.count)")])
+        try context.output.line("created \(escaped(path)) of \(counted(events.count, "event"))")
+        return .done
+    }
+
+    private static func row(
+        _ value: Value, _ number: Int, _ table: String?
     ) throws(ToolError) -> (table: String, item: Value) {
-        let value = try Value.item(line, line: number)
         if let table { return (table, value) }
         guard case .object(let members) = value,
             case .string(let name)? = members.last(where: { $0.name == "table" })?.value,

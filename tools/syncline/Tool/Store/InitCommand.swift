@@ -22,9 +22,7 @@ enum InitCommand {
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
         var arguments = arguments
-        if arguments.value("store") == nil, context.environment["SYNCLINE_STORE"] == nil {
-            arguments.setStore(context.environment.directory + "/" + StoreLocation.folderName)
-        }
+        arguments.setStore(try StoreLocation.new(arguments, context.environment).path)
         let backend = try arguments.value("backend").map { try Setting.checked(backend: $0) }
         var configuration = SyncConfiguration()
         configuration.wireProtocol = arguments.value("protocol") ?? "zumo2"
