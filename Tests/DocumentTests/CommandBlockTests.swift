@@ -104,6 +104,7 @@ private struct Story {
         for id in a b c d e f g h; do syncline insert todoitem "{\\"id\\":\\"$id\\",\\"n\\":1,\\"done\\":false}"; done
         echo '{"insert":{"table":"todoitem","item":{"id":"x"}}}' > changes.jsonl
         echo '{"table":"list","row":{"id":"y"}}' > rows.jsonl
+        syncline export --format events > events.jsonl
         printf 'milk\\nbread\\n' > lines.txt
         mkdir conformance data
         echo '[{"name":"none","steps":[]}]' > conformance/none.json

@@ -132,4 +132,28 @@ import Testing
         #expect(try child.wait() == 0)
         try writer.close()
     }
+
+    @Test func `what is pending is searched behind events that an outline can't tell of`() async throws {
+        let log = try TestLog(empty: ())
+        func change(_ kind: OperationKind, _ id: String) -> Event.Body {
+            .local(LocalTransaction([LocalChange(kind: kind, table: "t", id: id)], isGrouped: false))
+        }
+        func page(_ row: Row?) -> Event.Body {
+            .page(PulledPage(table: "t", queryID: nil, rows: [PulledRow(id: "a", row: row)], cursor: nil))
+        }
+        let writer = try log.open()
+        var batch = RecordBatch()
+        // The server deleted the row as well, so that @4 leaves nothing pending.
+        for body in [
+            page(Row([.init("version", .string("1"))])), change(.insert, "b"), change(.delete, "a"), page(nil),
+            change(.insert, "c"), change(.insert, "d"),
+        ] { batch.append(Event(time: 0, body).bytes) }
+        try writer.append(batch)
+        try writer.close()
+        for (condition, event) in [("pending ge 2", "@3"), ("pending ge 3", "@6"), ("pending lt 2", "@4")] {
+            let call = await Call.tool("replay", "--bisect", condition, "--from", "@2", "--json", on: log)
+            #expect(call.output.contains(#""event":{"address":"\#(event)""#), "\(condition): \(call.output)")
+        }
+        #expect(await Call.tool("replay", "--bisect", "pending ge 4", on: log).exit == .no)
+    }
 }

@@ -75,6 +75,24 @@ private struct Play {
             return true
         }
         #expect(projector.totals.pending == journal)
+        try checkAccount()
+    }
+
+    /// Each change has one fate, found by what left the outbox, and the fold counted the same.
+    private func checkAccount() throws {
+        var accounting = try Accounting(from: Projector())
+        var fates: [Position: Fate] = [:]
+        for (index, record) in records.enumerated() {
+            try record.withUnsafeBytes {
+                try accounting.fold($0, number: UInt64(index) + 1) { change in
+                    #expect(fates.updateValue(change.fate, forKey: change.position) == nil)
+                }
+            }
+        }
+        let result = try accounting.finish()
+        #expect(result.isBalanced, "\(result.differences)")
+        #expect(result.sums[.resolved] == projector.totals.resolved)
+        #expect(fates.values.allSatisfy { [.done, .resolved, .superseded].contains($0) })
     }
 }
 
