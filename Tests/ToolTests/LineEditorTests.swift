@@ -1,5 +1,6 @@
 // A line while it is typed: keys in, line and cursor out.
 
+import Foundation
 import Testing
 
 @testable import SynclineTool
@@ -58,5 +59,26 @@ import Testing
     @Test func `a line is given up, and the input ends`() {
         var editor = LineEditor()
         #expect(type("x\u{3}\u{4}", into: &editor) == [.editing, .cancelled, .ended])
+    }
+
+    @Test func `lines are kept for the next session, but for secrets`() throws {
+        let folder = try TemporaryFolder()
+        let environment = Environment(variables: ["XDG_STATE_HOME": folder.path + "/new/state"])
+        let history = LineHistory("history", environment)
+        #expect(history.read().isEmpty)
+        for line in [
+            "log", "config token abc", " get todoitem a", "config 'headers' '{}'", "", "config backend http://h", "log",
+        ] { history.add(line) }
+        #expect(LineHistory("history", environment).read() == ["log", "config backend http://h", "log"])
+        #expect(LineHistory("other", environment).read().isEmpty)
+        let file = folder.path + "/new/state/syncline/history"
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+
+        for number in 0..<2 * LineHistory.limit { history.add("show @\(number)") }
+        let kept = history.read()
+        #expect(kept.count == LineHistory.limit && kept.last == "show @\(2 * LineHistory.limit - 1)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init) == kept)
+        #expect(LineHistory("history", Environment()).read().isEmpty)
     }
 }

@@ -95,6 +95,7 @@ enum Documents {
         ("NO_COLOR", "if set: no colour"),
         ("CLICOLOR_FORCE", "if set and not 0: colour in pipes, too"),
         ("TERM", "dumb: no colour"),
+        ("XDG_STATE_HOME", "where the lines typed at a prompt are kept, in syncline; ~/.local/state if it is not set"),
     ]
 
     static let files = [

@@ -17,7 +17,7 @@ final class Stepper {
     init(_ storage: any LogStorage, _ context: Context) throws {
         session = try ReplaySession(storage)
         self.context = context
-        lines = LineReader(context) { StepperCommand.completions(of: $0) }
+        lines = LineReader(context, history: "replay-history") { StepperCommand.completions(of: $0) }
     }
 
     func run(from start: UInt64?) async throws -> ExitCode {

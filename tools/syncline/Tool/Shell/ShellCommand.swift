@@ -20,7 +20,9 @@ enum ShellCommand {
             """,
             """
             Without it a line is a command as it is typed after `syncline`. At a terminal lines can be edited, earlier \
-            ones come back with the arrow keys, words are completed with Tab, and `exit` ends it.
+            ones come back with the arrow keys, words are completed with Tab, and `exit` ends it. Lines are kept for \
+            the next session in syncline/history in $XDG_STATE_HOME (or ~/.local/state), which nobody else may read, \
+            but for those that set the token or the headers and those that begin with a space.
             """,
         ],
         examples: [Example("syncline shell --json", "for a program in another language")],
@@ -38,7 +40,7 @@ enum ShellCommand {
                 try await MachineShell(host, context.output).run()
             } else {
                 let table = context.table
-                let lines = LineReader(context) { ShellWords.completions(of: $0, table) }
+                let lines = LineReader(context, history: "history") { ShellWords.completions(of: $0, table) }
                 while let line = try lines.next("syncline> ") {
                     let words = ShellWords.split(line)
                     if words == ["exit"] || words == ["quit"] { break }

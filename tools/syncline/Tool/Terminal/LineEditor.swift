@@ -23,7 +23,7 @@ struct LineEditor {
     private var killed: [Character] = []
     /// Knows what a line may go on with.
     private let complete: (String) -> [String]
-    private static let historyLimit = 1000
+    static let historyLimit = 1000
 
     init(history: [String] = [], complete: @escaping (String) -> [String] = { _ in [] }) {
         self.history = history

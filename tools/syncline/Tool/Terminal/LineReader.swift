@@ -11,17 +11,20 @@ import SynclineInspect
 final class LineReader {
     private let context: Context
     private var editor: LineEditor
+    private let history: LineHistory?
     private var decoder = KeyDecoder()
     /// How many columns the line on the screen took.
     private var drawn = 0
 
-    init(_ context: Context, complete: @escaping (String) -> [String] = { _ in [] }) {
+    /// - Parameter history: The name under which a person's lines are kept for the next session.
+    init(_ context: Context, history name: String, complete: @escaping (String) -> [String] = { _ in [] }) {
         self.context = context
-        editor = LineEditor(complete: complete)
+        history = context.environment.isInteractive ? LineHistory(name, context.environment) : nil
+        editor = LineEditor(history: history?.read() ?? [], complete: complete)
     }
 
     /// Whether a person types.
-    var isInteractive: Bool { context.environment.inputIsTerminal && context.environment.errorsAreTerminal }
+    var isInteractive: Bool { context.environment.isInteractive }
 
     /// The next line; nil at the end.
     func next(_ prompt: String) throws -> String? {
@@ -38,6 +41,7 @@ final class LineReader {
             case .editing: draw(prompt)
             case .entered(let line):
                 context.narration.prompt("\r\n")
+                history?.add(line)
                 return line
             case .cancelled:
                 context.narration.prompt("^C\r\n")
@@ -63,6 +67,10 @@ final class LineReader {
         let column = prompt.count + editor.cursor - start
         context.narration.prompt("\r\u{1b}[K\(prompt)\(escaped(shown))\r" + (column > 0 ? "\u{1b}[\(column)C" : ""))
     }
+}
+
+extension Environment {
+    fileprivate var isInteractive: Bool { inputIsTerminal && errorsAreTerminal }
 }
 
 /// A terminal that hands over each key as it is pressed, until it is ended.

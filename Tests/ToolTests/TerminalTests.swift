@@ -1,0 +1,123 @@
+// The tool at a terminal: a pseudo-terminal on which keys are typed, as a person does.
+
+import Foundation
+import Testing
+
+@testable import SynclineTool
+
+/// The tool on a terminal of its own; its output goes to a pipe.
+private final class TerminalChild {
+    private let process = Process()
+    private let output = Pipe()
+    /// The side a person sits at.
+    private let master: Int32
+    private let slave: Int32
+    private var shown = ""
+
+    init(_ words: [String], variables: [String: String]) throws {
+        var (master, slave): (Int32, Int32) = (-1, -1)
+        try #require(openpty(&master, &slave, nil, nil, nil) == 0)
+        (self.master, self.slave) = (master, slave)
+        process.executableURL = URL(fileURLWithPath: try Child.tool)
+        process.arguments = words
+        process.environment = ["TERM": "xterm"].merging(variables) { $1 }
+        process.standardInput = FileHandle(fileDescriptor: slave)
+        process.standardError = FileHandle(fileDescriptor: slave)
+        process.standardOutput = output
+        try process.run()
+        try? output.fileHandleForWriting.close()
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        close(master)
+        close(slave)
+    }
+
+    /// Whether the terminal shows what is typed by itself, line by line.
+    var isCooked: Bool {
+        var state = termios()
+        tcgetattr(slave, &state)
+        return state.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
+    }
+
+    /// Waits until the screen has shown something, and forgets what was before it.
+    func see(_ text: String) throws {
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            if let place = shown.range(of: text) {
+                shown.removeSubrange(..<place.upperBound)
+                return
+            }
+            let count = read(master, &piece, piece.count)
+            try #require(count > 0, "the terminal ended with: \(shown)")
+            shown += String(decoding: piece[..<count], as: UTF8.self)
+        }
+    }
+
+    func type(_ keys: String) throws {
+        let bytes = Array(keys.utf8)
+        try #require(write(master, bytes, bytes.count) == bytes.count)
+    }
+
+    /// All it wrote, and how it ended.
+    func finish() throws -> (output: String, exit: Int32) {
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (text, process.terminationStatus)
+    }
+}
+
+@Suite struct TerminalTests {
+    @Test func `lines are edited, come back and are given up, also in the next session`() throws {
+        let log = try TestLog.story()
+        let folder = try TemporaryFolder()
+        let variables = ["SYNCLINE_STORE": log.path, "XDG_STATE_HOME": folder.path]
+        let first = try TerminalChild(["shell"], variables: variables)
+        try first.see("syncline> ")
+        // A letter is missing, another is too many.
+        try first.type("gt todoitem bx\u{7f}\u{1}\u{1b}[Ce\r")
+        try first.see("\r\n")
+        try first.see("syncline> ")
+        try first.type("nonsense\u{3}")
+        try first.see("^C")
+        try first.see("syncline> ")
+        try first.type("\u{1b}[A\u{7f}a\r")
+        try first.see("\r\n")
+        try first.see("syncline> ")
+        try first.type("\u{4}")
+        let (output, exit) = try first.finish()
+        let rows = output.split(separator: "\n")
+        #expect(exit == 0 && rows.count == 2)
+        #expect(rows.first?.hasPrefix(#"{"id":"b""#) == true && rows.last?.contains("oat milk") == true, "\(output)")
+        #expect(first.isCooked, "the terminal is as it was")
+
+        let second = try TerminalChild(["shell"], variables: variables)
+        try second.see("syncline> ")
+        try second.type("\u{1b}[A\u{1b}[A\r")
+        try second.see("\r\n")
+        try second.see("syncline> ")
+        try second.type("exit\r")
+        #expect(try second.finish().output.hasPrefix(#"{"id":"b""#))
+    }
+
+    @Test func `a replay is stepped through at a terminal`() throws {
+        let log = try TestLog.story()
+        let folder = try TemporaryFolder()
+        let child = try TerminalChild(
+            ["replay", "--step", "--to", "@4"], variables: ["SYNCLINE_STORE": log.path, "XDG_STATE_HOME": folder.path])
+        try child.see("@4> ")
+        try child.type("ne\t\r")
+        try child.see("@5> ")
+        // An empty line does the last thing again.
+        try child.type("\r")
+        try child.see("@6> ")
+        try child.type("back\r")
+        try child.see("@5> ")
+        try child.type("\u{4}")
+        let (output, exit) = try child.finish()
+        #expect(exit == 0 && output.contains("@6 of @20"))
+        let kept = try String(contentsOfFile: folder.path + "/syncline/replay-history", encoding: .utf8)
+        #expect(kept == "next \nback\n")
+    }
+}
