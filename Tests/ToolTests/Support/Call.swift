@@ -2,6 +2,7 @@
 
 import Foundation
 import SegmentLog
+import SynclineWire
 
 @testable import SynclineTool
 
@@ -24,18 +25,19 @@ struct Call {
     static func tool(
         words: [String], on log: TestLog? = nil, input: String = "", isTerminal: Bool = false, width: Int = 80,
         variables: [String: String] = [:], directory: String = "/", outputLimit: Int = .max,
-        interrupt: Interrupt = Interrupt()
+        interrupt: Interrupt = Interrupt(), transport: (any HTTPTransport)? = nil
     ) async -> Call {
         let output = MemorySink(limit: outputLimit)
         let errors = MemorySink()
         var variables = variables
         if let log { variables["SYNCLINE_STORE"] = log.path }
-        let host = Host(
+        var host = Host(
             environment: Environment(
                 variables: variables, directory: directory, outputIsTerminal: isTerminal, errorsAreTerminal: isTerminal,
                 width: width),
             output: output, errors: errors, input: MemoryLines(input), clock: log?.clock ?? SteppingClock(),
             interrupt: interrupt)
+        host.transport = transport
         let exit = await Tool(host).run(words)
         func hidden(_ text: String) -> String {
             log.map { text.replacingOccurrences(of: $0.path, with: "<log>") } ?? text

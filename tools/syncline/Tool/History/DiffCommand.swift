@@ -84,7 +84,9 @@ enum DiffCommand {
         guard let local = [before, after].compactMap({ if case .state(let reader) = $0 { reader } else { nil } }).first
         else { throw ToolError.usage("a server can't be compared with itself") }
         let tables = try table.map { [$0] } ?? local.tables()
-        let rows = try await ServerRows.fetch(tables, local, arguments, context)
+        // Where the server is does not depend on the moment that is compared with it.
+        let present = try await context.view(arguments).reader
+        let rows = try await ServerRows.fetch(tables, present, arguments, context)
         if case .server = before { before = .state(rows) }
         if case .server = after { after = .state(rows) }
     }
@@ -128,17 +130,19 @@ extension Projector {
 /// The rows of a server as a state of their own.
 enum ServerRows {
     static func fetch(
-        _ tables: [String], _ local: StateReader, _ arguments: Arguments, _ context: Context
+        _ tables: [String], _ store: StateReader, _ arguments: Arguments, _ context: Context
     ) async throws -> StateReader {
-        guard case .string(let url)? = try local.setting("backend") else {
+        guard case .string(let url)? = try store.setting("backend") else {
             throw ToolError(
                 "invalid-configuration", "the store has no backend",
                 hint: "Set one with `syncline config backend URL`.")
         }
         var speaks = ServerProtocol.zumo2
-        if case .string(let name)? = try local.setting("protocol") { speaks = ServerProtocol(rawValue: name) ?? speaks }
+        if case .string(let name)? = try store.setting("protocol") { speaks = ServerProtocol(rawValue: name) ?? speaks }
         let secrets = StoreSecrets(store: try StoreLocation.find(arguments, context.environment).path)
-        let backend = try Backend(url: url, speaking: speaks, credentials: secrets)
+        let backend =
+            try context.host.transport.map { Backend($0, speaking: speaks, secrets) }
+            ?? Backend(url: url, speaking: speaks, credentials: secrets)
         let projector = try Projector()
         var number: UInt64 = 0
         for table in tables {
