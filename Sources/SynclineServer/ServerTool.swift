@@ -40,6 +40,13 @@ package enum ServerTool {
 
     private static func serve(_ configuration: ServerConfiguration) throws(StartFailure) {
         let signals = try StopSignal()
+        // Beside the connections stand the store's files and the listening socket.
+        let wanted = configuration.limits.connections + 100
+        let allowed = SystemFiles.allowDescriptors(wanted)
+        if allowed < wanted {
+            Diagnostics.note(
+                "the system lets this process have \(allowed) files open, fewer than limits.connections needs")
+        }
         let server = try Server(configuration)
         Diagnostics.write(Value.object([.init("url", .string(server.url))]).json + "\n", to: STDOUT_FILENO)
         repeat { server.maintain() } while !signals.wait(seconds: 3600)

@@ -30,7 +30,7 @@ struct ServerConfiguration: Hashable, Sendable {
     /// Whether clients are to read everything anew, as after the return of a backup. Only a flag says so.
     var renewsEpoch = false
     /// Threads that answer requests.
-    var threads = 8
+    var threads = 10
     /// Connections to PostgreSQL.
     var databaseConnections = 8
 

@@ -23,6 +23,23 @@ enum SystemFiles {
         return bytes
     }
 
+    /// Lets the process have so many files and connections open, as far as the system lets it; returns how many it may have.
+    static func allowDescriptors(_ count: Int) -> Int {
+        var limit = rlimit()
+        guard getrlimit(openFiles, &limit) == 0 else { return count }
+        if limit.rlim_cur < rlim_t(count) {
+            limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
+            setrlimit(openFiles, &limit)
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    #if canImport(Darwin)
+        private static let openFiles = RLIMIT_NOFILE
+    #else
+        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+
     static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }

@@ -30,7 +30,10 @@ enum DaemonOptions {
             option(.URI_LOG_CALLBACK, unsafeBitCast(beginRequest, to: Int.self), context),
             option(.NOTIFY_COMPLETED, unsafeBitCast(endRequest, to: Int.self), context),
         ]
-        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        let isFew = perThread(limits, server.configuration.threads) <= DaemonOptions.epollLimit
+        var flags =
+            (isFew ? MHD_USE_EPOLL_INTERNAL_THREAD : MHD_USE_POLL_INTERNAL_THREAD).rawValue
+            | MHD_ALLOW_SUSPEND_RESUME.rawValue
         guard let tls else {
             options.append(option(.END, 0))
             return syncline_mhd_start(flags, answerRequest, context, &options)
@@ -44,6 +47,14 @@ enum DaemonOptions {
                 return syncline_mhd_start(flags, answerRequest, context, &options)
             }
         }
+    }
+
+    /// A thread of libmicrohttpd that finds 128 events at once asks epoll for more before it looks at one of them, and waits
+    /// for as long as a connection may be idle. One with fewer connections, a listening socket and a pipe never finds so many.
+    private static let epollLimit = 120
+
+    private static func perThread(_ limits: ServerConfiguration.Limits, _ threads: Int) -> Int {
+        (limits.connections + threads - 1) / threads
     }
 
     private static func option(

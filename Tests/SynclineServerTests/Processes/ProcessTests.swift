@@ -133,6 +133,81 @@ import Testing
         withExtendedLifetime(keeper) {}
     }
 
+    @Test(arguments: [2, 10])
+    func `a thousand connections at once are answered, by however few threads`(_ threads: Int) throws {
+        try #require(SystemFiles.allowDescriptors(1100) >= 1100, "the system lets this process open too few files")
+        let folder = try TemporaryFolder()
+        let server = try ServerProcess([
+            "--store", "sqlite:\(folder.path)/a.db", "--listen", "127.0.0.1:0", "--table", "t", "--log", "none",
+            "--set", "threads=\(threads)",
+        ])
+        defer { withExtendedLifetime((server, folder)) {} }
+        let connections = try (0..<1000).map { _ in try RawConnection(port: server.port) }
+        for (number, connection) in connections.enumerated() {
+            let body = #"{"id":"r\#(number)"}"#
+            connection.send(
+                "POST /tables/t HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        }
+        for connection in connections { #expect(connection.piece().hasPrefix("HTTP/1.1 201 ")) }
+        let page = KeptConnection(port: server.port).ask("GET", "/tables/t?$inlinecount=allpages&$top=1")
+        #expect(page?.json["count"] == .integer(1000))
+    }
+
+    @Test(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
+    func `nothing that was acknowledged is lost when PostgreSQL is killed`() throws {
+        let cluster = try #require(PrivatePostgres(syncs: true))
+        let server = try ServerProcess([
+            "--store", cluster.url(try cluster.newDatabase()), "--listen", "127.0.0.1:0", "--table", "t", "--log",
+            "none",
+        ])
+        defer { withExtendedLifetime((server, cluster)) {} }
+        let port = server.port
+        let known = Mutex([String: Int64]())
+        let count = Atomic(0)
+        let failures = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { worker in
+            let client = KeptConnection(port: port)
+            // Until a hundred changes were told as done, however many fail on the way.
+            var (step, done) = (0, 0)
+            while done < 100, step < 100_000 {
+                step += 1
+                let id = "r\(worker)-\(step % 5)"
+                // A change whose answer said nothing may have been made: a replacement does not ask what is there.
+                let isNew = known.withLock { $0[id] == nil }
+                let answer =
+                    isNew
+                    ? client.ask("POST", "/tables/t", #"{"id":"\#(id)","n":\#(step)}"#)
+                    : client.ask("PATCH", "/tables/t/\(id)", #"{"n":\#(step)}"#)
+                guard let answer else {
+                    Issue.record("the server does not answer")
+                    return
+                }
+                switch answer.status {
+                case 200, 201:
+                    known.withLock { $0[id] = Int64(step) }
+                    done += 1
+                    let all = count.add(1, ordering: .relaxed).newValue
+                    if all == 40 || all == 170 || all == 300 { cluster.crash() }
+                case 409: known.withLock { $0[id] = 0 }
+                default:
+                    #expect(answer.status == 503)
+                    failures.add(1, ordering: .relaxed)
+                }
+            }
+            #expect(done == 100)
+        }
+        #expect(failures.load(ordering: .relaxed) > 0, "nobody met a database that was down")
+        let client = KeptConnection(port: port)
+        for (id, last) in known.withLock({ $0 }) {
+            guard case .integer(let number)? = client.ask("GET", "/tables/t/\(id)")?.json["n"] else {
+                Issue.record("\(id) is lost")
+                continue
+            }
+            #expect(number >= last, "\(id)")
+        }
+    }
+
     @Test(arguments: TestBackend.available)
     func `T6: several processes over one store lose no update, and readers miss no row`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()
