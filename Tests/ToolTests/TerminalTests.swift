@@ -5,7 +5,7 @@ import Testing
 
 @testable import SynclineTool
 
-/// The tool on a terminal of its own; its output goes to a pipe.
+/// The tool on a terminal of its own; its output goes to a pipe, unless it is to be seen there, too.
 private final class TerminalChild {
     private let process = Process()
     private let output = Pipe()
@@ -14,7 +14,7 @@ private final class TerminalChild {
     private let slave: Int32
     private var shown = ""
 
-    init(_ words: [String], variables: [String: String]) throws {
+    init(_ words: [String], variables: [String: String], showsOutput: Bool = false) throws {
         var (master, slave): (Int32, Int32) = (-1, -1)
         try #require(openpty(&master, &slave, nil, nil, nil) == 0)
         (self.master, self.slave) = (master, slave)
@@ -23,7 +23,7 @@ private final class TerminalChild {
         process.environment = ["TERM": "xterm"].merging(variables) { $1 }
         process.standardInput = FileHandle(fileDescriptor: slave)
         process.standardError = FileHandle(fileDescriptor: slave)
-        process.standardOutput = output
+        process.standardOutput = showsOutput ? FileHandle(fileDescriptor: slave) : output
         try process.run()
         try? output.fileHandleForWriting.close()
     }
@@ -99,6 +99,33 @@ private final class TerminalChild {
         try second.see("syncline> ")
         try second.type("exit\r")
         #expect(try second.finish().output.hasPrefix(#"{"id":"b""#))
+    }
+
+    @Test func `a pager shows lists to those who sit at a terminal`() throws {
+        var environment = Environment(variables: ["TERM": "xterm"], inputIsTerminal: true, outputIsTerminal: true)
+        func command(_ words: String...) -> String? { Pager.command(words, environment) }
+        #expect(command("log", "-n", "3")?.hasSuffix("less || exec cat") == true && command("log", "--help") != nil)
+        #expect(command("help") != nil && command("inspect", "frames") != nil)
+        for words in [["tail"], ["shell"], ["push"], ["--version"], ["log", "--nonsense"], []] {
+            #expect(Pager.command(words, environment) == nil || words.isEmpty, "\(words)")
+        }
+        environment.variables["PAGER"] = "most"
+        #expect(command("log")?.hasSuffix("; most") == true)
+        environment.variables["SYNCLINE_PAGER"] = ""
+        #expect(command("log") == nil)
+        environment.variables = ["PAGER": "most", "TERM": "dumb"]
+        #expect(command("log") == nil)
+        environment.variables["TERM"] = "xterm"
+        environment.outputIsTerminal = false
+        #expect(command("log") == nil)
+
+        let log = try TestLog.story()
+        let variables = ["SYNCLINE_STORE": log.path, "PATH": "/usr/bin:/bin", "PAGER": "sed 's/^/| /'; echo read"]
+        let child = try TerminalChild(["log", "-n", "2"], variables: variables, showsOutput: true)
+        try child.see("| ")
+        try child.see("@20")
+        try child.see("\r\nread\r\n")
+        #expect(try child.finish().exit == 0)
     }
 
     @Test func `a replay is stepped through at a terminal`() throws {

@@ -9,7 +9,13 @@ import SynclineTool
 #endif
 
 ignoreBrokenPipes()
+let words = Array(CommandLine.arguments.dropFirst())
+let environment = Environment.current()
+let pager = Pager.command(words, environment).flatMap(RunningPager.init)
 let host = Host(
-    environment: .current(), output: DescriptorSink(STDOUT_FILENO), errors: DescriptorSink(STDERR_FILENO),
-    input: DescriptorLines(STDIN_FILENO), interrupt: Interrupt(listensToSignals: true))
-exit(await Tool(host).run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    environment: environment, output: pager?.sink ?? DescriptorSink(STDOUT_FILENO),
+    errors: DescriptorSink(STDERR_FILENO), input: DescriptorLines(STDIN_FILENO),
+    interrupt: Interrupt(listensToSignals: true))
+let code = await Tool(host).run(words)
+pager?.finish()
+exit(code.rawValue)

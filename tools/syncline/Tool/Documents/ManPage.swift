@@ -92,6 +92,7 @@ extension Unicode.Scalar {
 enum Documents {
     static let environment = [
         ("SYNCLINE_STORE", "the store, where --store does not name one"),
+        ("SYNCLINE_PAGER", "what shows long answers at a terminal; else $PAGER, else less; empty: nothing does"),
         ("NO_COLOR", "if set: no colour"),
         ("CLICOLOR_FORCE", "if set and not 0: colour in pipes, too"),
         ("TERM", "dumb: no colour"),

@@ -34,7 +34,11 @@ package struct Environment: Sendable {
 
     /// The process's own.
     package static func current() -> Environment {
-        let names = ["SYNCLINE_STORE", "NO_COLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS", "XDG_STATE_HOME", "HOME"]
+        let names = [
+            "SYNCLINE_STORE", "SYNCLINE_PAGER", "PAGER", "NO_COLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS",
+            "XDG_STATE_HOME",
+            "HOME",
+        ]
         var variables: [String: String] = [:]
         for name in names {
             if let value = getenv(name) { variables[name] = String(cString: value) }
