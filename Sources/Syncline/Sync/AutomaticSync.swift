@@ -13,6 +13,9 @@ public struct AutomaticSyncSettings: Sendable {
     public var delay: Int64? = 500
     /// How long after a round the next begins, in milliseconds; nil for none.
     public var interval: Int64? = 60_000
+    /// Whether a server that can tell of changes is listened to, so that they come when they are made. On Apple platforms, where
+    /// requests go through `URLSession`, nobody listens yet, and changes come with the interval.
+    public var listens = true
 
     /// Incremental pulls of some tables.
     public init(tables: [String] = []) {
@@ -172,8 +175,13 @@ private struct AutomaticLoop {
         }
         var alarm: Task<Void, Never>?
         var round: Task<Void, Never>?
+        var listening: Task<Void, Never>?
+        let news = ServerNews()
+        var knownAtStart: String?
         for await signal in stream {
             let now = surroundings.now()
+            // A round that runs may be bringing it; that is looked at when it ends.
+            if signal == .told, machine.phase == .running || isKnown(news.latest) { continue }
             if case .ended(nil) = signal { lastRound = now }
             let chance = surroundings.chance()
             let action = machine.handle(signal, now: now) { failures in
@@ -183,6 +191,7 @@ private struct AutomaticLoop {
             case nil: break
             case .run?:
                 alarm?.cancel()
+                knownAtStart = news.latest
                 round = Task { [self] in signals.yield(.ended(await self.round())) }
             case .alarm(let moment)?:
                 alarm?.cancel()
@@ -193,13 +202,52 @@ private struct AutomaticLoop {
                     }
                 }
             }
+            if case .ended(nil) = signal {
+                let latest = news.latest
+                if latest != knownAtStart, !isKnown(latest) { signals.yield(.told) }
+                if settings.listens, news.begin() { listening = Task { [self] in await listen(news, surroundings) } }
+            }
             show()
             if Task.isCancelled { break }
         }
         forwarding.cancel()
         alarm?.cancel()
+        listening?.cancel()
         round?.cancel()
+        await listening?.value
         await round?.value
+    }
+
+    // MARK: The server's news
+
+    /// Hears the server out. When it falls silent, a round finds out whether it is there.
+    private func listen(_ news: ServerNews, _ surroundings: any Surroundings) async {
+        if let channel = try? await database.channel().0, channel.capabilities.contains(.events) {
+            await channel.listen { [signals] cursor in
+                news.tell(cursor)
+                signals.yield(.told)
+            }
+            // Only a stream that was one is missed.
+            if let attempt = news.silence(),
+                (try? await surroundings.wait(
+                    milliseconds: Backoff.milliseconds(
+                        attempt: attempt, nil, now: surroundings.now(), chance: surroundings.chance()))) != nil
+            {
+                news.end()
+                signals.yield(.requested)
+            }
+        }
+        news.end()
+    }
+
+    /// Whether all tables were read as far as a cursor of the server's.
+    private func isKnown(_ cursor: String?) -> Bool {
+        guard let cursor else { return true }
+        return settings.pulls.allSatisfy { pull in
+            guard let queryID = pull.settings.queryID else { return false }
+            let known = try? database.reader.cursor(pull.table, queryID)
+            return known?.position == cursor
+        }
     }
 
     private func show() {
@@ -230,4 +278,46 @@ private struct AutomaticLoop {
             return error
         }
     }
+}
+
+/// What a server told on its stream of events.
+private final class ServerNews: Sendable {
+    private struct State {
+        var latest: String?
+        var isListening = false
+        var heard = 0
+        /// How many streams in a row told nothing but where they began.
+        var attempts = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Where the order of changes stands on the server, as it told last.
+    var latest: String? { state.withLock { $0.latest } }
+
+    /// Whether to listen from now on: nobody does.
+    func begin() -> Bool {
+        state.withLock { state in
+            if state.isListening { return false }
+            (state.isListening, state.heard) = (true, 0)
+            return true
+        }
+    }
+
+    func tell(_ cursor: String) {
+        state.withLock { state in
+            state.latest = cursor
+            state.heard += 1
+        }
+    }
+
+    /// The stream has ended: how many in a row told nothing new. Nil if it told nothing at all.
+    func silence() -> Int? {
+        state.withLock { state in
+            state.attempts = state.heard > 1 ? 1 : state.attempts + 1
+            return state.heard > 0 ? state.attempts : nil
+        }
+    }
+
+    func end() { state.withLock { $0.isListening = false } }
 }

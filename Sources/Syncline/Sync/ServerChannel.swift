@@ -55,6 +55,16 @@ final class ServerChannel: Sendable {
         return response
     }
 
+    /// Hears of changes for as long as the stream lasts: `told` gets the server's cursor.
+    func listen(_ told: @escaping @Sendable (String) -> Void) async {
+        let pass = await currentPass()
+        let reading = Mutex(ServerEvents())
+        _ = try? await transport.listen(codec.dressed(codec.events, headers: pass.headers, token: pass.token)) {
+            piece in
+            for event in reading.withLock({ $0.take(piece) }) where event.name == "change" { told(event.data) }
+        }
+    }
+
     private func once(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
         let pass = await currentPass()
         do throws(NetworkFailure) {

@@ -1,10 +1,12 @@
-// When a store syncs by itself: soon after a change, after a while, at once when asked or when the network is back, and
-// after failures later and later. It is told what happened and when; waiting and syncing are the driver's.
+// When a store syncs by itself: soon after a change here or there, after a while, at once when asked or when the network is
+// back, and after failures later and later. It is told what happened and when; waiting and syncing are the driver's.
 
 package struct AutomaticMachine: Sendable {
     package enum Signal: Hashable, Sendable {
         /// The app changed rows.
         case changed
+        /// The server has changes.
+        case told
         case requested
         /// There is a network again.
         case reconnected
@@ -48,15 +50,16 @@ package struct AutomaticMachine: Sendable {
         case (.changed, .running):
             wantsAnother = delay != nil
             return nil
-        case (.requested, .running), (.reconnected, .running):
+        case (.requested, .running), (.reconnected, .running), (.told, .running):
             wantsAnother = true
             return nil
         case (.alarm, .running):
             return nil
         case (.changed, .idle):
-            guard let delay, alarm.map({ $0 > now + delay }) ?? true else { return nil }
-            return set(alarm: now + delay)
-        case (.changed, .waiting):
+            return delay.flatMap { bring(alarm: now + $0) }
+        case (.told, .idle):
+            return bring(alarm: now + (delay ?? 0))
+        case (.changed, .waiting), (.told, .waiting):
             // It goes with the next try.
             return nil
         case (.requested, _), (.reconnected, _):
@@ -73,6 +76,11 @@ package struct AutomaticMachine: Sendable {
         alarm = nil
         wantsAnother = false
         return .run
+    }
+
+    /// An alarm, unless there is an earlier one.
+    private mutating func bring(alarm moment: Int64) -> Action? {
+        alarm.map { $0 > moment } ?? true ? set(alarm: moment) : nil
     }
 
     private mutating func set(alarm moment: Int64?) -> Action {

@@ -29,6 +29,8 @@ package struct ServerCapabilities: OptionSet, Hashable, Sendable {
     package static let changes = ServerCapabilities(rawValue: 1)
     /// Several writes in one request.
     package static let batch = ServerCapabilities(rawValue: 2)
+    /// A stream that tells when there are changes.
+    package static let events = ServerCapabilities(rawValue: 4)
 }
 
 /// An operation on its way to the server.

@@ -76,6 +76,7 @@ extension ServerCapabilities {
             switch word.trimmed.lowercased() {
             case "changes": insert(.changes)
             case "batch": insert(.batch)
+            case "events": insert(.events)
             default: break
             }
         }

@@ -55,6 +55,9 @@ package struct WireCodec: Sendable {
         return result
     }
 
+    /// Where the server tells of changes when they come.
+    package var events: HTTPRequest { HTTPRequest("GET", tables + "/$events") }
+
     private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
         var path = tables + "/" + table
         if let id {

@@ -43,4 +43,17 @@ package struct HTTPResponse: Hashable, Sendable {
 /// Brings requests to a server and answers back.
 package protocol HTTPTransport: Sendable {
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse
+    /// Hands on an answer's body piece by piece, as it comes, for as long as it lasts. The answer is given without it.
+    func listen(
+        _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
+    ) async throws(NetworkFailure) -> HTTPResponse
+}
+
+extension HTTPTransport {
+    /// Not every transport hears what does not end.
+    package func listen(
+        _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
+    ) async throws(NetworkFailure) -> HTTPResponse {
+        throw .refused("streams are not heard here")
+    }
 }

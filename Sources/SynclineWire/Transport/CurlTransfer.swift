@@ -48,7 +48,8 @@
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_TCP_KEEPALIVE, 1)
             set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.milliseconds)
-            set(CURLOPT_TIMEOUT_MS, limits.total.milliseconds)
+            // A stream may last, but shows now and then that it lives.
+            set(CURLOPT_TIMEOUT_MS, job.hear == nil ? limits.total.milliseconds : 0)
             set(CURLOPT_MAXAGE_CONN, max(1, limits.idle.milliseconds / 1000))
             set(CURLOPT_LOW_SPEED_LIMIT, 1)
             set(CURLOPT_LOW_SPEED_TIME, max(1, limits.stall.milliseconds / 1000))
@@ -95,6 +96,10 @@
 
         /// Whether to go on.
         func take(body piece: UnsafeRawBufferPointer) -> Bool {
+            if let hear = job.hear {
+                hear(Array(piece))
+                return true
+            }
             guard response.body.count + piece.count <= limits.responseSize else {
                 refusal = "the answer is larger than \(limits.responseSize) bytes"
                 return false

@@ -25,11 +25,24 @@
         }
 
         package func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+            try await perform(request, nil)
+        }
+
+        package func listen(
+            _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
+        ) async throws(NetworkFailure) -> HTTPResponse {
+            try await perform(request, hear)
+        }
+
+        private func perform(
+            _ request: HTTPRequest, _ hear: (@Sendable ([UInt8]) -> Void)?
+        ) async throws(NetworkFailure) -> HTTPResponse {
             let number = numbers.add(1, ordering: .relaxed).newValue
             let url = request.target(below: base)
             let result = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    loop.submit(CurlJob(number: number, url: url, request: request, continuation: continuation))
+                    loop.submit(
+                        CurlJob(number: number, url: url, request: request, hear: hear, continuation: continuation))
                     // A cancellation that came before the job has found nothing to cancel.
                     if Task.isCancelled { loop.cancel(number) }
                 }
@@ -45,6 +58,8 @@
         let number: UInt64
         let url: String
         let request: HTTPRequest
+        /// Takes the pieces of a body that may never end; nil where the body is wanted whole.
+        let hear: (@Sendable ([UInt8]) -> Void)?
         let continuation: CheckedContinuation<Result<HTTPResponse, NetworkFailure>, Never>
     }
 #endif

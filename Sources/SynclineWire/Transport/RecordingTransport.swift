@@ -45,6 +45,15 @@ package struct RecordingTransport: HTTPTransport {
     }
 }
 
+extension RecordingTransport {
+    /// A stream only tells when to ask; what is asked then is recorded.
+    package func listen(
+        _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
+    ) async throws(NetworkFailure) -> HTTPResponse {
+        try await inner.listen(request, hear)
+    }
+}
+
 extension RecordedExchange {
     /// What a machine looks at. Everything else may be a secret, whatever it is called.
     private static let plainHeaders: Set<String> = [

@@ -27,6 +27,17 @@ import Testing
         #expect(handle(.ended(nil), at: 40) == .alarm(at: 140))
     }
 
+    @Test mutating func `what the server tells comes soon, whether the app's changes do or not`() {
+        #expect(handle(.told, at: 0) == .alarm(at: 10))
+        #expect(handle(.changed, at: 5) == nil)
+        #expect(handle(.alarm, at: 10) == .run)
+        #expect(handle(.told, at: 11) == nil)
+        #expect(handle(.ended(failure), at: 20) == .alarm(at: 1020))
+        #expect(handle(.told, at: 30) == nil, "it goes with the next try")
+        var machine = AutomaticMachine(delay: nil, interval: nil)
+        #expect(machine.handle(.told, now: 3) { _ in 1 } == .alarm(at: 3))
+    }
+
     @Test mutating func `failures wait longer and longer, until there is a network again`() {
         #expect(handle(.requested, at: 0) == .run)
         #expect(handle(.ended(failure), at: 0) == .alarm(at: 1000))

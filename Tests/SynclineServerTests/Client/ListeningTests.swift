@@ -1,0 +1,41 @@
+// A store that syncs by itself and hears from the server when there is something to fetch.
+
+import Syncline
+import SynclineCore
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct ListeningTests {
+    @Test func `what another store pushes comes without an interval`()
+        async throws
+    {
+        let server = try RunningServer()
+        defer { withExtendedLifetime(server) {} }
+        let folder = try TemporaryFolder()
+        func store(_ name: String) async throws -> SyncDatabase {
+            var configuration = SyncConfiguration()
+            configuration.backend = "http://127.0.0.1:\(server.port)"
+            return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
+        }
+        let (listener, writer) = (try await store("a"), try await store("b"))
+        try await writer.table("todoitem").insert(.object([.init("id", .string("first"))]))
+        #expect(try await writer.push().reason == nil)
+        var settings = AutomaticSyncSettings(tables: ["todoitem"])
+        settings.interval = nil
+        let sync = listener.startAutomaticSync(settings)
+        for number in 0..<5 {
+            // Before the first round is over nobody listens, and what came meanwhile is told when the stream begins.
+            try await writer.table("todoitem").insert(.object([.init("id", .string("r\(number)"))]))
+            #expect(try await writer.push().reason == nil)
+            for await status in sync.statuses() {
+                if case .waiting(_, let error) = status.phase { Issue.record("\(error)") }
+                if try await listener.table("todoitem").get(id: "r\(number)") != nil { break }
+            }
+        }
+        #expect(try await listener.table("todoitem").count() == 6)
+        await sync.stop()
+        try await listener.close()
+        try await writer.close()
+    }
+}

@@ -1,0 +1,32 @@
+// Events of a server, in pieces of any size.
+
+import Testing
+
+@testable import SynclineWire
+
+@Suite struct ServerEventsTests {
+    private let text = """
+        retry: 1000\n\nevent: change\ndata: a.1\n\n: nothing new\n\nevent:change\r\ndata:a.2\r\nid\r\n\r\n\
+        event: other\n\ndata: x: y\n\nevent: cut
+        """
+
+    @Test func `pieces of every size bring the same`() {
+        let expected = [ServerEvents.Event("change", "a.1"), .init("change", "a.2"), .init("", "x: y")]
+        for size in 1...text.utf8.count {
+            var reader = ServerEvents()
+            var rest = Array(text.utf8)[...]
+            var events: [ServerEvents.Event] = []
+            while !rest.isEmpty {
+                events += reader.take(Array(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+            }
+            #expect(events == expected, "\(size)")
+        }
+    }
+
+    @Test func `a line without end takes no room without end`() {
+        var reader = ServerEvents()
+        #expect(reader.take([UInt8](repeating: 0x61, count: 1 << 20)).isEmpty)
+        #expect(reader.take(Array("\n\ndata: b\n\n".utf8)) == [.init("", "b")])
+    }
+}
