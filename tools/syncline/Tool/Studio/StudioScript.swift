@@ -35,6 +35,7 @@ enum StudioScript {
         const shown = value => value === null || value === undefined ? '–'
           : typeof value === 'string' ? value : JSON.stringify(value);
         const grouped = number => Number(number).toLocaleString('en');
+        const counted = (number, thing) => `${grouped(number)} ${thing}${Number(number) === 1 ? '' : 's'}`;
         const bytes = count => {
           const units = ['B', 'KiB', 'MiB', 'GiB'];
           let place = 0;
@@ -232,7 +233,8 @@ enum StudioScript {
               const decide = (text, choice) => make('button', { type: 'button', 'data-choice': choice,
                 onclick: () => resolve(conflict, choice) }, text);
               return make('section', {}, make('h3', {}, `${conflict.kind} `, rowLink(conflict.table, conflict.id),
-                  ` ${conflict.state}: ${conflict.message || conflict.code}`),
+                  [' ' + conflict.state, conflict.message || (conflict.code !== conflict.state && conflict.code)]
+                    .filter(Boolean).join(': ')),
                 make('table', {}, make('thead', {}, make('tr', {}, ['Column', 'Base', 'Mine', 'Server'].map(
                     t => make('th', { scope: 'col' }, t)))),
                   make('tbody', {}, columns.map(name => make('tr', {}, make('th', { scope: 'row' }, name),
@@ -289,7 +291,7 @@ enum StudioScript {
           return [
             lines('Changes', `${grouped(newest.made)} made (solid), ${grouped(newest.done)} settled (dashed).`, points,
               [{ name: 'made', style: 'one' }, { name: 'done', style: 'two' }], value => grouped(Math.round(value))),
-            lines('Pending', `${grouped(newest.pending)} changes wait to be pushed.`, points,
+            lines('Pending', `${counted(newest.pending, 'change')} to be pushed.`, points,
               [{ name: 'pending', style: 'one' }], value => grouped(Math.round(value))),
             lines('Age of the oldest pending change', newest.pending ? `${duration(newest.age)} by now.` : 'Nothing waits.',
               points, [{ name: 'age', style: 'one' }], duration),
@@ -337,8 +339,8 @@ enum StudioScript {
           Object.assign(state, { first: summary.first, last: Math.max(summary.first, summary.last), writable: summary.writable });
           pages.clear();
           at('store').replaceChildren(summary.store);
-          at('counts').replaceChildren(`${grouped(summary.last - summary.first + 1)} events, ${grouped(summary.pending)} pending, `
-            + `${grouped(summary.conflicts)} conflicts`, ...summary.damage.map(text => make('span', { class: 'problem' }, ' ' + text)));
+          at('counts').replaceChildren(`${counted(summary.last - summary.first + 1, 'event')}, ${grouped(summary.pending)} pending, `
+            + counted(summary.conflicts, 'conflict'), ...summary.damage.map(text => make('span', { class: 'problem' }, ' ' + text)));
           at('space').style.height = space() + 'px';
           at('scrub').min = state.first;
           at('scrub').max = state.last;
