@@ -98,6 +98,20 @@ private struct Story {
         #expect(count > 10)
     }
 
+    @Test func `the scenario that a page shows ends as it says`() throws {
+        let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
+        let blocks = try Document("docs/SCENARIOS.md").blocks.filter { $0.language == "json" }
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let file = scratch.url.appending(path: "story.json")
+            try block.lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+            let run = try Child.run(
+                try Child.builds.appending(path: "syncline").path, ["scenario", file.path], in: scratch.url)
+            #expect(run.exit == 0 && run.output == "1 passed, 0 failed\n", "\(run.output)")
+        }
+    }
+
     /// A store with two rows, one of them in a transaction, and the files that examples read.
     private static let world = """
         syncline init --backend http://127.0.0.1:9
