@@ -20,6 +20,7 @@ struct LogAccount {
         var outbox: [Position: [UInt8]] = [:]
         try EventWalk(disk).forEach { number, event in
             let frozen = try self.done(event, projector)
+            let idle = try self.idle(event, outbox, projector)
             try projector.apply(event, number: number)
             projector.store.endCommit()
             if let numbers = acknowledged[number] {
@@ -28,7 +29,7 @@ struct LogAccount {
                 }
             }
             let after = try LogAccount.outbox(projector)
-            for (position, row) in outbox where after[position] == nil {
+            for (position, row) in outbox where after[position] == nil && !idle.contains(row) {
                 try check(position, row, mayLeaveWith: event, projector, frozen)
             }
             outbox = after
@@ -57,6 +58,18 @@ struct LogAccount {
         guard case .answered(let answer) = event.body, case .done = answer.outcome else { return nil }
         let entry = try projector.entry(projector.rowKey(answer.table, answer.id)).entry
         return entry?.pending?.frozen.map { ($0, "\(answer.table)/\(answer.id.lowercased())") }
+    }
+
+    /// Rows of which nothing was to be sent before a purge: an insert that was deleted again may go with the row.
+    private func idle(
+        _ event: Event, _ outbox: [Position: [UInt8]], _ projector: Projector
+    ) throws -> Set<[UInt8]> {
+        guard case .purged = event.body else { return [] }
+        return Set(
+            try outbox.values.filter { key in
+                let pending = try projector.entry(key).entry?.pending
+                return pending?.operation == nil && pending?.frozen == nil
+            })
     }
 
     private func check(

@@ -278,7 +278,7 @@ struct ReplyTests {
             #"{"items":[{"id":"a","left":true,"updatedAt":"2026-01-01T00:00:00Z","version":"1","deleted":false},"#
                 + #"{"id":"b","version":"2","left":true},{"id":"c","version":"3","deleted":true}],"#
                 + #""cursor":"e.3","end":"e.9","hasMore":true,"more":[{}]}"#)
-        #expect(good.capabilities == [.batch, .changes])
+        #expect(good.capabilities == [.batch, .changes, .events])
         guard case .changes(let changes) = good.content else {
             Issue.record("\(good.content)")
             return
