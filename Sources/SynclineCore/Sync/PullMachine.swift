@@ -21,6 +21,9 @@ package struct PullMachine: PullReading {
     private var gate: ListGate
     private let canonicalText: String
     private var place: Place
+    /// Whether an earlier pull began to drain the millisecond. What was written into it since, before the id where that one
+    /// stopped, is found only from its beginning.
+    private var isResumed = false
     /// The newest millisecond of which a row was seen.
     private var newest: Int64?
     /// The server's clock when the pull began.
@@ -44,8 +47,8 @@ package struct PullMachine: PullReading {
             place = .offset(0, last: nil)
         } else if let moment = cursor?.moment, moment > 0 {
             let start = moment - query.overlap
-            place = cursor?.drain.map { .drain(start, behind: $0) } ?? .window(start)
-            if query.overlap > 0 { place = .window(start) }
+            place = .window(start)
+            if let id = cursor?.drain, query.overlap == 0 { (place, isResumed) = (.drain(start, behind: id), true) }
         } else {
             place = .window(nil)
         }
@@ -150,7 +153,8 @@ package struct PullMachine: PullReading {
         case .drain(let moment, let id):
             guard let last = list.rows.last, !isAll else {
                 if !list.rows.isEmpty { see(moment) }
-                place = .window(moment + 1)
+                place = .window(isResumed ? moment : moment + 1)
+                isResumed = false
                 return list.rows.isEmpty ? ask() : .store(list.rows, cursor(drain: nil))
             }
             // A server that does not go by id would be read for ever.

@@ -107,6 +107,23 @@ private struct Reader {
         }
     }
 
+    @Test func `a millisecond whose reading was cut is read again from its beginning`() throws {
+        var query = PullQuery(table: "t")
+        query.queryID = "q"
+        let moment = Timestamp("2026-01-01T00:00:00.004Z")?.instant.milliseconds ?? 0
+        let cursor = CursorState(position: "2026-01-01T00:00:00.004Z", query: "", drain: "m", updated: 0)
+        var machine = try PullMachine(query, from: cursor, retries: 0)
+        let reply = ServerReply(status: 200, content: .list(ServerList(rows: [], count: 0)))
+        guard case .ask(.list(let rest)) = machine.start(), case .ask(.list(let again)) = machine.handle(reply) else {
+            Issue.record("it asks for nothing")
+            return
+        }
+        #expect(rest.order == [Query.Key("id")], "it goes on where the earlier one stopped")
+        #expect(
+            again.filter == Expression.updatedAt(.greaterOrEqual, moment) && again.order.first == Query.Key("updatedAt")
+        )
+    }
+
     @Test func `without a query id everything is read, whatever moves`() throws {
         for seed in Self.seeds {
             var chance = Chance(seed: seed)
