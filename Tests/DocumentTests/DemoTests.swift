@@ -24,7 +24,7 @@ import Testing
         let lines = [
             "insert todoitem/milk: pending (offline)",  // nobody listens
             "~3       insert  pending  todoitem/eggs   complete, text",  // the killed writer's row
-            "push complete", "2003", #"{"id":"bread","text":"tablet: bread","complete":false}"#,
+            "push complete", "20003", #"{"id":"bread","text":"tablet: bread","complete":false}"#,
             #"{"id":"eggs","text":"a dozen eggs","complete":true}"#,
             #"{"id":"milk","text":"phone: milk","complete":false}"#,
             #"    text: "tablet: bread" → "phone: bread""#,  // what another policy would have done
