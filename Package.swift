@@ -125,6 +125,10 @@ let package = Package(
         // The sample app: code to copy, which no product contains.
         .executableTarget(
             name: "todo", dependencies: ["Syncline"], path: "tools/todo", swiftSettings: settings),
+        // Programs that tests start and kill.
+        .target(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(
+            name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses", swiftSettings: settings),
         .testTarget(
             name: "SynclineCoreTests", dependencies: ["SynclineCore", "SynclineTesting"], swiftSettings: settings),
         .testTarget(
@@ -143,13 +147,15 @@ let package = Package(
         .testTarget(
             name: "SynclineServerTests",
             // The executable is started, stopped and killed by the tests.
-            dependencies: ["SynclineServer", "Syncline", "SynclineCore", "SynclineWire", "syncline-server"],
+            dependencies: [
+                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineWire", "syncline-server",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SegmentLogTests",
             // The executable is started, stopped and killed by the tests.
-            dependencies: ["SegmentLog", "SynclineTesting", "log-process"],
+            dependencies: ["ChildProcesses", "SegmentLog", "SynclineTesting", "log-process"],
             exclude: ["Golden"],
             swiftSettings: settings + seededBugs
         ),
@@ -165,7 +171,7 @@ let package = Package(
         // The documents are held to what the code does. The executables are run as children.
         .testTarget(
             name: "DocumentTests",
-            dependencies: ["Syncline", "snippets", "syncline", "syncline-server", "todo"],
+            dependencies: ["ChildProcesses", "Syncline", "snippets", "syncline", "syncline-server", "todo"],
             swiftSettings: settings
         ),
         // Reads the tree itself.
@@ -174,8 +180,8 @@ let package = Package(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
             dependencies: [
-                "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineTesting", "SynclineWire", "Syncline",
-                "SegmentLog", "syncline",
+                "ChildProcesses", "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineTesting", "SynclineWire",
+                "Syncline", "SegmentLog", "syncline",
             ],
             exclude: ["Golden"],
             swiftSettings: settings

@@ -1,6 +1,7 @@
 // Every `console` block of a document is a story that is played: its commands run one behind the other, all those of a page
 // in one directory, and say what the page shows. `…` stands for anything within a line, and alone for any lines.
 
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -81,10 +82,11 @@ private struct Story {
             if story.commands.isEmpty { continue }
             let scratch = try ScratchDirectory()
             defer { withExtendedLifetime(scratch) {} }
-            let path = try Child.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
-            let run = try Child.run(
+            let path =
+                try ChildProcess.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+            let run = try ChildProcess.run(
                 "/bin/bash", ["-c", story.script], in: scratch.url,
-                variables: ["PATH": path, "SYNCLINE_STORE": ""])
+                adding: ["PATH": path, "SYNCLINE_STORE": ""])
             let outputs = story.outputs(of: run.output)
             #expect(outputs.count == story.commands.count, "\(document.path): \(run.output)")
             for (command, said) in zip(story.commands, outputs) {
@@ -106,8 +108,8 @@ private struct Story {
         for block in blocks {
             let file = scratch.url.appending(path: "story.json")
             try block.lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
-            let run = try Child.run(
-                try Child.builds.appending(path: "syncline").path, ["scenario", file.path], in: scratch.url)
+            let run = try ChildProcess.run(
+                try ChildProcess.builds.appending(path: "syncline").path, ["scenario", file.path], in: scratch.url)
             #expect(run.exit == 0 && run.output == "1 passed, 0 failed\n", "\(run.output)")
         }
     }
@@ -149,11 +151,11 @@ private struct Story {
     @Test func `every example of the tool is a command line that it takes`() throws {
         let scratch = try ScratchDirectory()
         defer { withExtendedLifetime(scratch) {} }
-        let path = try Child.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+        let path = try ChildProcess.builds.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
         let variables = ["PATH": path, "SYNCLINE_STORE": ""]
         let world = scratch.url.appending(path: "world")
         try FileManager.default.createDirectory(at: world, withIntermediateDirectories: true)
-        let made = try Child.run("/bin/bash", ["-ec", CommandBlockTests.world], in: world, variables: variables)
+        let made = try ChildProcess.run("/bin/bash", ["-ec", CommandBlockTests.world], in: world, adding: variables)
         try #require(made.exit == 0, "\(made.output)")
         var count = 0
         for block in try Document("docs/CLI.md").blocks where block.language == "sh" {
@@ -161,7 +163,7 @@ private struct Story {
                 count += 1
                 let place = scratch.url.appending(path: "\(count)")
                 try FileManager.default.copyItem(at: world, to: place)
-                let run = try Child.run("/bin/bash", ["-c", script(line)], in: place, variables: variables)
+                let run = try ChildProcess.run("/bin/bash", ["-c", script(line)], in: place, adding: variables)
                 // A conflict that is not there, or a server that is not: an answer, not a mistake in the words.
                 #expect([0, 1, 3].contains(run.exit), "\(line): exit code \(run.exit), \(run.output)")
             }

@@ -1,5 +1,6 @@
 // The demo tells its stories to the end, with the programs of this build, and leaves nothing behind.
 
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -10,8 +11,8 @@ import Testing
     private func tell(_ words: [String], lines: [String]) throws {
         let scratch = try ScratchDirectory()
         defer { withExtendedLifetime(scratch) {} }
-        let variables = ["SYNCLINE_BIN": try Child.builds.path, "TMPDIR": scratch.url.path]
-        let run = try Child.run(demo, words + ["--fast"], in: scratch.url, variables: variables)
+        let variables = ["SYNCLINE_BIN": try ChildProcess.builds.path, "TMPDIR": scratch.url.path]
+        let run = try ChildProcess.run(demo, words + ["--fast"], in: scratch.url, adding: variables)
         if run.output.hasPrefix("PostgreSQL is not installed") { try Test.cancel("\(run.output)") }
         #expect(run.exit == 0, "\(run.output)")
         for line in lines + ["Try next:"] {
@@ -42,6 +43,6 @@ import Testing
     }
 
     @Test func `the demo takes no other words`() throws {
-        #expect(try Child.run(demo, ["--slow"], in: Document.root).exit == 2)
+        #expect(try ChildProcess.run(demo, ["--slow"], in: Document.root).exit == 2)
     }
 }

@@ -1,6 +1,7 @@
 // What the libraries offer is written down in `docs/interface`, so that no change of it happens unseen. A change that is
 // meant: SYNCLINE_UPDATE_DOCS=1 swift test --filter PublicInterfaceTests
 
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -34,7 +35,8 @@ private struct SymbolGraph: Decodable {
         let scratch = try ScratchDirectory()
         defer { withExtendedLifetime(scratch) {} }
         let script = Document.root.appending(path: "tools/symbols").path
-        let extraction = try Child.run(script, [try Child.builds.path, scratch.url.path], in: Document.root)
+        let extraction = try ChildProcess.run(
+            script, [try ChildProcess.builds.path, scratch.url.path], in: Document.root)
         try #require(extraction.exit == 0, "\(extraction.output)")
         var symbols: [String: [SymbolGraph.Symbol]] = [:]
         for library in libraries {

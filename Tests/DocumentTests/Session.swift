@@ -1,37 +1,36 @@
-// A program that was built with these tests, talked to line by line.
+// Programs that were built with these tests, run to their end or talked to line by line.
 
+import ChildProcesses
 import Foundation
 import Testing
 
-final class Session {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private var buffer = Data()
+extension ChildProcess {
+    /// Runs a program to its end, as a shell in a directory does.
+    static func run(
+        _ path: String, _ words: [String] = [], in directory: URL, adding variables: [String: String] = [:]
+    ) throws -> (output: String, exit: Int32) {
+        let variables = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        return try run(path, words, variables: variables, directory: directory.path)
+    }
+}
+
+/// A program whose lines are read until one says what is waited for.
+struct Session {
+    private let child: ChildProcess
 
     init(_ program: String, _ words: [String], in directory: URL) throws {
-        process.executableURL = try Child.builds.appending(path: program)
-        process.arguments = words
-        process.currentDirectoryURL = directory
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        try output.fileHandleForWriting.close()
-        try input.fileHandleForReading.close()
+        let path = try ChildProcess.builds.appending(path: program).path
+        child = try ChildProcess(
+            path, words, variables: ProcessInfo.processInfo.environment, directory: directory.path, input: .pipe)
     }
 
-    deinit { kill() }
-
-    func type(_ line: String) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
-    }
+    func type(_ line: String) throws { try child.write(line + "\n") }
 
     /// Reads up to a line that holds a text, and returns it. An end before it is a failure.
     @discardableResult
     func line(with text: String) throws -> String {
         var read: [String] = []
-        while let line = line() {
+        while let line = child.line() {
             if line.contains(text) { return line }
             read.append(line)
         }
@@ -39,29 +38,11 @@ final class Session {
         throw CocoaError(.fileReadUnknown)
     }
 
-    private func line() -> String? {
-        while true {
-            if let end = buffer.firstIndex(of: 0x0a) {
-                defer { buffer = Data(buffer[(end + 1)...]) }
-                return String(decoding: buffer[..<end], as: UTF8.self)
-            }
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { return nil }
-            buffer += more
-        }
-    }
-
     /// Ends it as `kill -9` does.
-    func kill() {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
-    }
+    func kill() { child.kill() }
 
     /// Its exit code.
-    func end() -> Int32 {
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
+    func end() -> Int32 { child.wait() }
 }
 
 /// A table server of a test's own.

@@ -1,6 +1,7 @@
 // Every Swift block of a document is code that is compiled: each of its paragraphs stands, as it is, in the snippets, in the
 // sample app, or in the package of a consumer. And the snippets that need nothing but a directory are run.
 
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -39,14 +40,14 @@ import Testing
     }
 
     @Test func `snippets do what their pages say`() throws {
-        let program = try Child.builds.appending(path: "snippets").path
-        let list = try Child.run(program, in: Document.root)
+        let program = try ChildProcess.builds.appending(path: "snippets").path
+        let list = try ChildProcess.run(program, in: Document.root)
         let names = list.output.split(separator: "\n").map(String.init)
         #expect(names.count > 5)
         for name in names {
             let scratch = try ScratchDirectory()
             defer { withExtendedLifetime(scratch) {} }
-            let run = try Child.run(program, [name], in: scratch.url, variables: ["SWIFT_BACKTRACE": "enable=no"])
+            let run = try ChildProcess.run(program, [name], in: scratch.url, adding: ["SWIFT_BACKTRACE": "enable=no"])
             #expect(run.exit == 0, "\(name): \(run.output)")
         }
     }

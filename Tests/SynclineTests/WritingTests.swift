@@ -121,8 +121,8 @@ import Testing
         let gate = DispatchSemaphore(value: 0)
         disk.resetCounts()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The first commit lasts until the others wait for it.
-            group.addTask { try await database.transaction { _ in hold(gate) } }
+            // The first commit lasts until the others wait for it, for which they have all the threads there are.
+            group.addTask(executorPreference: OwnThread()) { try await database.transaction { _ in hold(gate) } }
             for number in 0..<writers {
                 group.addTask {
                     if arrived.next() == writers { gate.signal() }
@@ -142,6 +142,16 @@ private final class Arrivals: Sendable {
     private let count = Atomic(0)
 
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
+
+/// Runs what may block where it holds nobody else up.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "WritingTests")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
 }
 
 private func hold(_ gate: DispatchSemaphore) {

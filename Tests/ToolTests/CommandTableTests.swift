@@ -1,5 +1,6 @@
 // One table makes the help, the manual page, the completions and the reference page; these tests hold them together.
 
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -81,8 +82,8 @@ import Testing
         let folder = try TemporaryFolder()
         let script = folder.path + "/script"
         try await Call.tool("completions", shell).output.write(toFile: script, atomically: true, encoding: .utf8)
-        let child = try Child(path, ["-n", script])
-        #expect(try child.wait() == 0)
+        let child = try ChildProcess(path, ["-n", script], variables: [:], errors: .kept)
+        #expect(child.wait() == 0)
         #expect(child.errors == "")
     }
 

@@ -1,5 +1,6 @@
 // The history of a store as a person or a script asks for it, also where the log is damaged or somebody stopped reading.
 
+import ChildProcesses
 import Foundation
 import SegmentLog
 import SynclineCore
@@ -107,29 +108,30 @@ import Testing
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3") else { return }
         let sql = await Call.tool("export", "--format", "sql", on: log).output
         let folder = try TemporaryFolder()
-        let child = try Child("/usr/bin/sqlite3", [folder.path + "/out.db"])
+        let child = try ChildProcess(
+            "/usr/bin/sqlite3", [folder.path + "/out.db"], variables: [:], input: .pipe)
         try child.write(
             sql
                 + "SELECT text FROM todoitem ORDER BY id; SELECT \"table\", itemId FROM MS_TableOperations; "
                 + "SELECT operationId FROM MS_TableOperationErrors; SELECT key, value FROM MS_TableConfig;\n")
-        try child.closeInput()
+        child.closeInput()
         #expect(
-            try child.rest()
+            child.rest()
                 == "oat milk\nrye\u{1b}[31m\nsalt\nsix eggs\ntodoitem|b\ntodoitem|d\n1\nall|2026-05-19T21:30:00.000Z\n")
-        #expect(try child.wait() == 0)
+        #expect(child.wait() == 0)
     }
 
     @Test func `an event is shown soon after it is written`() async throws {
         let log = try TestLog.story()
-        let child = try Child.tool("tail", "-f", "-n", "1", "--jsonl", on: log)
-        #expect(try child.line()?.contains("\"@20\"") == true)
+        let child = try ChildProcess.tool("tail", "-f", "-n", "1", "--jsonl", on: log)
+        #expect(child.line()?.contains("\"@20\"") == true)
         let writer = try log.open()
         var batch = RecordBatch()
         batch.append(Event(time: 0, .cursorReset(table: "todoitem", queryID: "all")).bytes)
         try writer.append(batch)
-        #expect(try child.line()?.contains("cursor-reset") == true)
+        #expect(child.line()?.contains("cursor-reset") == true)
         child.signal(SIGINT)
-        #expect(try child.wait() == 0)
+        #expect(child.wait() == 0)
         try writer.close()
     }
 

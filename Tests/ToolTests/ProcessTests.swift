@@ -1,5 +1,6 @@
 // The tool as it is shipped: a process with pipes and signals.
 
+import ChildProcesses
 import Foundation
 import SegmentLog
 import Testing
@@ -9,23 +10,23 @@ import Testing
 @Suite struct ProcessTests {
     @Test func `it answers with text, an exit code and nothing else`() throws {
         let log = try TestLog()
-        let good = try Child.tool("verify", on: log)
-        #expect(try good.rest() == "healthy  6 records, 8 frames, 2 segments, 1 checkpoint\n")
-        #expect(try good.wait() == 0 && good.errors == "")
-        let wrong = try Child.tool("verify", "--depe", on: log)
-        #expect(try wrong.rest() == "" && wrong.wait() == 2)
+        let good = try ChildProcess.tool("verify", on: log)
+        #expect(good.rest() == "healthy  6 records, 8 frames, 2 segments, 1 checkpoint\n")
+        #expect(good.wait() == 0 && good.errors == "")
+        let wrong = try ChildProcess.tool("verify", "--depe", on: log)
+        #expect(wrong.rest() == "" && wrong.wait() == 2)
         #expect(wrong.errors == "syncline: error: `verify` has no option --depe\n  hint: Did you mean `--deep`?\n")
     }
 
     @Test func `what was printed before a kill is in the log`() async throws {
         let log = try TestLog()
-        let writer = try Child.tool("raw", "append", on: log)
+        let writer = try ChildProcess.tool("raw", "append", on: log)
         for number in 7...406 { try writer.write("record \(number)\n") }
         var last = ""
-        for _ in 0..<100 { last = try writer.line() ?? "" }
+        for _ in 0..<100 { last = writer.line() ?? "" }
         writer.kill()
-        while let line = try writer.line() { last = line }
-        _ = try writer.wait()
+        while let line = writer.line() { last = line }
+        _ = writer.wait()
         let acknowledged = Int(last.dropFirst()) ?? 0
         #expect(acknowledged >= 106)
 
@@ -40,41 +41,41 @@ import Testing
 
     @Test func `a log is read while a process writes it`() async throws {
         let log = try TestLog()
-        let writer = try Child.tool("raw", "append", on: log)
+        let writer = try ChildProcess.tool("raw", "append", on: log)
         for number in 7...30 {
             try writer.write("record \(number)\n")
-            #expect(try writer.line() == "@\(number)")
+            #expect(writer.line() == "@\(number)")
             #expect(await Call.tool("raw", "cat", "--from", "@-1", on: log).output == "record \(number)\n")
         }
         #expect(await Call.tool("verify", "--deep", on: log).exit == .done)
         #expect(await Call.tool("repair", on: log).exit == .done, "there is nothing to repair")
         #expect(await Call.tool("raw", "append", on: log, input: "x\n").exit == .failed)
-        try writer.closeInput()
-        #expect(try writer.wait() == 0)
+        writer.closeInput()
+        #expect(writer.wait() == 0)
     }
 
     @Test func `a follower prints what comes and ends at an interrupt`() throws {
         let log = try TestLog()
-        let follower = try Child.tool("raw", "cat", "--follow", "--from", "@-1", on: log)
-        #expect(try follower.line() == "sixth")
+        let follower = try ChildProcess.tool("raw", "cat", "--follow", "--from", "@-1", on: log)
+        #expect(follower.line() == "sixth")
         let writer = try log.open()
         try writer.append(TestLog.batch("seventh", "eighth"))
-        #expect(try follower.line() == "seventh")
+        #expect(follower.line() == "seventh")
         try writer.roll()
         try writer.append(TestLog.batch("ninth"))
-        #expect(try follower.line() == "eighth")
-        #expect(try follower.line() == "ninth")
+        #expect(follower.line() == "eighth")
+        #expect(follower.line() == "ninth")
         follower.signal(SIGINT)
-        #expect(try follower.rest() == "" && follower.wait() == 0 && follower.errors == "")
+        #expect(follower.rest() == "" && follower.wait() == 0 && follower.errors == "")
         try writer.close()
     }
 
     @Test func `a follower ends when its reader is gone`() throws {
         let log = try TestLog()
-        let follower = try Child.tool("raw", "cat", "-f", on: log)
-        #expect(try follower.line() == "hello")
-        try follower.closeOutput()
-        #expect(try follower.wait() == 0 && follower.errors == "")
+        let follower = try ChildProcess.tool("raw", "cat", "-f", on: log)
+        #expect(follower.line() == "hello")
+        follower.closeOutput()
+        #expect(follower.wait() == 0 && follower.errors == "")
     }
 
     @Test func `a closed pipe ends a long list quietly`() throws {
@@ -82,15 +83,15 @@ import Testing
         let writer = try log.open()
         for number in 0..<2000 { try writer.append(TestLog.batch("record \(number)"), durability: .buffered) }
         try writer.close()
-        let list = try Child.tool("inspect", "frames", "--jsonl", on: log)
-        #expect(try list.line()?.hasPrefix(#"{"address":"s1:512""#) == true)
-        try list.closeOutput()
-        #expect(try list.wait() == 0 && list.errors == "")
+        let list = try ChildProcess.tool("inspect", "frames", "--jsonl", on: log)
+        #expect(list.line()?.hasPrefix(#"{"address":"s1:512""#) == true)
+        list.closeOutput()
+        #expect(list.wait() == 0 && list.errors == "")
     }
 
     @Test func `colour can be forced into a pipe`() throws {
         let log = try TestLog()
-        let child = try Child.tool("verify", on: log, variables: ["CLICOLOR_FORCE": "1"])
-        #expect(try child.rest().hasPrefix("\u{1b}[32mhealthy"))
+        let child = try ChildProcess.tool("verify", on: log, variables: ["CLICOLOR_FORCE": "1"])
+        #expect(child.rest().hasPrefix("\u{1b}[32mhealthy"))
     }
 }

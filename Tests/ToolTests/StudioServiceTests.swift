@@ -1,5 +1,6 @@
 // What the page of `studio` is answered, by requests that a browser would not make.
 
+import Dispatch
 import SynclineCore
 import SynclineWire
 import Testing
@@ -45,15 +46,22 @@ import Testing
         #expect(service.answer(request("GET", "/etc/passwd")).status == 404)
     }
 
-    @Test func `a row's address from the page is never taken for an option`() throws {
+    /// Answers on a thread of its own, as a server does: it blocks until the command is through.
+    private func answer(_ request: HTTPRequest, from service: StudioService) async -> HTTPResponse {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "StudioServiceTests").async { continuation.resume(returning: service.answer(request)) }
+        }
+    }
+
+    @Test func `a row's address from the page is never taken for an option`() async throws {
         let log = try TestLog.story()
         var choice = request("POST", "/api/resolve")
         choice.body = Array(##"{"table":"--store=/nowhere","id":"x","choice":"merge"}"##.utf8)
-        #expect(try service(log).answer(choice).status == 403)
-        let response = try service(log, mayWrite: true).answer(choice)
+        #expect(try await answer(choice, from: service(log)).status == 403)
+        let response = try await answer(choice, from: service(log, mayWrite: true))
         let text = String(decoding: response.body, as: UTF8.self)
         #expect(response.status == 409 && !text.contains("nowhere\"") && text.contains("conflict"), "\(text)")
         choice.body = Array(#"{"table":"todoitem","id":"a","choice":"compact"}"#.utf8)
-        #expect(try service(log, mayWrite: true).answer(choice).status == 400)
+        #expect(try await answer(choice, from: service(log, mayWrite: true)).status == 400)
     }
 }

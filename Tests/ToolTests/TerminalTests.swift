@@ -1,5 +1,6 @@
 // The tool at a terminal: a pseudo-terminal on which keys are typed, as a person does.
 
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -7,8 +8,7 @@ import Testing
 
 /// The tool on a terminal of its own; its output goes to a pipe, unless it is to be seen there, too.
 private final class TerminalChild {
-    private let process = Process()
-    private let output = Pipe()
+    private let child: ChildProcess
     /// The side a person sits at.
     private let master: Int32
     private let slave: Int32
@@ -18,18 +18,14 @@ private final class TerminalChild {
         var (master, slave): (Int32, Int32) = (-1, -1)
         try #require(openpty(&master, &slave, nil, nil, nil) == 0)
         (self.master, self.slave) = (master, slave)
-        process.executableURL = URL(fileURLWithPath: try Child.tool)
-        process.arguments = words
-        process.environment = ["TERM": "xterm"].merging(variables) { $1 }
-        process.standardInput = FileHandle(fileDescriptor: slave)
-        process.standardError = FileHandle(fileDescriptor: slave)
-        process.standardOutput = showsOutput ? FileHandle(fileDescriptor: slave) : output
-        try process.run()
-        try? output.fileHandleForWriting.close()
+        let output = showsOutput ? ChildProcess.Stream.descriptor(slave) : .pipe
+        child = try ChildProcess(
+            try ChildProcess.tool, words, variables: ["TERM": "xterm"].merging(variables) { $1 },
+            input: .descriptor(slave), output: output, errors: .descriptor(slave))
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        child.kill()
         close(master)
         close(slave)
     }
@@ -41,7 +37,8 @@ private final class TerminalChild {
         return state.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
     }
 
-    /// Waits until the screen has shown something, and forgets what was before it.
+    /// Waits until the screen has shown something, and forgets what was before it. Five minutes of nothing are
+    /// a failure.
     func see(_ text: String) throws {
         var piece = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -49,6 +46,8 @@ private final class TerminalChild {
                 shown.removeSubrange(..<place.upperBound)
                 return
             }
+            var descriptor = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+            try #require(poll(&descriptor, 1, 300_000) == 1, "not shown: \(text.debugDescription), but \(shown)")
             let count = read(master, &piece, piece.count)
             try #require(count > 0, "the terminal ended with: \(shown)")
             shown += String(decoding: piece[..<count], as: UTF8.self)
@@ -61,11 +60,7 @@ private final class TerminalChild {
     }
 
     /// All it wrote, and how it ended.
-    func finish() throws -> (output: String, exit: Int32) {
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (text, process.terminationStatus)
-    }
+    func finish() -> (output: String, exit: Int32) { (child.rest(), child.wait()) }
 }
 
 @Suite struct TerminalTests {
@@ -86,7 +81,7 @@ private final class TerminalChild {
         try first.see("\r\n")
         try first.see("syncline> ")
         try first.type("\u{4}")
-        let (output, exit) = try first.finish()
+        let (output, exit) = first.finish()
         let rows = output.split(separator: "\n")
         #expect(exit == 0 && rows.count == 2)
         #expect(rows.first?.hasPrefix(#"{"id":"b""#) == true && rows.last?.contains("oat milk") == true, "\(output)")
@@ -98,7 +93,7 @@ private final class TerminalChild {
         try second.see("\r\n")
         try second.see("syncline> ")
         try second.type("exit\r")
-        #expect(try second.finish().output.hasPrefix(#"{"id":"b""#))
+        #expect(second.finish().output.hasPrefix(#"{"id":"b""#))
     }
 
     @Test func `a pager shows lists to those who sit at a terminal`() throws {
@@ -125,7 +120,7 @@ private final class TerminalChild {
         try child.see("| ")
         try child.see("@20")
         try child.see("\r\nread\r\n")
-        #expect(try child.finish().exit == 0)
+        #expect(child.finish().exit == 0)
     }
 
     @Test func `a replay is stepped through at a terminal`() throws {
@@ -142,7 +137,7 @@ private final class TerminalChild {
         try child.type("back\r")
         try child.see("@5> ")
         try child.type("\u{4}")
-        let (output, exit) = try child.finish()
+        let (output, exit) = child.finish()
         #expect(exit == 0 && output.contains("@6 of @20"))
         let kept = try String(contentsOfFile: folder.path + "/syncline/replay-history", encoding: .utf8)
         #expect(kept == "next \nback\n")

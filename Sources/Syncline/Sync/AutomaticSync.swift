@@ -62,20 +62,20 @@ public final class AutomaticSync: Sendable {
     }
 
     private let state: Mutex<State>
-    private let signals: AsyncStream<AutomaticMachine.Signal>.Continuation
+    private let happenings: AsyncStream<AutomaticLoop.Happening>.Continuation
     private let task: Task<Void, Never>
 
     fileprivate init(_ database: SyncDatabase, _ settings: AutomaticSyncSettings) {
-        let (stream, signals) = AsyncStream.makeStream(of: AutomaticMachine.Signal.self)
-        self.signals = signals
+        let (stream, happenings) = AsyncStream.makeStream(of: AutomaticLoop.Happening.self)
+        self.happenings = happenings
         state = Mutex(State(status: SyncStatus(phase: .idle, pending: database.totals.pending)))
         let box = WeakBox()
         task = Task {
-            var loop = AutomaticLoop(database, settings, signals) { status in box.value?.tell(status) }
+            var loop = AutomaticLoop(database, settings, happenings) { status in box.value?.tell(status) }
             await loop.run(stream)
         }
         box.value = self
-        signals.yield(.requested)
+        happenings.yield(.signal(.requested))
     }
 
     /// How it stands.
@@ -97,15 +97,15 @@ public final class AutomaticSync: Sendable {
     }
 
     /// Starts a round now, whatever was waited for.
-    public func syncNow() { signals.yield(.requested) }
+    public func syncNow() { happenings.yield(.signal(.requested)) }
 
     /// Says that there is a network again.
-    public func networkIsBack() { signals.yield(.reconnected) }
+    public func networkIsBack() { happenings.yield(.signal(.reconnected)) }
 
     /// Ends what is running and stays still. Nothing is lost.
     public func stop() async {
         task.cancel()
-        signals.finish()
+        happenings.finish()
         await task.value
         let watchers = state.withLock { state in
             state.status.phase = .stopped
@@ -147,103 +147,115 @@ extension SyncDatabase {
     }
 }
 
-/// The loop behind it.
+/// The loop behind it: it starts what the machines decide, and tells them what came of it.
 private struct AutomaticLoop {
+    enum Happening: Sendable {
+        case signal(AutomaticMachine.Signal)
+        /// The server told where its order of changes stands.
+        case told(String)
+        /// The server's stream of events has ended, if there was one.
+        case silent
+        /// Nobody listened for as long as was wanted.
+        case rested
+    }
+
     private let database: SyncDatabase
     private let settings: AutomaticSyncSettings
-    private let signals: AsyncStream<AutomaticMachine.Signal>.Continuation
+    private let happenings: AsyncStream<Happening>.Continuation
     private let tell: @Sendable (SyncStatus) -> Void
+    private let surroundings: any Surroundings
     private var machine: AutomaticMachine
+    private var news = ServerNews()
     private var lastRound: Int64?
+    private var alarm: Task<Void, Never>?
+    private var running: Task<Void, Never>?
+    private var listening: Task<Void, Never>?
 
     init(
-        _ database: SyncDatabase, _ settings: AutomaticSyncSettings,
-        _ signals: AsyncStream<AutomaticMachine.Signal>.Continuation, _ tell: @escaping @Sendable (SyncStatus) -> Void
+        _ database: SyncDatabase, _ settings: AutomaticSyncSettings, _ happenings: AsyncStream<Happening>.Continuation,
+        _ tell: @escaping @Sendable (SyncStatus) -> Void
     ) {
         self.database = database
         self.settings = settings
-        self.signals = signals
+        self.happenings = happenings
         self.tell = tell
+        surroundings = database.configuration.surroundings
         machine = AutomaticMachine(delay: settings.delay, interval: settings.interval)
     }
 
-    mutating func run(_ stream: AsyncStream<AutomaticMachine.Signal>) async {
-        let surroundings = database.configuration.surroundings
+    mutating func run(_ stream: AsyncStream<Happening>) async {
         let changes = database.writer.observers.changes()
-        let forwarding = Task { [signals] in
-            for await _ in changes { signals.yield(.changed) }
+        let forwarding = Task { [happenings] in
+            for await _ in changes { happenings.yield(.signal(.changed)) }
         }
-        var alarm: Task<Void, Never>?
-        var round: Task<Void, Never>?
-        var listening: Task<Void, Never>?
-        let news = ServerNews()
-        var knownAtStart: String?
-        for await signal in stream {
-            let now = surroundings.now()
-            // A round that runs may be bringing it; that is looked at when it ends.
-            if signal == .told, machine.phase == .running || isKnown(news.latest) { continue }
-            if case .ended(nil) = signal { lastRound = now }
-            let chance = surroundings.chance()
-            let action = machine.handle(signal, now: now) { failures in
-                Backoff.milliseconds(attempt: failures, nil, now: now, chance: chance)
-            }
-            switch action {
-            case nil: break
-            case .run?:
-                alarm?.cancel()
-                knownAtStart = news.latest
-                round = Task { [self] in signals.yield(.ended(await self.round())) }
-            case .alarm(let moment)?:
-                alarm?.cancel()
-                alarm = moment.map { moment in
-                    Task { [signals] in
-                        guard (try? await surroundings.wait(milliseconds: max(0, moment - now))) != nil else { return }
-                        signals.yield(.alarm)
-                    }
-                }
-            }
-            if case .ended(nil) = signal {
-                let latest = news.latest
-                if latest != knownAtStart, !isKnown(latest) { signals.yield(.told) }
-                if settings.listens, news.begin() { listening = Task { [self] in await listen(news, surroundings) } }
-            }
-            show()
+        for await happening in stream {
+            if let signal = signal(of: happening) { take(signal) }
             if Task.isCancelled { break }
         }
-        forwarding.cancel()
-        alarm?.cancel()
-        listening?.cancel()
-        round?.cancel()
-        await listening?.value
-        await round?.value
+        let tasks = [forwarding, alarm, running, listening].compactMap(\.self)
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
     }
 
-    // MARK: The server's news
-
-    /// Hears the server out. When it falls silent, a round finds out whether it is there.
-    private func listen(_ news: ServerNews, _ surroundings: any Surroundings) async {
-        if let channel = try? await database.channel().0, channel.capabilities.contains(.events) {
-            await channel.listen { [signals] cursor in
-                news.tell(cursor)
-                signals.yield(.told)
-            }
-            // Only a stream that was one is missed.
-            if let attempt = news.silence(),
-                (try? await surroundings.wait(
-                    milliseconds: Backoff.milliseconds(
-                        attempt: attempt, nil, now: surroundings.now(), chance: surroundings.chance()))) != nil
-            {
-                news.end()
-                signals.yield(.requested)
-            }
+    /// What the machine is to know of it, if anything.
+    private mutating func signal(of happening: Happening) -> AutomaticMachine.Signal? {
+        switch happening {
+        case .signal(let signal): return signal
+        case .told(let cursor):
+            news.told(cursor)
+            // A round that runs may be bringing it; that is looked at when it ends.
+            return machine.phase == .running || isKnown(cursor) ? nil : .told
+        case .silent:
+            if let attempt = news.fellSilent() { listening = later(backoff(attempt), .rested) }
+            return nil
+        case .rested:
+            news.rested()
+            return .told
         }
-        news.end()
+    }
+
+    private mutating func take(_ signal: AutomaticMachine.Signal) {
+        let now = surroundings.now()
+        switch machine.handle(signal, now: now, backoff: backoff) {
+        case nil: break
+        case .run?:
+            alarm?.cancel()
+            news.roundBegan()
+            running = Task { [self] in happenings.yield(.signal(.ended(await round()))) }
+        case .alarm(let moment)?:
+            alarm?.cancel()
+            alarm = moment.map { later(max(0, $0 - now), .signal(.alarm)) }
+        }
+        if case .ended(nil) = signal {
+            lastRound = now
+            if let cursor = news.toldMeanwhile, !isKnown(cursor) { happenings.yield(.signal(.told)) }
+            if settings.listens, news.listen() { listening = Task { [self] in await listen() } }
+        }
+        show()
+    }
+
+    private func later(_ milliseconds: Int64, _ happening: Happening) -> Task<Void, Never> {
+        Task { [surroundings, happenings] in
+            guard (try? await surroundings.wait(milliseconds: milliseconds)) != nil else { return }
+            happenings.yield(happening)
+        }
+    }
+
+    private func backoff(_ attempt: Int) -> Int64 {
+        Backoff.milliseconds(attempt: attempt, nil, now: surroundings.now(), chance: surroundings.chance())
+    }
+
+    /// Hears the server out.
+    private func listen() async {
+        if let channel = try? await database.channel().0, channel.capabilities.contains(.events) {
+            await channel.listen { [happenings] cursor in happenings.yield(.told(cursor)) }
+        }
+        happenings.yield(.silent)
     }
 
     /// Whether all tables were read as far as a cursor of the server's.
-    private func isKnown(_ cursor: String?) -> Bool {
-        guard let cursor else { return true }
-        return settings.pulls.allSatisfy { pull in
+    private func isKnown(_ cursor: String) -> Bool {
+        settings.pulls.allSatisfy { pull in
             guard let queryID = pull.settings.queryID else { return false }
             let known = try? database.reader.cursor(pull.table, queryID)
             return known?.position == cursor
@@ -278,46 +290,4 @@ private struct AutomaticLoop {
             return error
         }
     }
-}
-
-/// What a server told on its stream of events.
-private final class ServerNews: Sendable {
-    private struct State {
-        var latest: String?
-        var isListening = false
-        var heard = 0
-        /// How many streams in a row told nothing but where they began.
-        var attempts = 0
-    }
-
-    private let state = Mutex(State())
-
-    /// Where the order of changes stands on the server, as it told last.
-    var latest: String? { state.withLock { $0.latest } }
-
-    /// Whether to listen from now on: nobody does.
-    func begin() -> Bool {
-        state.withLock { state in
-            if state.isListening { return false }
-            (state.isListening, state.heard) = (true, 0)
-            return true
-        }
-    }
-
-    func tell(_ cursor: String) {
-        state.withLock { state in
-            state.latest = cursor
-            state.heard += 1
-        }
-    }
-
-    /// The stream has ended: how many in a row told nothing new. Nil if it told nothing at all.
-    func silence() -> Int? {
-        state.withLock { state in
-            state.attempts = state.heard > 1 ? 1 : state.attempts + 1
-            return state.heard > 0 ? state.attempts : nil
-        }
-    }
-
-    func end() { state.withLock { $0.isListening = false } }
 }

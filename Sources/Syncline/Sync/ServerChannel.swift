@@ -55,14 +55,21 @@ final class ServerChannel: Sendable {
         return response
     }
 
-    /// Hears of changes for as long as the stream lasts: `told` gets the server's cursor.
+    /// Hears of changes for as long as the stream lasts: `told` gets the server's cursor. It asks once more with another token
+    /// if the first was refused.
     func listen(_ told: @escaping @Sendable (String) -> Void) async {
+        if await hear(told) == 401, await renewToken() { _ = await hear(told) }
+    }
+
+    /// The status of the stream's answer; nil if there was none.
+    private func hear(_ told: @escaping @Sendable (String) -> Void) async -> Int? {
         let pass = await currentPass()
         let reading = Mutex(ServerEvents())
-        _ = try? await transport.listen(codec.dressed(codec.events, headers: pass.headers, token: pass.token)) {
-            piece in
+        let request = codec.dressed(codec.events, headers: pass.headers, token: pass.token)
+        let response = try? await transport.listen(request) { piece in
             for event in reading.withLock({ $0.take(piece) }) where event.name == "change" { told(event.data) }
         }
+        return response?.status
     }
 
     private func once(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {

@@ -8,7 +8,7 @@ package struct PullQuery: Hashable, Sendable {
     package var top: Int?
     package var skip = 0
     package var pageSize = 50
-    /// Rows a page of changes asks for. Pages cost the same, whoever reads by changes need not be careful with old servers.
+    /// Rows a page of changes asks for. Each page costs the server the same, and no old server is asked for changes.
     package var changesPageSize = 1000
     /// How far behind its cursor a pull begins, in milliseconds.
     package var overlap: Int64 = 0

@@ -10,7 +10,7 @@ final class EventStream: Sendable {
         /// What is being taken, piece by piece.
         var current: [UInt8] = []
         /// What comes behind it: who does not read needs no more than the latest.
-        var latest: [UInt8] = []
+        var latest: String?
         var isWaiting = false
         var isEnded = false
     }
@@ -31,7 +31,10 @@ final class EventStream: Sendable {
     /// The next bytes. `suspend` is called before anybody can resume.
     func next(atMost limit: Int, suspend: () -> Void) -> Piece {
         state.withLock { state in
-            if state.current.isEmpty { swap(&state.current, &state.latest) }
+            if state.current.isEmpty, let latest = state.latest {
+                state.current = Array(latest.utf8)
+                state.latest = nil
+            }
             if !state.current.isEmpty {
                 let bytes = Array(state.current.prefix(limit))
                 state.current.removeFirst(bytes.count)
@@ -44,9 +47,19 @@ final class EventStream: Sendable {
         }
     }
 
+    /// Sends a text in place of one that still waits.
     func send(_ text: String) {
         state.withLock { state in
-            state.latest = Array(text.utf8)
+            state.latest = text
+            wake(&state)
+        }
+    }
+
+    /// Sends a text to whom nothing else is being sent.
+    func remind(_ text: String) {
+        state.withLock { state in
+            guard state.latest == nil, state.current.isEmpty else { return }
+            state.latest = text
             wake(&state)
         }
     }
@@ -66,15 +79,21 @@ final class EventStream: Sendable {
 }
 
 final class EventHub: Sendable {
+    private struct Listener {
+        var stream: EventStream
+        /// What it was told last.
+        var told: String?
+    }
+
     private struct State: Sendable {
-        var streams: [ObjectIdentifier: EventStream] = [:]
-        var latest = ""
+        var listeners: [ObjectIdentifier: Listener] = [:]
         var quietRounds = 0
         var isAsking = false
         var isEnded = false
     }
 
     private let state = Mutex(State())
+    /// Only here it is asked and told, so that nothing overtakes what is newer.
     private let queue = DispatchQueue(label: "syncline.events")
     /// Where the order of changes stands; nil if that can't be told now.
     private let mark: @Sendable () -> String?
@@ -86,57 +105,57 @@ final class EventHub: Sendable {
         self.mark = mark
     }
 
+    /// A listener is told where the order stands now, and whenever it has moved.
     func add(_ stream: EventStream) {
         let (isFirst, isEnded) = state.withLock { state in
-            state.streams[ObjectIdentifier(stream)] = stream
+            state.listeners[ObjectIdentifier(stream)] = Listener(stream: stream)
             let isFirst = !state.isAsking
             state.isAsking = true
             return (isFirst, state.isEnded)
         }
         if isEnded { return stream.end() }
-        stream.send("retry: 1000\n\n" + (mark().map(EventHub.event) ?? ""))
-        if isFirst { ask(after: EventHub.interval) }
+        queue.async { [weak self] in isFirst ? self?.go() : self?.tell() }
     }
 
     func remove(_ stream: EventStream) {
-        state.withLock { $0.streams[ObjectIdentifier(stream)] = nil }
+        state.withLock { $0.listeners[ObjectIdentifier(stream)] = nil }
     }
 
     /// Ends all streams, and every later one at once.
     func end() {
         let streams = state.withLock { state in
             state.isEnded = true
-            return Array(state.streams.values)
+            return state.listeners.values.map(\.stream)
         }
         for stream in streams { stream.end() }
     }
 
-    private static func event(_ cursor: String) -> String { "event: change\ndata: \(cursor)\n\n" }
-
-    private func ask(after interval: DispatchTimeInterval) {
-        queue.asyncAfter(deadline: .now() + interval) { [weak self] in self?.ask() }
+    /// Tells, again and again while anybody listens.
+    private func go() {
+        tell()
+        let isOver = state.withLock { state in
+            if state.listeners.isEmpty || state.isEnded { state.isAsking = false }
+            return !state.isAsking
+        }
+        if isOver { return }
+        queue.asyncAfter(deadline: .now() + EventHub.interval) { [weak self] in self?.go() }
     }
 
-    private func ask() {
+    /// Asks where the order stands, and tells those who do not know.
+    private func tell() {
         let now = mark()
-        let (streams, text) = state.withLock { state -> ([EventStream], String?) in
-            if state.streams.isEmpty || state.isEnded {
-                state.isAsking = false
-                return ([], nil)
+        let (news, others) = state.withLock { state -> ([EventStream], [EventStream]) in
+            var news: [EventStream] = []
+            for (key, listener) in state.listeners where now != nil && listener.told != now {
+                news.append(listener.stream)
+                state.listeners[key]?.told = now
             }
-            state.quietRounds += 1
-            var text: String?
-            if let now, now != state.latest {
-                text = EventHub.event(now)
-                state.latest = now
-            } else if state.quietRounds >= EventHub.patience {
-                text = ": nothing new\n\n"
-            }
-            if text != nil { state.quietRounds = 0 }
-            return (Array(state.streams.values), text)
+            state.quietRounds = news.isEmpty ? state.quietRounds + 1 : 0
+            if state.quietRounds < EventHub.patience { return (news, []) }
+            state.quietRounds = 0
+            return (news, state.listeners.values.map(\.stream))
         }
-        if streams.isEmpty { return }
-        if let text { for stream in streams { stream.send(text) } }
-        ask(after: EventHub.interval)
+        if let now { for stream in news { stream.send("retry: 1000\nevent: change\ndata: \(now)\n\n") } }
+        for stream in others { stream.remind(": nothing new\n\n") }
     }
 }

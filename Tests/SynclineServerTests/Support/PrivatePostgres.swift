@@ -1,5 +1,6 @@
 // A PostgreSQL of the tests' own: a cluster in a private folder, reached by a socket in it, gone with the process.
 
+import ChildProcesses
 import Foundation
 import Synchronization
 
@@ -15,8 +16,8 @@ final class PrivatePostgres: Sendable {
 
     let folder: String
     private let databases = Atomic(0)
-    // The cluster ends when this is closed, which the end of the process does too.
-    private let lifeline: Int32
+    /// The cluster ends when its input is closed, which the end of this process does too.
+    private let child: Mutex<ChildProcess>
 
     /// - Parameter syncs: Whether commits reach the disk, for tests that kill it.
     init?(syncs: Bool) {
@@ -28,35 +29,35 @@ final class PrivatePostgres: Sendable {
             set -e; umask 077; mkdir -p "$D"; [ -z "$U" ] || chown postgres "$D"; cd /
             trap 'rm -rf "$D"' EXIT
             $U "$P/initdb" -D "$D/data" -A trust -U tester -E UTF8 --no-sync >"$D/log" 2>&1
-            # One that is killed is started again.
+            # One that is killed is started again, unless it never ran.
             while [ ! -e "$D/ends" ]; do
                 $U "$P/postgres" -D "$D/data" -k "$D" -h '' -c fsync=$F -c max_connections=200 >>"$D/log" 2>&1 || true
+                [ -e "$D/runs" ] || exit
             done &
             until $U "$P/pg_isready" -q -h "$D"; do kill -0 $! || exit 1; done
-            echo ready; cat >/dev/null
-            touch "$D/ends"; kill -INT "$(head -n 1 "$D/data/postmaster.pid")"; wait $! || true
+            touch "$D/runs"; echo ready; cat >/dev/null
+            touch "$D/ends"
+            # It may be coming up just now.
+            while kill -0 $! 2>/dev/null; do
+                kill -INT "$(head -n 1 "$D/data/postmaster.pid")" 2>/dev/null || true
+                sleep 0.1
+            done
             """
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", script]
-        process.environment = [
+        let variables = [
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "D": folder, "U": user, "P": programs, "F": syncs ? "on" : "off",
         ]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        lifeline = dup(input.fileHandleForWriting.fileDescriptor)
-        // No child of the tests may hold it open.
-        _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC)
-        guard (try? process.run()) != nil else { return nil }
-        try? input.fileHandleForWriting.close()
-        guard String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "ready\n" else {
-            return nil
-        }
+        guard let child = try? ChildProcess("/bin/sh", ["-c", script], variables: variables, input: .pipe),
+            child.line() == "ready"
+        else { return nil }
+        self.child = Mutex(child)
     }
 
-    deinit { close(lifeline) }
+    deinit {
+        child.withLock { child in
+            child.closeInput()
+            child.wait()
+        }
+    }
 
     private static var programs: String? {
         let places =
@@ -79,14 +80,10 @@ final class PrivatePostgres: Sendable {
     /// The name of a new, empty database.
     func newDatabase() throws -> String {
         let name = "test\(databases.add(1, ordering: .relaxed).newValue)"
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let programs = PrivatePostgres.programs ?? ""
-        process.arguments = ["-c", "exec \(programs)/createdb -h \(folder) -U tester -T template0 -l C \(name)"]
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.fileNoSuchFile) }
+        guard try shell("\(programs)/createdb -h \(folder) -U tester -T template0 -l C \(name)") == 0 else {
+            throw CocoaError(.fileNoSuchFile)
+        }
         return name
     }
 }

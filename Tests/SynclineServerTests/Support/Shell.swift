@@ -1,17 +1,11 @@
-// A command run to its end.
+// Commands of a shell, and files for them.
 
+import ChildProcesses
 import Foundation
 
+/// How a command ends.
 func shell(_ command: String) throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command]
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus
+    try ChildProcess.run("/bin/sh", ["-c", command]).exit
 }
 
 extension [UInt8] {
