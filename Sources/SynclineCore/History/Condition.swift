@@ -78,8 +78,18 @@ extension Condition {
         switch (subject, kind) {
         case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (.pending, _): false
         // Sending shows an app nothing new, and only what a server said makes a conflict.
-        case (.count, .sent), (.row, .sent), (.conflicts, .local): false
+        case (_, .sent), (.conflicts, .local): false
         default: true
+        }
+    }
+
+    /// What of an event's changes is looked at.
+    var scope: StateChanges.Scope {
+        switch subject {
+        case .row(let focus, _): .rows(of: focus.table)
+        case .count(let table, _): .rows(of: table)
+        case .conflicts: .pendingRows
+        case .pending: .all
         }
     }
 

@@ -159,7 +159,7 @@ package struct ReplaySearch {
         if condition.mayChange(with: kind) {
             projector.store.beginChanges()
             try projector.apply(record, number: number)
-            count += condition.difference(try StateChanges(projector))
+            count += condition.difference(try StateChanges(projector, of: condition.scope))
         } else {
             projector.store.endChanges()
             try projector.apply(record, number: number)

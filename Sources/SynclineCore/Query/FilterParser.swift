@@ -8,84 +8,143 @@
 // `not` binds tightest: `not a eq b` is `(not a) eq b`. There are no words but these: everything else is a column.
 
 struct FilterParser {
+    /// What was read so far: a part of the filter, what it is known to be, and where it began.
+    private struct Part {
+        var expression: Expression
+        var kind: FilterKind?
+        var start: Int
+    }
+
     private var scanner: FilterScanner
     private var depth = 0
+    private let typing: FilterTyping?
 
     /// No filter anyone writes nests deeper; the bound keeps a hostile one from using up the stack.
     static let depthLimit = 200
 
     private let limit: Int
 
-    private init(_ text: String, limit: Int) throws(FilterError) {
+    private init(_ text: String, limit: Int, _ typing: FilterTyping?) throws(FilterError) {
         scanner = try FilterScanner(text)
         self.limit = limit
+        self.typing = typing
     }
 
-    static func parse(_ text: String, depthLimit: Int = FilterParser.depthLimit) throws(FilterError) -> Expression {
-        var parser = try FilterParser(text, limit: min(depthLimit, FilterParser.depthLimit))
-        let expression = try parser.orExpression()
+    static func parse(
+        _ text: String, depthLimit: Int = FilterParser.depthLimit, _ typing: FilterTyping? = nil
+    ) throws(FilterError) -> Expression {
+        var parser = try FilterParser(text, limit: min(depthLimit, FilterParser.depthLimit), typing)
+        let whole = try parser.orExpression()
         guard parser.scanner.isAtEnd else { throw parser.scanner.unexpected() }
-        return expression
+        try parser.check(whole, is: .boolean)
+        return whole.expression
+    }
+
+    // MARK: Kinds
+
+    /// A part that is known to be of another kind than it must is a mistake, where kinds are looked at.
+    private func check(_ part: Part, is kind: FilterKind) throws(FilterError) {
+        guard typing != nil, let found = part.kind, found != kind else { return }
+        throw scanner.error("\(kind.noun) is needed, and this is \(found.noun)", at: part.start)
+    }
+
+    private func check(_ part: Part, fits other: Part) throws(FilterError) {
+        guard typing != nil, let kind = part.kind, let known = other.kind, kind != known else { return }
+        throw scanner.error("\(known.noun) can't be compared with \(kind.noun)", at: part.start)
+    }
+
+    private func literal(_ value: Value, form: Expression.LiteralForm = .plain, from start: Int) -> Part {
+        Part(expression: .literal(value, form: form), kind: FilterKind(of: value), start: start)
     }
 
     // MARK: Operators
 
-    private mutating func orExpression() throws(FilterError) -> Expression {
+    private mutating func orExpression() throws(FilterError) -> Part {
         var left = try andExpression()
-        while scanner.skip(word: "or") { left = .or(left, try andExpression()) }
+        while scanner.skip(word: "or") {
+            let right = try andExpression()
+            left = try condition(.or(left.expression, right.expression), of: left, right)
+        }
         return left
     }
 
-    private mutating func andExpression() throws(FilterError) -> Expression {
+    private mutating func andExpression() throws(FilterError) -> Part {
         var left = try comparison()
-        while scanner.skip(word: "and") { left = .and(left, try comparison()) }
+        while scanner.skip(word: "and") {
+            let right = try comparison()
+            left = try condition(.and(left.expression, right.expression), of: left, right)
+        }
         return left
     }
 
-    private mutating func comparison() throws(FilterError) -> Expression {
+    private func condition(_ expression: Expression, of parts: Part...) throws(FilterError) -> Part {
+        for part in parts { try check(part, is: .boolean) }
+        return Part(expression: expression, kind: .boolean, start: parts[0].start)
+    }
+
+    private mutating func comparison() throws(FilterError) -> Part {
         var left = try additive()
         while true {
+            let expression: Expression
             if let comparison = Expression.Comparison.allCases.first(where: { scanner.skip(word: $0.rawValue) }) {
-                left = .compare(comparison, left, try additive())
+                let right = try additive()
+                try check(right, fits: left)
+                expression = .compare(comparison, left.expression, right.expression)
             } else if scanner.skip(word: "in") {
-                left = .oneOf(left, try arguments())
+                let choices = try arguments()
+                for choice in choices { try check(choice, fits: left) }
+                expression = .oneOf(left.expression, choices.map(\.expression))
             } else {
                 return left
             }
+            left = Part(expression: expression, kind: .boolean, start: left.start)
         }
     }
 
-    private mutating func additive() throws(FilterError) -> Expression {
+    private mutating func additive() throws(FilterError) -> Part {
         try chain([.add, .sub]) { parser throws(FilterError) in
             try parser.chain([.mul, .div, .mod]) { parser throws(FilterError) in try parser.unary() }
         }
     }
 
     private mutating func chain(
-        _ operators: [Expression.Arithmetic], _ operand: (inout FilterParser) throws(FilterError) -> Expression
-    ) throws(FilterError) -> Expression {
+        _ operators: [Expression.Arithmetic], _ operand: (inout FilterParser) throws(FilterError) -> Part
+    ) throws(FilterError) -> Part {
         var left = try operand(&self)
         while let arithmetic = operators.first(where: { scanner.skip(word: $0.rawValue) }) {
-            left = .arithmetic(arithmetic, left, try operand(&self))
+            let right = try operand(&self)
+            try check(left, is: .number)
+            try check(right, is: .number)
+            left.expression = .arithmetic(arithmetic, left.expression, right.expression)
+            left.kind = .number
         }
         return left
     }
 
-    private mutating func unary() throws(FilterError) -> Expression {
+    private mutating func unary() throws(FilterError) -> Part {
         try nested { parser throws(FilterError) in
+            let start = parser.scanner.position
             if parser.scanner.skip("-") {
                 // A minus before a number belongs to it, so that the smallest integer can be written.
-                if let number = try parser.scanner.number(isNegative: true) { return .literal(number) }
-                return .negate(try parser.unary())
+                if let number = try parser.scanner.number(isNegative: true) {
+                    return parser.literal(number, from: start)
+                }
+                let part = try parser.unary()
+                try parser.check(part, is: .number)
+                return Part(expression: .negate(part.expression), kind: .number, start: start)
             }
-            if parser.scanner.skip(word: "not") { return .not(try parser.unary()) }
+            if parser.scanner.skip(word: "not") {
+                let part = try parser.unary()
+                try parser.check(part, is: .boolean)
+                return Part(expression: .not(part.expression), kind: .boolean, start: start)
+            }
             return try parser.primary()
         }
     }
 
     private mutating func nested(
-        _ body: (inout FilterParser) throws(FilterError) -> Expression
-    ) throws(FilterError) -> Expression {
+        _ body: (inout FilterParser) throws(FilterError) -> Part
+    ) throws(FilterError) -> Part {
         guard depth < limit else {
             throw scanner.error("the filter nests deeper than \(limit)")
         }
@@ -96,48 +155,51 @@ struct FilterParser {
 
     // MARK: Operands
 
-    private mutating func primary() throws(FilterError) -> Expression {
+    private mutating func primary() throws(FilterError) -> Part {
+        let start = scanner.position
         if scanner.skip("(") {
             let inner = try orExpression()
             try scanner.expect(")")
             return inner
         }
-        if let text = try scanner.quoted() { return .literal(.string(text)) }
-        if let moment = scanner.bareDateOrTime() { return moment }
-        if let number = try scanner.number(isNegative: false) { return .literal(number) }
-        let start = scanner.position
+        if let text = try scanner.quoted() { return literal(.string(text), from: start) }
+        if let moment = scanner.bareDateOrTime() {
+            let isDate = if case .literal(.date, _) = moment { true } else { false }
+            return Part(expression: moment, kind: isDate ? .date : .text, start: start)
+        }
+        if let number = try scanner.number(isNegative: false) { return literal(number, from: start) }
         guard let name = scanner.name() else { throw scanner.unexpected() }
         switch name {
-        case "true": return .literal(.bool(true))
-        case "false": return .literal(.bool(false))
-        case "null": return .literal(.null)
+        case "true": return literal(.bool(true), from: start)
+        case "false": return literal(.bool(false), from: start)
+        case "null": return literal(.null, from: start)
         case "cast" where scanner.isNext("("): return try cast(from: start)
         case "datetime" where scanner.isNext("'"), "datetimeoffset" where scanner.isNext("'"):
             return try date(from: start)
         case "guid" where scanner.isNext("'"):
-            return .literal(.string(try scanner.quoted() ?? ""), form: .guid)
+            return literal(.string(try scanner.quoted() ?? ""), form: .guid, from: start)
         default:
-            return scanner.isNext("(") ? try call(name, from: start) : try column(name)
+            return scanner.isNext("(") ? try call(name, from: start) : try column(name, from: start)
         }
     }
 
-    private mutating func column(_ first: String) throws(FilterError) -> Expression {
+    private mutating func column(_ first: String, from start: Int) throws(FilterError) -> Part {
         var path = [first]
         while scanner.skip("/") {
             guard let name = scanner.name() else { throw scanner.unexpected() }
             path.append(name)
         }
-        return .column(path)
+        return Part(expression: .column(path), kind: path.count == 1 ? typing?.kind(first) : nil, start: start)
     }
 
-    private mutating func date(from start: Int) throws(FilterError) -> Expression {
+    private mutating func date(from start: Int) throws(FilterError) -> Part {
         guard let text = try scanner.quoted(), let date = Timestamp(text) else {
             throw scanner.error("the date can't be read; write it as 2026-05-19T21:30:00.000Z", at: start)
         }
-        return .literal(.date(date))
+        return literal(.date(date), from: start)
     }
 
-    private mutating func cast(from start: Int) throws(FilterError) -> Expression {
+    private mutating func cast(from start: Int) throws(FilterError) -> Part {
         try scanner.expect("(")
         let text = scanner.raw(until: ",")
         try scanner.expect(",")
@@ -145,18 +207,18 @@ struct FilterParser {
         try scanner.expect(")")
         switch type {
         case "Edm.DateTimeOffset", "Edm.DateTime", "Edm.Date":
-            if let date = Timestamp(text) { return .literal(.date(date)) }
+            if let date = Timestamp(text) { return literal(.date(date), from: start) }
         case "Edm.TimeOfDay":
-            if FilterScanner.isTime(text) { return .literal(.string(text), form: .time) }
+            if FilterScanner.isTime(text) { return literal(.string(text), form: .time, from: start) }
         case "Edm.Guid":
-            if !text.isEmpty { return .literal(.string(text), form: .guid) }
+            if !text.isEmpty { return literal(.string(text), form: .guid, from: start) }
         default:
             throw scanner.error("casts to \(type) are not known", at: start)
         }
         throw scanner.error("'\(text)' is no \(type)", at: start)
     }
 
-    private mutating func call(_ name: String, from start: Int) throws(FilterError) -> Expression {
+    private mutating func call(_ name: String, from start: Int) throws(FilterError) -> Part {
         let known = Expression.Function(rawValue: name.lowercased())
         // The old protocol has the same test with its arguments the other way round.
         let isSubstringOf = name.lowercased() == "substringof"
@@ -167,10 +229,14 @@ struct FilterParser {
         guard function.arity.contains(arguments.count) else {
             throw scanner.error("\(name) does not take \(arguments.count) arguments", at: start)
         }
-        return .call(function, isSubstringOf ? arguments.reversed() : arguments)
+        for (index, argument) in arguments.enumerated() { try check(argument, is: function.kind(ofArgument: index)) }
+        let expressions = arguments.map(\.expression)
+        return Part(
+            expression: .call(function, isSubstringOf ? expressions.reversed() : expressions), kind: function.kind,
+            start: start)
     }
 
-    private mutating func arguments() throws(FilterError) -> [Expression] {
+    private mutating func arguments() throws(FilterError) -> [Part] {
         try scanner.expect("(")
         var list = [try orExpression()]
         while scanner.skip(",") { list.append(try orExpression()) }
@@ -185,8 +251,8 @@ extension Expression {
         self = try FilterParser.parse(text)
     }
 
-    /// The same where less nesting is allowed than elsewhere.
-    package init(parsing text: String, depthLimit: Int) throws(FilterError) {
-        self = try FilterParser.parse(text, depthLimit: depthLimit)
+    /// The same where less nesting is allowed than elsewhere, and, with a typing, where what makes no sense is a mistake.
+    package init(parsing text: String, depthLimit: Int, typing: FilterTyping? = nil) throws(FilterError) {
+        self = try FilterParser.parse(text, depthLimit: depthLimit, typing)
     }
 }

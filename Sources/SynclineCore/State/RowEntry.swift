@@ -29,6 +29,9 @@ package struct RowEntry: Hashable, Sendable {
     /// Whether nothing is left to be kept.
     package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty }
 
+    /// Whether an entry has pending changes, as its bytes say.
+    static func hasPending(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.first.map { $0 & 2 != 0 } ?? false }
+
     /// Whether an app sees the row.
     package var isPresent: Bool { pending?.isPresent ?? (base != nil) }
 

@@ -9,7 +9,7 @@ extension TableService {
     ) throws(ServiceFailure) -> HTTPResponse {
         var parsed: TableRequest
         do throws(TableRequestError) {
-            parsed = try TableRequest(request, usual: spoken, tables: configuration.root, rules: rules)
+            parsed = try TableRequest(request, usual: spoken, tables: configuration.root, rules: rules(for: table))
         } catch {
             throw ServiceFailure(error)
         }
@@ -108,6 +108,13 @@ extension TableService {
         return answer.list(outcome.rows, select: list.select, count: outcome.count, next: link)
     }
 
+    /// How a request to a table is read: its filter must fit the columns.
+    func rules(for table: TableDefinition) -> RequestRules {
+        var rules = rules
+        rules.typing = store.schema(table.name)?.typing
+        return rules
+    }
+
     /// A column that a table can't come to have is a mistake of the request.
     func checkNames(_ names: Set<String>, _ table: TableDefinition) throws(ServiceFailure) {
         guard let schema = store.schema(table.name), !schema.definition.dynamicSchema else { return }
@@ -133,6 +140,9 @@ extension TableService {
             write = TableWrite(.replace(item.columns), table: table.name, id: parsed.id, serverProtocol: spoken)
             write.version = item.version
             if parsed.includesDeleted { write.revives = !(item.isDeleted ?? false) }
+        case .patch(let patch):
+            write = TableWrite(.patch(patch), table: table.name, id: parsed.id, serverProtocol: spoken)
+            if patch.mayChange(member: "deleted") { write.revives = true }
         case .delete: write = TableWrite(.delete, table: table.name, id: parsed.id, serverProtocol: spoken)
         case .undelete, .row, .list:
             write = TableWrite(.undelete, table: table.name, id: parsed.id, serverProtocol: spoken)

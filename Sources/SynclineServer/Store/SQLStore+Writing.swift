@@ -135,14 +135,21 @@ private struct StoreTransaction {
             return .refused(Refusal(404, "table-not-found", "There is no such table"), nil)
         }
         let schema = statements.schema
+        let existing = try row(write, statements)
+        var write = write
         let checked: CheckedItem
         do throws(Refusal) {
-            checked = try schema.check(write.kind.item)
+            checked = try schema.check(try write.item(on: existing))
         } catch {
+            // What stands before it in the order of checks is said first.
+            if case .patch = write.kind {
+                let outcome = write.decide(on: existing, CheckedItem(), schema, stamp)
+                if outcome.isRefused { return outcome }
+            }
             return .refused(error, nil)
         }
         let grown = checked.newColumns.isEmpty ? statements : TableSQL(schema.adding(checked.newColumns), dialect)
-        let outcome = write.decide(on: try row(write, statements), checked, grown.schema, stamp)
+        let outcome = write.decide(on: existing, checked, grown.schema, stamp)
         if outcome.isRefused { return outcome }
         try add(checked.newColumns, to: grown)
         try apply(outcome, grown)
@@ -207,12 +214,17 @@ private struct StoreTransaction {
     }
 }
 
-extension TableWrite.Kind {
-    /// The columns that it sets.
-    fileprivate var item: Row {
-        switch self {
-        case .insert(let item), .update(let item), .replace(let item): item
-        case .delete, .undelete: .empty
+extension TableWrite {
+    /// The columns that it sets. A patch tells only when it is applied to the row, and then also whether it brings it back.
+    fileprivate mutating func item(on row: TableRow?) throws(Refusal) -> Row {
+        switch kind {
+        case .insert(let item), .update(let item), .replace(let item): return item
+        case .delete, .undelete: return .empty
+        case .patch(let patch):
+            guard let row else { return .empty }
+            let patched = try PatchedRow(patch, row)
+            if revives != nil { revives = !patched.isDeleted }
+            return patched.columns
         }
     }
 }
@@ -223,7 +235,8 @@ extension TableWrite {
         switch (kind, outcome) {
         // An insert without an id has a new one on every repeat.
         case (.insert, .inserted): true
-        case (.update, .changed(let row)), (.replace, .changed(let row)), (.delete, .deleted(let row)),
+        case (.update, .changed(let row)), (.replace, .changed(let row)), (.patch, .changed(let row)),
+            (.delete, .deleted(let row)),
             (.undelete, .undeleted(let row)):
             Array(row.id.utf8) == Array(id.utf8)
         default: false

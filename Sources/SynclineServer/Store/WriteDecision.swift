@@ -10,6 +10,7 @@ struct TableWrite: Hashable, Sendable {
         case insert(Row)
         case update(Row)
         case replace(Row)
+        case patch(JSONPatch)
         case delete
         case undelete
     }
@@ -24,7 +25,7 @@ struct TableWrite: Hashable, Sendable {
     var version: String?
     /// Whose rows are seen, where a table has rows of users.
     var owner: String?
-    /// Whether a replacement may bring a deleted row back, or keep it deleted.
+    /// Whether a replacement or a patch may bring a deleted row back, or keep it deleted.
     var revives: Bool?
     /// The same on every repeat of the write.
     var operation: OperationKey?
@@ -103,7 +104,9 @@ extension TableWrite {
         changed.updatedAt = stamp.instant
         changed.version = RowVersion.text(stamp.change)
         switch kind {
-        case .insert, .update: changed.columns = schema.columns(of: row.columns.members.map(\.value), setting: item)
+        case .insert, .update, .patch:
+            changed.columns = schema.columns(of: row.columns.members.map(\.value), setting: item)
+            if row.isDeleted { changed.isDeleted = revives == false }
         case .replace:
             changed.columns = schema.columns(of: schema.kept(row.columns), setting: item)
             if row.isDeleted { changed.isDeleted = revives == false }
@@ -140,7 +143,7 @@ extension TableWrite {
     private func refusalOfDeleted(_ row: TableRow) -> WriteOutcome? {
         switch kind {
         case .undelete: return nil
-        case .replace where revives != nil: return nil
+        case .replace where revives != nil, .patch where revives != nil: return nil
         default: break
         }
         if !isOld { return .refused(Refusal(410, "row-deleted", "The item is deleted"), nil) }

@@ -40,6 +40,19 @@ final class TableSchema: Sendable {
         places[name] ?? columns.firstIndex { $0.name.lowercased() == name.lowercased() }
     }
 
+    /// What a filter can be told of its columns.
+    var typing: FilterTyping {
+        FilterTyping { [self] name in
+            if let place = place(ofAnyCase: name) { return columns[place].type.filterKind }
+            switch SystemColumn(anyCase: name) {
+            case .id?, .version?: return .text
+            case .createdAt?, .updatedAt?: return .date
+            case .deleted?: return .boolean
+            case nil: return nil
+            }
+        }
+    }
+
     /// The place of the column that says whose a row is.
     var ownerPlace: Int? { definition.perUser.flatMap { places[$0] } }
 
@@ -70,5 +83,18 @@ enum RowVersion {
     static func change(_ text: String) -> Int64? {
         guard let bytes = Base64.decode(text), bytes.count == 8 else { return nil }
         return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}
+
+extension ColumnType {
+    /// Nil for what a filter has no literals of.
+    fileprivate var filterKind: FilterKind? {
+        switch self {
+        case .string: .text
+        case .number: .number
+        case .boolean: .boolean
+        case .date: .date
+        case .json: nil
+        }
     }
 }

@@ -52,7 +52,7 @@ struct SimulatedExchange {
         case .replace(let item): replace(item, &state)
         case .delete: delete(&state)
         case .undelete: undelete(&state)
-        case .row, .list: answer.error(405, "Method \(request.method) is not allowed")
+        case .row, .list, .patch: answer.error(405, "Method \(request.method) is not allowed")
         }
     }
 

@@ -63,7 +63,8 @@ package struct ChangeRequest: Hashable, Sendable {
                 top = number
             case "$filter":
                 do throws(FilterError) {
-                    filter = try Expression(parsing: parameter.value, depthLimit: rules.filterDepth)
+                    filter = try Expression(
+                        parsing: parameter.value, depthLimit: rules.filterDepth, typing: rules.typing)
                 } catch {
                     throw fail("The filter can't be read: \(error)", "invalid-filter")
                 }

@@ -45,7 +45,7 @@ extension TableRequest {
     private func filter(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> Expression? {
         if text.trimmed.isEmpty { return nil }
         do throws(FilterError) {
-            return try Expression(parsing: text, depthLimit: rules.filterDepth)
+            return try Expression(parsing: text, depthLimit: rules.filterDepth, typing: rules.typing)
         } catch {
             throw self.error("The filter can't be read: \(error)", code: "invalid-filter")
         }

@@ -89,6 +89,8 @@ extension TableRequest {
             id = item.id ?? ""
             return .insert(item)
         case ("POST", false) where isOld || !rules.keepsQuirks: return .undelete
+        case ("PATCH", _) where isNew && !rules.keepsQuirks && TableRequest.isPatch(request):
+            return .patch(try patch(request))
         case ("PATCH", _) where isOld || !rules.keepsQuirks:
             let item = try itemOfRow(request, rules)
             return isNew && item.isDeleted == false && item.columns.isEmpty ? .undelete : .update(item)
@@ -114,6 +116,21 @@ extension TableRequest {
         return item
     }
 
+    private func patch(_ request: HTTPRequest) throws(TableRequestError) -> JSONPatch {
+        guard !id.isEmpty else { throw error(400, "An id is required", code: "missing-id") }
+        let list: Value
+        do throws(JSONError) {
+            list = try Value(json: request.body ?? [])
+        } catch {
+            throw self.error(400, error.description, code: "invalid-json")
+        }
+        do throws(JSONPatchError) {
+            return try JSONPatch(list)
+        } catch {
+            throw self.error(400, error.message, code: "invalid-patch")
+        }
+    }
+
     private func item(_ request: HTTPRequest, _ rules: RequestRules) throws(TableRequestError) -> TableItem {
         if let type = request.headers.value("Content-Type"), !TableRequest.isJSON(type, rules) {
             throw error(415, "A body must be application/json", code: "unsupported-media-type")
@@ -133,6 +150,11 @@ extension TableRequest {
             throw self.error(400, error.description, code: "invalid-json")
         }
         return try TableItem(row, serverProtocol, rules)
+    }
+
+    private static func isPatch(_ request: HTTPRequest) -> Bool {
+        let type = request.headers.value("Content-Type") ?? ""
+        return type.prefix { $0 != ";" }.trimmed.lowercased() == "application/json-patch+json"
     }
 
     private static func isJSON(_ type: String, _ rules: RequestRules) -> Bool {

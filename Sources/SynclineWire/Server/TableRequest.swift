@@ -13,6 +13,8 @@ package struct TableRequest: Hashable, Sendable {
         case update(TableItem)
         /// Sets all columns to those given.
         case replace(TableItem)
+        /// Changes the columns as a list of operations says.
+        case patch(JSONPatch)
         case delete
         case undelete
     }

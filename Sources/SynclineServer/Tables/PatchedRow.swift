@@ -1,0 +1,42 @@
+// What a JSON patch makes of a row, as columns to set.
+
+import SynclineCore
+import SynclineWire
+
+struct PatchedRow {
+    /// The columns that have another value; those that are gone are set to null.
+    let columns: Row
+    let isDeleted: Bool
+
+    /// Applies a patch to the row as the newer protocol shows it.
+    init(_ patch: JSONPatch, _ row: TableRow) throws(Refusal) {
+        guard let shown = try? Value(json: Value.object(row.members(.datasync3)).json.utf8),
+            case .object(let before) = shown
+        else { throw Refusal(400, "invalid-patch", "The item can't be patched") }
+        let result: Value
+        do throws(JSONPatchError) {
+            result = try patch.applied(to: shown)
+        } catch {
+            throw Refusal(400, "patch-failed", "The patch does not fit the item. \(error.message)")
+        }
+        // What could not be read again is not stored: copies may have made it too deep.
+        guard case .object(let after)? = try? Value(json: result.json.utf8) else {
+            throw Refusal(400, "invalid-patch", "A patch must leave an item that can be told as JSON")
+        }
+        let gone = before.filter { old in !after.contains { $0.name == old.name } }
+        let changed =
+            after.filter { new in before.last { $0.name == new.name }?.value != new.value }
+            + gone.map { Value.Member($0.name, .null) }
+        var columns: [Value.Member] = []
+        var isDeleted = row.isDeleted
+        for member in changed {
+            switch (SystemColumn(anyCase: member.name), member.value) {
+            case (nil, _): columns.append(member)
+            case (.deleted?, .bool(false)): isDeleted = false
+            default:
+                throw Refusal(400, "reserved-column", "A patch can't set '\(member.name)', which is the server's")
+            }
+        }
+        (self.columns, self.isDeleted) = (Row(columns), isDeleted)
+    }
+}
