@@ -13,8 +13,7 @@ public struct AutomaticSyncSettings: Sendable {
     public var delay: Int64? = 500
     /// How long after a round the next begins, in milliseconds; nil for none.
     public var interval: Int64? = 60_000
-    /// Whether a server that can tell of changes is listened to, so that they come when they are made. On Apple platforms, where
-    /// requests go through `URLSession`, nobody listens yet, and changes come with the interval.
+    /// Whether a server that can tell of changes is listened to, so that they come when they are made.
     public var listens = true
 
     /// Incremental pulls of some tables.

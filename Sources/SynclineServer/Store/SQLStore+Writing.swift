@@ -134,6 +134,10 @@ private struct StoreTransaction {
         guard let statements = catalogue.tables[write.table] else {
             return .refused(Refusal(404, "table-not-found", "There is no such table"), nil)
         }
+        if let outcome = try insertNew(write, statements) {
+            if !outcome.isRefused { try remember(outcome, of: write) }
+            return outcome
+        }
         let schema = statements.schema
         let existing = try row(write, statements)
         var write = write
@@ -153,13 +157,31 @@ private struct StoreTransaction {
         if outcome.isRefused { return outcome }
         try add(checked.newColumns, to: grown)
         try apply(outcome, grown)
+        try remember(outcome, of: write)
+        return outcome
+    }
+
+    /// Inserts a row without looking first whether it is there, which most often it is not. Nil where that can't be done.
+    private func insertNew(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
+        let schema = statements.schema
+        guard case .insert(let item) = write.kind, schema.isOwn else { return nil }
+        let checked: CheckedItem
+        do throws(Refusal) { checked = try schema.check(item) } catch { return .refused(error, nil) }
+        guard checked.newColumns.isEmpty,
+            case .inserted(let row) = write.decide(on: nil, checked, schema, stamp)
+        else { return nil }
+        if try connection.change(statements.insertNew(row, stamp)) == 1 { return .inserted(row) }
+        return write.decide(on: try self.row(write, statements), checked, schema, stamp)
+    }
+
+    /// Keeps what became of an operation, for its repeats.
+    private mutating func remember(_ outcome: WriteOutcome, of write: TableWrite) throws(StoreFailure) {
         if let key = write.operation, let kind = OperationMemory.kind(outcome), let row = outcome.row {
             let text = OperationMemory.text(row)
             try connection.run(
                 StateSQL.remember(key, time: stamp.time, table: write.table, kind: kind, row: text, dialect))
         }
         hasEffect = true
-        return outcome
     }
 
     private func row(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {

@@ -12,30 +12,43 @@
     package final class URLSessionTransport: HTTPTransport {
         private let base: String
         private let limits: TransportLimits
-        private let session: URLSession
         private let exchanges: URLSessionExchanges
+        /// Answers that may last.
+        private let streams: URLSessionExchanges
 
         /// `base` is a backend's URL without a slash at its end.
         package init(_ base: String, _ limits: TransportLimits) {
             self.base = base
             self.limits = limits
-            exchanges = URLSessionExchanges(responseSize: limits.responseSize)
             let configuration = URLSessionConfiguration.ephemeral
             // URLSession has no limit for connecting alone: the pause that it bears bounds it.
             configuration.timeoutIntervalForRequest = limits.stall.timeInterval
-            configuration.timeoutIntervalForResource = limits.total.timeInterval
             configuration.httpCookieStorage = nil
             configuration.httpShouldSetCookies = false
             configuration.urlCache = nil
             configuration.urlCredentialStorage = nil
-            session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+            // A stream may last, but shows now and then that it lives.
+            streams = URLSessionExchanges(configuration, responseSize: limits.responseSize)
+            configuration.timeoutIntervalForResource = limits.total.timeInterval
+            exchanges = URLSessionExchanges(configuration, responseSize: limits.responseSize)
         }
 
         deinit {
-            session.invalidateAndCancel()
+            exchanges.end()
+            streams.end()
         }
 
         package func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+            try await exchanges.perform(try urlRequest(request), nil)
+        }
+
+        package func listen(
+            _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
+        ) async throws(NetworkFailure) -> HTTPResponse {
+            try await streams.perform(try urlRequest(request), hear)
+        }
+
+        private func urlRequest(_ request: HTTPRequest) throws(NetworkFailure) -> URLRequest {
             guard let url = URL(string: request.target(below: base)) else {
                 throw .refused("the request's URL can't be formed")
             }
@@ -46,39 +59,54 @@
             for header in request.headers where header.isWellFormed {
                 wanted.setValue(header.value, forHTTPHeaderField: header.name)
             }
-            let task = session.dataTask(with: wanted)
-            let result = await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    exchanges.start(task, continuation)
-                    if Task.isCancelled { task.cancel() }
-                }
-            } onCancel: {
-                task.cancel()
-            }
-            return try result.get()
+            return wanted
         }
     }
 
-    /// What has come of each answer.
+    /// A session, and what has come of each answer.
     private final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
+        private typealias Continuation = CheckedContinuation<Result<HTTPResponse, NetworkFailure>, Never>
+
         private struct Exchange {
-            let continuation: CheckedContinuation<Result<HTTPResponse, NetworkFailure>, Never>
+            let continuation: Continuation
+            /// Takes the pieces of a body that may never end; nil where the body is wanted whole.
+            let hear: (@Sendable ([UInt8]) -> Void)?
             var response = HTTPResponse(status: 0)
             var failure: NetworkFailure?
         }
 
         private let responseSize: Int
         private let exchanges = Mutex<[Int: Exchange]>([:])
+        /// It keeps its delegate until it is ended, so it is made when all else of this is there.
+        private let session = Mutex<URLSession?>(nil)
 
-        init(responseSize: Int) {
+        init(_ configuration: URLSessionConfiguration, responseSize: Int) {
             self.responseSize = responseSize
+            super.init()
+            let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+            self.session.withLock { $0 = session }
         }
 
-        func start(
-            _ task: URLSessionTask, _ continuation: CheckedContinuation<Result<HTTPResponse, NetworkFailure>, Never>
-        ) {
-            exchanges.withLock { $0[task.taskIdentifier] = Exchange(continuation: continuation) }
-            task.resume()
+        func end() {
+            session.withLock { $0 }?.invalidateAndCancel()
+        }
+
+        func perform(
+            _ request: URLRequest, _ hear: (@Sendable ([UInt8]) -> Void)?
+        ) async throws(NetworkFailure) -> HTTPResponse {
+            guard let task = session.withLock({ $0 })?.dataTask(with: request) else { throw .cancelled }
+            let result = await withTaskCancellationHandler {
+                await withCheckedContinuation { (continuation: Continuation) in
+                    exchanges.withLock {
+                        $0[task.taskIdentifier] = Exchange(continuation: continuation, hear: hear)
+                    }
+                    task.resume()
+                    if Task.isCancelled { task.cancel() }
+                }
+            } onCancel: {
+                task.cancel()
+            }
+            return try result.get()
         }
 
         func urlSession(
@@ -108,14 +136,15 @@
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            let number = dataTask.taskIdentifier
+            if let hear = exchanges.withLock({ $0[number]?.hear }) { return hear(Array(data)) }
             let isTooLarge = exchanges.withLock { exchanges in
-                let size = exchanges[dataTask.taskIdentifier]?.response.body.count ?? 0
+                let size = exchanges[number]?.response.body.count ?? 0
                 guard size + data.count <= responseSize else {
-                    exchanges[dataTask.taskIdentifier]?.failure = .refused(
-                        "the answer is larger than \(responseSize) bytes")
+                    exchanges[number]?.failure = .refused("the answer is larger than \(responseSize) bytes")
                     return true
                 }
-                exchanges[dataTask.taskIdentifier]?.response.body += data
+                exchanges[number]?.response.body += data
                 return false
             }
             if isTooLarge { dataTask.cancel() }

@@ -2,6 +2,7 @@
 // something else.
 
 #if os(Linux)
+    import Dispatch
     import Glibc
     import Synchronization
     import SynclineCore
@@ -285,6 +286,31 @@
                 return await send(transport)
             }
             #expect(kind(await early.value) == .cancelled)
+        }
+
+        @Test("pieces of an answer that lasts are heard as they come")
+        func pieces() async throws {
+            let (heard, hear) = AsyncStream.makeStream(of: [UInt8].self)
+            let goOn = DispatchSemaphore(value: 0)
+            let server = SocketServer { connection in
+                _ = connection.readRequest()
+                connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\none")
+                goOn.wait()
+                connection.write(" two")
+            }
+            defer { server.stop() }
+            let transport = try transport(server.url)
+            let listening = Task {
+                defer { hear.finish() }
+                return try await transport.listen(HTTPRequest("GET", "/t")) { hear.yield($0) }
+            }
+            var text = ""
+            for await piece in heard {
+                text += String(decoding: piece, as: UTF8.self)
+                if text == "one" { goOn.signal() }
+            }
+            let response = try await listening.value
+            #expect(text == "one two" && response.status == 200 && response.body.isEmpty)
         }
 
         @Test("a transport that is let go ends its thread, and what it was doing")

@@ -38,23 +38,44 @@ final class PostgresConnection: SQLConnection {
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        let name = try prepare(statement.text)
-        let texts = statement.values.map { $0.postgresText.map { Array($0.utf8CString) } }
-        if statement.isEndless { return try stream(name, texts, each) }
-        let result = PostgresConnection.withPointers(texts) { pointers in
-            PQexecPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0)
-        }
+        if statement.isEndless { return try stream(statement, each) }
+        let result = try perform(statement)
         defer { PQclear(result) }
-        try check(result)
         for row in 0..<PQntuples(result) {
             if !each(PostgresRow(result: result, row: row)) { return }
         }
     }
 
+    func change(_ statement: SQLStatement) throws(StoreFailure) -> Int {
+        let result = try perform(statement)
+        defer { PQclear(result) }
+        return Int(String(cString: PQcmdTuples(result))) ?? 0
+    }
+
+    /// A statement's result, which is the caller's to clear.
+    private func perform(_ statement: SQLStatement) throws(StoreFailure) -> OpaquePointer? {
+        let name = try prepare(statement.text)
+        let texts = PostgresConnection.texts(statement)
+        let result = PostgresConnection.withPointers(texts) { pointers in
+            PQexecPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0)
+        }
+        do throws(StoreFailure) {
+            try check(result)
+        } catch {
+            PQclear(result)
+            throw error
+        }
+        return result
+    }
+
+    private static func texts(_ statement: SQLStatement) -> [[CChar]?] {
+        statement.values.map { $0.postgresText.map { Array($0.utf8CString) } }
+    }
+
     /// Rows one by one, so that a table is never in memory whole.
-    private func stream(
-        _ name: String, _ texts: [[CChar]?], _ each: (any SQLRow) -> Bool
-    ) throws(StoreFailure) {
+    private func stream(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
+        let name = try prepare(statement.text)
+        let texts = PostgresConnection.texts(statement)
         let isSent = PostgresConnection.withPointers(texts) { pointers in
             PQsendQueryPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0)
         }

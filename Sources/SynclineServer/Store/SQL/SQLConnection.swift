@@ -9,6 +9,8 @@ protocol SQLRow {
 protocol SQLConnection: AnyObject {
     /// Runs a statement, and shows its rows until told that no more are wanted.
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure)
+    /// Runs a statement that changes rows; how many it did.
+    func change(_ statement: SQLStatement) throws(StoreFailure) -> Int
     /// Runs words of SQL without values and without rows.
     func execute(_ text: String) throws(StoreFailure)
     /// The columns of a table with their declared types; none if there is no table.

@@ -11,6 +11,7 @@ final class TableSQL: Sendable {
     private let table: String
     private let selection: String
     private let insertion: String
+    private let newInsertion: String
     private let changing: String
     private let byID: String
 
@@ -20,6 +21,7 @@ final class TableSQL: Sendable {
         table = SQLDialect.quoted(schema.definition.source)
         selection = TableSQL.selection(schema)
         insertion = TableSQL.insertion(schema, dialect)
+        newInsertion = insertion + " ON CONFLICT DO NOTHING"
         changing = TableSQL.changing(schema, dialect)
         byID =
             "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
@@ -206,8 +208,16 @@ final class TableSQL: Sendable {
     }
 
     func insert(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        let system = TableSQL.stamped(schema).map { value($0, row, stamp) }
-        return SQLStatement(dialect, insertion, values: system + columns(row))
+        SQLStatement(dialect, insertion, values: inserted(row, stamp))
+    }
+
+    /// Inserts a row if there is none of the id. For a table that a server made: others may have rules that this would hide.
+    func insertNew(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
+        SQLStatement(dialect, newInsertion, values: inserted(row, stamp))
+    }
+
+    private func inserted(_ row: TableRow, _ stamp: Stamp) -> [SQLValue] {
+        TableSQL.stamped(schema).map { value($0, row, stamp) } + columns(row)
     }
 
     func update(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {

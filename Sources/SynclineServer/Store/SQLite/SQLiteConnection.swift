@@ -53,6 +53,11 @@ final class SQLiteConnection: SQLConnection {
         }
     }
 
+    func change(_ statement: SQLStatement) throws(StoreFailure) -> Int {
+        try run(statement)
+        return Int(sqlite3_changes(handle))
+    }
+
     func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)] {
         var statement = SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(")
         statement.add(.text(table))
