@@ -30,6 +30,8 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let closed = Code(rawValue: "closed")
         /// The records asked for were collected: the log begins later.
         public static let collected = Code(rawValue: "collected")
+        /// What a reader was shown before it was synced was refused and taken back.
+        public static let takenBack = Code(rawValue: "taken-back")
         /// A record or batch is larger than the format allows, or a setting is out of its range.
         public static let invalidArgument = Code(rawValue: "invalid-argument")
     }

@@ -17,6 +17,7 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case collectionIgnoresNeed
     case collectionNewestFirst
     case collectionOffByOne
+    case cutNotSynced
     case cutTailNotErased
     case dataNotSynced
     case dictionaryNotLoaded

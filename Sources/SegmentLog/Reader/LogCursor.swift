@@ -20,6 +20,8 @@ public struct LogCursor: ~Copyable {
     private var firstTime: WallTime?
     /// The newest record shown to be durable.
     private var proven: SequenceNumber
+    /// Behind the last frame that holds records. What follows it, a seal that a full disk refused for one, may be taken back.
+    private var solid: (offset: UInt64, expected: FrameExpectation)
 
     // The frame in hand; its memory belongs to the window, the decoder or `fragments`, none of which moves before the
     // next call of `nextFrame`.
@@ -46,6 +48,7 @@ public struct LogCursor: ~Copyable {
         self.current = current
         self.walker = walker
         self.proven = proven
+        solid = (walker.offset, walker.expected)
         self.firstWanted = firstWanted
         self.firstTime = firstTime
     }
@@ -141,6 +144,7 @@ public struct LogCursor: ~Copyable {
     /// Loads the segment's dictionary and jumps as near to the start as its index allows.
     private mutating func enterSegment(seeking start: Start = .beginning) throws(LogError) {
         decoder.dictionary = []
+        defer { solid = (walker.offset, walker.expected) }
         let segment = segments[current]
         proven = max(proven, segment.header?.durableThrough ?? .none)
         guard let end = segment.end else { return }
@@ -177,16 +181,29 @@ public struct LogCursor: ~Copyable {
     public mutating func nextFrame() throws(LogError) -> Bool {
         frame = nil
         var attempts = 0
+        var hasGoneBack = false
         while true {
             var ahead = walker
             switch try ahead.next() {
             case .frame(let header, let offset):
                 guard try isVisible(header, behind: ahead) else { return false }
                 walker = ahead
-                attempts = 0
+                if header.knownKind == .data || header.knownKind == .fragment {
+                    solid = (walker.offset, walker.expected)
+                    (attempts, hasGoneBack) = (0, false)
+                }
                 if try take(header, at: offset) { return true }
             case .fault(let fault):
-                if try moveToNextSegment() { continue }
+                if try moveToNextSegment() {
+                    hasGoneBack = false
+                    continue
+                }
+                if walker.offset != solid.offset, !hasGoneBack {
+                    hasGoneBack = true
+                    walker.move(to: solid.offset, expecting: solid.expected)
+                    walker.window.invalidate()
+                    continue
+                }
                 attempts += 1
                 let isWaiting = try isWaiting(at: fault, attempts)
                 walker.window.invalidate()
@@ -306,13 +323,14 @@ public struct LogCursor: ~Copyable {
                 return true
             }
             guard now + 1 < catalog.segments.count else { return false }
-            // Only its successor's header says where this one ends.
-            if catalog.segments[now].end == nil, let damage = catalog.damage.first(where: { !$0.isRepairable }) {
-                throw damage.error
+            // Only its successor's header says where this one ends: one that a crash left without is gone with the next opening.
+            guard let end = catalog.segments[now].end else {
+                if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
+                return false
             }
             segments = catalog.segments
             current = now
-            walker.window.limit = segments[now].end ?? .max
+            walker.window.limit = end
             walker.window.invalidate()
             if let next = segments[now + 1].header { proven = max(proven, next.sequence.previous) }
             return true
@@ -361,7 +379,12 @@ public struct LogCursor: ~Copyable {
             if onlyZeros && (head?.durableThrough ?? .none) < (walker.expected.sequence ?? .first) { return true }
             let scan = try TailScan(window, header, head: head)
             // The writer may have gone on while we looked.
-            guard scan.tail.offset <= walker.offset else { return false }
+            guard scan.tail.offset <= walker.offset else {
+                if attempts < LogCursor.patience { return false }
+                throw LogError(
+                    .takenBack, "records that were shown before they were synced were taken back", file: segment.name,
+                    position: LogPosition(segment: segment.ordinal, offset: walker.offset), hint: "Read the log again.")
+            }
             verdict = scan.verdict
         } else {
             verdict = .corrupt(fault.reason)

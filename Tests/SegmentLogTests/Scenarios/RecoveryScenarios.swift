@@ -94,6 +94,52 @@ extension Scenario {
                 }
             }
         },
+        Scenario("what a full disk refused does not come back beneath what was written next") {
+            for refused in ["a batch", "a seal"] {
+                let disk = FaultyStorage()
+                let writer = try StoryLog.open(disk, compresses: false)
+                try writer.append(StoryLog.batch("before"))
+                disk.arm(FaultPlan(call: 1, of: [.write], fault: .partialWrite(1536, .diskFull)))
+                try mustThrow(.diskFull, "a full disk") { () throws(LogError) in
+                    if refused == "a seal" { return try writer.roll() }
+                    _ = try writer.append(StoryLog.batch("refused"), durability: .buffered)
+                }
+                disk.disarm()
+                let next = String(repeating: "next ", count: 250)
+                try writer.append(StoryLog.batch(next), durability: .buffered)
+                try must(disk.pendingItemCount < 14, "\(disk.pendingItemCount) changes are pending")
+                for subset in 0..<1 << disk.pendingItemCount {
+                    let image = disk.crash { subset >> $0 & 1 == 1 }
+                    do {
+                        _ = try StoryLog.open(image)
+                        let records = try StoryLog.records(image)
+                        try must(records == [1: "before"] || records == [1: "before", 2: next], "it holds \(records)")
+                    } catch {
+                        throw ScenarioFailure("\(refused), \(String(subset, radix: 2)) was kept: \(error)")
+                    }
+                }
+            }
+        },
+        Scenario("a reader that has passed a seal which is taken back goes on before it") {
+            for (calls, visibility) in (0..<6).flatMap({ [($0, LogReader.Visibility.written), ($0, .durable)] }) {
+                let disk = FaultyStorage()
+                let storage = InterleavingStorage(disk)
+                let writer = try StoryLog.open(storage)
+                try writer.append(StoryLog.batch("one"))
+                try writer.attest()
+                let follower = Follower(try LogReader.open(disk, showing: visibility).cursor())
+                disk.arm(FaultPlan(call: 1, of: [.write], fault: .partialWrite(1536, .diskFull)))
+                storage.interrupt(after: calls) { try? follower.read() }
+                try mustThrow(.diskFull, "a full disk") { () throws(LogError) in try writer.roll() }
+                disk.disarm()
+                storage.letBe()
+                try follower.read()
+                try writer.append(StoryLog.batch("two"))
+                try writer.attest()
+                try follower.read()
+                try must(follower.seen == ["one", "two"], "\(visibility), \(calls): it was shown \(follower.seen)")
+            }
+        },
         Scenario("what was cut off is not read again behind something new") {
             for torn in try tornDisks() {
                 let disk = FaultyStorage(torn.snapshot())
@@ -137,6 +183,22 @@ extension Scenario {
             guard let header = catalog.segments.first?.header else { return false }
             let window = FileWindow(try image.reading(StoryLog.segment1), name: StoryLog.segment1)
             return try TailScan(window, header, head: catalog.head).verdict == .torn
+        }
+    }
+}
+
+/// A reader that is asked again and again.
+private final class Follower {
+    private var cursor: LogCursor
+    private(set) var seen: [String] = []
+
+    init(_ cursor: consuming LogCursor) { self.cursor = cursor }
+
+    func read() throws {
+        while try cursor.nextFrame() {
+            cursor.forEachRecord { _, bytes in
+                seen.append(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+            }
         }
     }
 }

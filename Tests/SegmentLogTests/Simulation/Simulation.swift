@@ -99,7 +99,7 @@ final class Simulation {
             }
         case .failure(let error):
             let wasRefused = mustRefuse || !stops(error)
-            if wasRefused { try model.refuse(isPossible: !mustRefuse) }
+            if wasRefused { try model.refuse() }
             try note(error)
             if wasRefused {
                 for follower in followers where follower.visibility == .written {
@@ -281,10 +281,10 @@ final class Simulation {
         case .powerLoss(let seed):
             var generator = Chance(seed: seed)
             disk = disk.crash(using: &generator)
-            model.losePower()
+            model.doubt()
         case .powerLossKeepingNothing:
             disk = disk.crash { _ in false }
-            model.losePower()
+            model.doubt()
         case .kill: disk = disk.processKill()
         }
         writer = nil

@@ -13,9 +13,6 @@ struct SimulationModel {
     }
 
     private(set) var log: [Transaction] = []
-    /// Cut back by the writer. A power loss may bring the newest bytes of the disk's past back, whole or not at all.
-    private var refused: [Transaction] = []
-    private var powerWasLost = false
     /// The highest record that collection was ever allowed to begin the log with.
     var floor: UInt64 = 1
     /// Behind a segment without records times go on from its creation.
@@ -30,12 +27,12 @@ struct SimulationModel {
 
     mutating func keep() { log[log.count - 1].standing = max(.kept, log[log.count - 1].standing) }
 
-    mutating func refuse(isPossible: Bool) throws {
+    /// What was refused never comes back.
+    mutating func refuse() throws {
         let last = log.removeLast()
         guard last.standing == .doubtful else {
             throw SimulationFailure("@\(last.first) was shown as durable, then refused")
         }
-        if isPossible { refused.append(last) }
     }
 
     mutating func settle(through number: UInt64) throws {
@@ -50,12 +47,7 @@ struct SimulationModel {
         for index in log.indices where log[index].standing == .kept { log[index].standing = .doubtful }
     }
 
-    mutating func losePower() {
-        doubt()
-        powerWasLost = true
-    }
-
-    /// The transactions that explain what was found: some of the list from its beginning, then at most one that came back.
+    /// The transactions that explain what was found: some of the list from its beginning.
     func explain(_ found: [[UInt8]], from first: UInt64) throws -> [Transaction] {
         guard first <= floor else {
             throw SimulationFailure("the log begins with @\(first); it must have everything from @\(floor)")
@@ -72,14 +64,6 @@ struct SimulationModel {
             number = transaction.last + 1
             explained.append(transaction)
         }
-        if number < first + UInt64(found.count), powerWasLost,
-            let back = refused.first(where: {
-                $0.first == number && Int(number - first) + $0.records.count == found.count && holds($0)
-            })
-        {
-            number = back.last + 1
-            if explained.count == log.count || log[explained.count].standing == .doubtful { return explained + [back] }
-        }
         guard number == first + UInt64(found.count) else {
             throw SimulationFailure(
                 "@\(number) holds what was never appended there, or half a transaction; \(found.count) records from @\(first)"
@@ -94,8 +78,6 @@ struct SimulationModel {
     mutating func adopt(_ transactions: [Transaction]) {
         log = transactions
         for index in log.indices { log[index].standing = .durable }
-        refused = []
-        powerWasLost = false
     }
 
     func transaction(holding number: UInt64) -> Transaction? {
