@@ -40,7 +40,9 @@ with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
         ("bisect on a row", ["replay", "--bisect", "todoitem/item-5.n gt 100000"], 5),
         ("bisect on a count, by checkpoints", ["replay", "--bisect", "count(todoitem: done) gt 33000"], 5),
         ("bisect on a count, every event", ["replay", "--bisect", "count(todoitem: done) gt 33000", "--from", "@1"], 5),
+        ("bisect on a count that is never reached", ["replay", "--bisect", "count(todoitem: done) gt 999999"], 5),
         ("bisect on what is pending, every event", ["replay", "--bisect", "pending gt 50", "--from", "@1"], 5),
+        ("bisect on conflicts that never were", ["replay", "--bisect", "conflicts ge 1", "--from", "@1"], 5),
     ]:
         best = min((measure([*words, "-s", store]) for _ in range(3)))
         tell(name, best[0], asked, best[1])

@@ -1,5 +1,5 @@
-// Which changes are in the outbox behind each event, from the events alone: what enters it, and what an answer, a
-// resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the fold would look at what
+// Which changes are in the outbox behind each event, and which wait for a decision, from the events alone: what enters it,
+// and what an answer, a resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the fold would look at what
 // a row holds (a page over a pending delete, columns that never leave the device), it does not guess but gives up.
 
 package struct OutboxOutline {
@@ -7,12 +7,15 @@ package struct OutboxOutline {
     private struct Chain {
         var links: [(position: Position, kind: OperationKind)] = []
         var frozen = Freeze.none
+
+        /// Whether its operation is known to wait for a decision.
+        var waits: Bool { if case .through(_, true) = frozen { true } else { false } }
     }
 
     private enum Freeze {
         case none
         /// Up to its last change the operation was sent, or waits for a decision.
-        case through(Position)
+        case through(Position, waits: Bool)
         /// So it is if a page was in conflict with it, which its rows decide.
         case perhaps(through: Position)
         /// More than one page may have been.
@@ -24,6 +27,8 @@ package struct OutboxOutline {
     private let shapes: ShapeTable
     /// How many changes are in the outbox.
     package private(set) var count = 0
+    /// How many operations wait for a decision; nil from a page on that may have been in conflict with one.
+    package private(set) var waiting: Int? = 0
 
     /// An undo names an event; in a larger outbox it is left to the fold to find its changes.
     private static let undoLimit = 4096
@@ -41,8 +46,9 @@ package struct OutboxOutline {
         }
         for key in chains.keys {
             guard let frozen = try reader.entry(key: key)?.pending?.frozen else { continue }
-            chains[key]?.frozen = .through(frozen.through)
+            chains[key]?.frozen = .through(frozen.through, waits: frozen.status != .inFlight)
         }
+        waiting = chains.values.reduce(0) { $0 + ($1.waits ? 1 : 0) }
         count = chains.values.reduce(0) { $0 + $1.links.count }
         self.chains = chains
     }
@@ -87,6 +93,8 @@ package struct OutboxOutline {
     /// A row's chain is another from now on.
     private mutating func put(_ chain: Chain, _ key: [UInt8], lost: Int) {
         count -= lost
+        let (before, after) = (chains[key]?.waits ?? false, chain.waits && !chain.links.isEmpty)
+        if before != after { waiting? += after ? 1 : -1 }
         chains[key] = chain.links.isEmpty ? nil : chain
     }
 
@@ -131,13 +139,14 @@ package struct OutboxOutline {
     private mutating func pull(_ pulled: PulledRow, in table: String) -> Bool {
         let key = key(table, pulled.id)
         guard var chain = chains[key], let last = chain.links.last else { return true }
-        if case .through(let position) = chain.frozen {
+        if case .through(let position, _) = chain.frozen {
             let kind = chain.links.last { $0.position <= position }?.kind
             // Both may have deleted it.
             return pulled.row != nil || kind != .delete
         }
         // The delete may come to nothing, or be what the server did as well.
         if last.kind == .delete { return false }
+        waiting = nil
         switch chain.frozen {
         case .none: chain.frozen = .perhaps(through: last.position)
         case .perhaps(let through) where through != last.position: chain.frozen = .unclear
@@ -151,7 +160,10 @@ package struct OutboxOutline {
         var prefix = ByteWriter()
         prefix.append(tablePrefix: purge.table)
         let keys = purge.ids?.map { key(purge.table, $0) } ?? chains.keys.filter { $0.starts(with: prefix.bytes) }
-        for key in keys { count -= chains.removeValue(forKey: key)?.links.count ?? 0 }
+        for key in keys {
+            guard let gone = chains[key] else { continue }
+            put(Chain(), key, lost: gone.links.count)
+        }
     }
 
     private mutating func send(_ sent: SentOperation) -> Bool {
@@ -164,7 +176,7 @@ package struct OutboxOutline {
             chain.frozen = .none
             put(chain, key, lost: taken)
         } else {
-            chain.frozen = .through(chain.links[taken - 1].position)
+            chain.frozen = .through(chain.links[taken - 1].position, waits: false)
             put(chain, key, lost: 0)
         }
         return true
@@ -172,9 +184,11 @@ package struct OutboxOutline {
 
     private mutating func take(_ answer: Answer) -> Bool {
         let key = key(answer.table, answer.id)
-        guard var chain = chains[key], case .through(let through) = chain.frozen else { return false }
+        guard var chain = chains[key], case .through(let through, _) = chain.frozen else { return false }
         switch answer.outcome {
-        case .conflict, .parked: return true
+        case .conflict, .parked:
+            chain.frozen = .through(through, waits: true)
+            put(chain, key, lost: 0)
         case .notReceived:
             chain.frozen = .none
             put(chain, key, lost: 0)
@@ -192,7 +206,7 @@ package struct OutboxOutline {
         guard var chain = chains[key] else { return false }
         let through: Position
         switch chain.frozen {
-        case .through(let position), .perhaps(let position): through = position
+        case .through(let position, _), .perhaps(let position): through = position
         case .none, .unclear: return false
         }
         let taken = chain.links.prefix { $0.position <= through }.count

@@ -130,6 +130,7 @@ import Testing
                 if isClear { told += 1 } else { outline = try OutboxOutline(from: projector) }
             }
             if let outline { #expect(outline.count == Int(projector.totals.pending), "@\(number)") }
+            if let waiting = outline?.waiting { #expect(try waiting == projector.waiting(), "@\(number)") }
         }
         #expect(told > 0)
     }
@@ -156,6 +157,7 @@ import Testing
                 }
             }
             #expect(outline.count == Int(history.projector.totals.pending), "@\(history.records.count)")
+            #expect(try outline.waiting == history.projector.waiting(), "@\(history.records.count)")
         }
     }
 
@@ -177,4 +179,9 @@ import Testing
         }
         #expect(replay.through == UInt64(history.records.count))
     }
+}
+
+extension Projector {
+    /// How many operations wait for a decision.
+    fileprivate func waiting() throws -> Int { try reader(of: store.snapshot).conflicts().count }
 }

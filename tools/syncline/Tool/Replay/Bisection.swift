@@ -38,13 +38,19 @@ struct Bisection {
         }
     }
 
-    /// What is in the outbox is mostly clear without folding rows; nil where it is not.
+    /// What is in the outbox, and what waits there, is mostly clear without folding rows; nil where it is not.
     private func outline(from start: Projector) throws -> Finding? {
-        guard condition.subject == .pending, var outline = try OutboxOutline(from: start) else { return nil }
+        guard [.pending, .conflicts].contains(condition.subject), var outline = try OutboxOutline(from: start) else {
+            return nil
+        }
+        func holds() -> Bool? {
+            (condition.subject == .pending ? outline.count : outline.waiting).map(condition.holds)
+        }
         var isClear = true
-        let finding = try find(behind: start.through, condition.holds(outline.count)) { record, number in
-            isClear = try outline.fold(record, number: number)
-            return isClear ? condition.holds(outline.count) : nil
+        let finding = try find(behind: start.through, holds() ?? false) { record, number in
+            let holds = try outline.fold(record, number: number) ? holds() : nil
+            isClear = holds != nil
+            return holds
         }
         return isClear ? finding : nil
     }
