@@ -13,6 +13,7 @@ final class StudioData: Sendable {
     // Unchecked: it is used between lock and unlock only.
     private struct Content: @unchecked Sendable {
         var session: ReplaySession?
+        var present: Projector?
         var charts: (through: UInt64, json: JSONValue)?
     }
     private let content = Mutex(Content())
@@ -49,22 +50,35 @@ final class StudioData: Sendable {
         }
     }
 
-    private func present() throws -> StateReader { try StateLoader(storage).load().present }
+    /// Looks at the state as of an event. No replay leads to the present, but the newest checkpoint.
+    private func state(
+        at event: UInt64?, _ body: (StateReader, _ through: UInt64) throws -> JSONValue
+    ) throws -> JSONValue {
+        let last = try last
+        if let event, event < last { return try look(at: event) { try body($0.reader, $0.through) } }
+        return try content.withLock { content throws -> JSONValue in
+            let known = content.present.flatMap { $0.through == last ? $0 : nil }
+            let projector = try known ?? StateLoader(storage).load()
+            content.present = projector
+            return try body(projector.present, projector.through)
+        }
+    }
 
     // MARK: Events
 
     func summary(mayWrite: Bool) throws -> JSONValue {
         let catalog = try LogInspection(storage).catalog()
         let first = catalog.segments.first?.first.rawValue ?? 1
-        let reader = try present()
-        let plan = try PushPlan(reader).operations
-        return [
-            "store": .string(path), "first": .number(first), "last": .number(try last),
-            "segments": .number(catalog.segments.count), "writable": .boolean(mayWrite),
-            "pending": .number(plan.count), "version": .string(Tool.version),
-            "conflicts": .number(plan.count { $0.state == .conflict || $0.state == .parked }),
-            "damage": .array(catalog.damage.map { .string($0.sentence) }),
-        ]
+        return try state(at: nil) { reader, last in
+            let plan = try PushPlan(reader).operations
+            return [
+                "store": .string(path), "first": .number(first), "last": .number(last),
+                "segments": .number(catalog.segments.count), "writable": .boolean(mayWrite),
+                "pending": .number(plan.count), "version": .string(Tool.version),
+                "conflicts": .number(plan.count { $0.state == .conflict || $0.state == .parked }),
+                "damage": .array(catalog.damage.map { .string($0.sentence) }),
+            ]
+        }
     }
 
     func events(from first: UInt64, count: Int) throws -> JSONValue {
@@ -104,30 +118,29 @@ final class StudioData: Sendable {
     // MARK: States
 
     func tables(at event: UInt64?) throws -> JSONValue {
-        try look(at: event) { session in
+        try state(at: event) { reader, _ in
             .array(
-                try session.reader.tables().map { table in
-                    ["table": .string(table), "rows": .number(try session.reader.count(Query(table: table)))]
+                try reader.tables().map { table in
+                    ["table": .string(table), "rows": .number(try reader.count(Query(table: table)))]
                 })
         }
     }
 
     func table(_ name: String, at event: UInt64?, skip: Int, top: Int) throws -> JSONValue {
-        try look(at: event) { session in
+        try state(at: event) { reader, through in
             var query = Query(table: name)
             query.skip = skip
             query.top = top
-            let rows = try session.reader.run(query).rows
+            let rows = try reader.run(query).rows
             return [
-                "count": .number(try session.reader.count(Query(table: name))), "at": .number(session.through),
+                "count": .number(try reader.count(Query(table: name))), "at": .number(through),
                 "rows": .array(rows.map { JSONValue($0) }),
             ]
         }
     }
 
     func outbox(at event: UInt64?) throws -> JSONValue {
-        try look(at: event) { session in
-            let reader = session.reader
+        try state(at: event) { reader, _ in
             return [
                 "operations": .array(
                     try reader.outbox().prefix(500).enumerated().map { OutboxJSON.json($1, number: $0 + 1) }),
