@@ -120,6 +120,25 @@ extension Scenario {
                 }
             }
         },
+        Scenario("what a full disk refused does not go along when the cut can't be synced") {
+            for failure in FaultPlan.SyncFailure.allCases {
+                let disk = FaultyStorage()
+                let storage = InterleavingStorage(disk)
+                let writer = try StoryLog.open(storage, compresses: false)
+                try writer.append(StoryLog.batch("before"))
+                try writer.append(StoryLog.batch("kept"), durability: .buffered)
+                storage.trim = .init(call: 0, sectors: 0, error: .diskFull)
+                disk.arm(FaultPlan(call: 1, of: [.sync], syncFailure: failure))
+                try mustThrow(.diskFull, "a full disk") { () throws(LogError) in
+                    let large = String(repeating: "refused ", count: 200)
+                    _ = try writer.append(StoryLog.batch(large), durability: .buffered)
+                }
+                disk.disarm()
+                try writer.append(StoryLog.batch("next"))
+                let records = try StoryLog.records(disk)
+                try must(records == [1: "before", 2: "kept", 3: "next"], "\(failure): \(records)")
+            }
+        },
         Scenario("a reader that has passed a seal which is taken back goes on before it") {
             for (calls, visibility) in (0..<6).flatMap({ [($0, LogReader.Visibility.written), ($0, .durable)] }) {
                 let disk = FaultyStorage()
