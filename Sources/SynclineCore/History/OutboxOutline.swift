@@ -1,6 +1,7 @@
 // Which changes are in the outbox behind each event, and which wait for a decision, from the events alone: what enters it,
-// and what an answer, a resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the fold would look at what
-// a row holds (a page over a pending delete, columns that never leave the device), it does not guess but gives up.
+// and what an answer, a resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the
+// fold would look at what a row holds (a page over a pending delete, columns that never leave the device), it does not guess
+// but gives up.
 
 package struct OutboxOutline {
     /// The changes of a row that are in the outbox.

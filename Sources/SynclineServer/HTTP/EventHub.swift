@@ -83,11 +83,12 @@ final class EventHub: Sendable {
         var stream: EventStream
         /// What it was told last.
         var told: String?
+        /// For how many rounds it was sent nothing.
+        var quietRounds = 0
     }
 
     private struct State: Sendable {
         var listeners: [ObjectIdentifier: Listener] = [:]
-        var quietRounds = 0
         var isAsking = false
         var isEnded = false
     }
@@ -114,7 +115,7 @@ final class EventHub: Sendable {
             return (isFirst, state.isEnded)
         }
         if isEnded { return stream.end() }
-        queue.async { [weak self] in isFirst ? self?.go() : self?.tell() }
+        queue.async { [weak self] in isFirst ? self?.go() : self?.tell(isRound: false) }
     }
 
     func remove(_ stream: EventStream) {
@@ -132,7 +133,7 @@ final class EventHub: Sendable {
 
     /// Tells, again and again while anybody listens.
     private func go() {
-        tell()
+        tell(isRound: true)
         let isOver = state.withLock { state in
             if state.listeners.isEmpty || state.isEnded { state.isAsking = false }
             return !state.isAsking
@@ -141,21 +142,28 @@ final class EventHub: Sendable {
         queue.asyncAfter(deadline: .now() + EventHub.interval) { [weak self] in self?.go() }
     }
 
-    /// Asks where the order stands, and tells those who do not know.
-    private func tell() {
+    /// Asks where the order stands, and tells those who do not know; in a round, who heard nothing for long gets a sign of life.
+    func tell(isRound: Bool) {
         let now = mark()
-        let (news, others) = state.withLock { state -> ([EventStream], [EventStream]) in
-            var news: [EventStream] = []
-            for (key, listener) in state.listeners where now != nil && listener.told != now {
-                news.append(listener.stream)
-                state.listeners[key]?.told = now
+        let (news, quiet) = state.withLock { state -> ([EventStream], [EventStream]) in
+            var (news, quiet): ([EventStream], [EventStream]) = ([], [])
+            for index in state.listeners.values.indices {
+                var listener = state.listeners.values[index]
+                if let now, listener.told != now {
+                    (listener.told, listener.quietRounds) = (now, 0)
+                    news.append(listener.stream)
+                } else if isRound {
+                    listener.quietRounds += 1
+                    if listener.quietRounds >= EventHub.patience {
+                        listener.quietRounds = 0
+                        quiet.append(listener.stream)
+                    }
+                }
+                state.listeners.values[index] = listener
             }
-            state.quietRounds = news.isEmpty ? state.quietRounds + 1 : 0
-            if state.quietRounds < EventHub.patience { return (news, []) }
-            state.quietRounds = 0
-            return (news, state.listeners.values.map(\.stream))
+            return (news, quiet)
         }
         if let now { for stream in news { stream.send("retry: 1000\nevent: change\ndata: \(now)\n\n") } }
-        for stream in others { stream.remind(": nothing new\n\n") }
+        for stream in quiet { stream.remind(": nothing new\n\n") }
     }
 }

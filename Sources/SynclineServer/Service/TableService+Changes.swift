@@ -9,7 +9,7 @@ extension TableService {
     ) throws(ServiceFailure) -> HTTPResponse {
         let asked: ChangeRequest
         do throws(TableRequestError) {
-            guard let read = try ChangeRequest(request, spoken, rules(for: table)) else {
+            guard let read = try ChangeRequest(request, spoken, rules(for: table, request)) else {
                 throw TableRequestError(400, "A cursor is needed", spoken, code: "invalid-cursor")
             }
             asked = read

@@ -9,7 +9,8 @@ extension TableService {
     ) throws(ServiceFailure) -> HTTPResponse {
         var parsed: TableRequest
         do throws(TableRequestError) {
-            parsed = try TableRequest(request, usual: spoken, tables: configuration.root, rules: rules(for: table))
+            parsed = try TableRequest(
+                request, usual: spoken, tables: configuration.root, rules: rules(for: table, request))
         } catch {
             throw ServiceFailure(error)
         }
@@ -109,7 +110,8 @@ extension TableService {
     }
 
     /// How a request to a table is read: its filter must fit the columns.
-    func rules(for table: TableDefinition) -> RequestRules {
+    func rules(for table: TableDefinition, _ request: HTTPRequest) -> RequestRules {
+        if request.query.isEmpty { return rules }
         var rules = rules
         rules.typing = store.schema(table.name)?.typing
         return rules

@@ -159,6 +159,24 @@ import Testing
         #expect(try statuses(locked.exchange(get("/tables/$events", "Connection: close\r\n"))) == ["401"])
     }
 
+    @Test func `who hears nothing for long gets a sign of life, whoever comes meanwhile`() {
+        let hub = EventHub { "mark" }
+        let stream = EventStream {}
+        func text() -> String {
+            guard case .bytes(let bytes) = stream.next(atMost: 1000, suspend: {}) else { return "" }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        hub.add(stream)
+        hub.tell(isRound: false)
+        #expect(text().contains("data: mark\n\n"))
+        for _ in 0..<75 {
+            hub.add(EventStream {})
+            hub.tell(isRound: true)
+        }
+        #expect(text() == ": nothing new\n\n")
+        hub.end()
+    }
+
     @Test func `what was served is counted`() throws {
         let server = try RunningServer()
         defer { withExtendedLifetime(server) {} }
