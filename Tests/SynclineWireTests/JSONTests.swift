@@ -21,6 +21,29 @@ struct JSONTests {
         #expect(try parse(text).json == text)
     }
 
+    @Test("is written of a row's encoding as of its values")
+    func rows() throws {
+        let texts = [
+            "", "a", "q\"b\\n\nt\t\u{1}", "日本語 𝒜\"", "plain and then \u{1f} and more",
+            String(repeating: "x", count: 200) + "\"",
+            "0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E",
+            "2026-05-19T21:30:00.123Z", "0123456789abcdef", String(repeating: "0123456789abcdef", count: 4),
+        ]
+        let dates = [
+            "2026-05-19", "2026-05-19T21:30:00", "0001-01-01T00:00:00.123456789+05:30", "9999-12-31T23:59:59Z",
+        ]
+        let values: [Value] =
+            texts.map { .string($0) } + dates.compactMap { Timestamp($0).map { .date($0) } } + [
+                .null, .bool(true), .bool(false), .integer(0), .integer(63), .integer(64), .integer(.min), .double(1.5),
+                .double(-0.0), .bytes([1, 2, 255]), .array([.string("a\"b"), .null]),
+                .object([.init("in\"side", .string(texts[6]))]),
+            ]
+        let members = values.enumerated().map { Value.Member("column \"\($0)\"", $1) }
+        var writer = JSONWriter()
+        writer.write(row: Row(members), id: nil)
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == Value.object(members).json)
+    }
+
     @Test("reads escapes and surrogate pairs")
     func escapes() throws {
         #expect(try parse(#""\u0041\/\b\f\r\u00e9\ud835\udc9c""#) == .string("A/\u{8}\u{c}\r\u{e9}\u{1d49c}"))

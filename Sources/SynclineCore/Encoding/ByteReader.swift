@@ -107,6 +107,9 @@ package struct ByteReader {
 }
 
 extension UnsafeRawBufferPointer {
+    /// Whether it is a text. Nothing is built of one that is ASCII.
+    package var isUTF8: Bool { isASCII || String(validating: self, as: UTF8.self) != nil }
+
     /// Whether every byte is a character of ASCII.
     fileprivate var isASCII: Bool {
         var offset = 0

@@ -166,34 +166,46 @@ enum TextForm: Hashable {
     }
 
     static func text(ofMilliseconds milliseconds: Int64) -> String {
-        Timestamp(.init(milliseconds: milliseconds), decimals: 3).description
+        moment(milliseconds).description
     }
 
+    static func moment(_ milliseconds: Int64) -> Timestamp { Timestamp(.init(milliseconds: milliseconds), decimals: 3) }
+
     static func text(ofUUID bytes: UnsafeRawBufferPointer, isUpper: Bool) -> String {
-        let letters: UInt8 = isUpper ? 0x41 - 10 : 0x61 - 10
-        return String(unsafeUninitializedCapacity: 36) { output in
-            var place = 0
-            for (index, byte) in bytes.enumerated() {
-                if index == 4 || index == 6 || index == 8 || index == 10 {
-                    output[place] = UInt8(ascii: "-")
-                    place += 1
-                }
-                output[place] = character(byte >> 4, letters)
-                output[place + 1] = character(byte & 15, letters)
-                place += 2
-            }
-            return 36
-        }
+        String(unsafeUninitializedCapacity: 36) { write(uuid: bytes, isUpper: isUpper, $0) }
     }
 
     static func text(ofHexadecimal bytes: UnsafeRawBufferPointer) -> String {
-        String(unsafeUninitializedCapacity: bytes.count * 2) { output in
-            for (index, byte) in bytes.enumerated() {
-                output[2 * index] = character(byte >> 4, 0x61 - 10)
-                output[2 * index + 1] = character(byte & 15, 0x61 - 10)
+        String(unsafeUninitializedCapacity: bytes.count * 2) { write(hexadecimal: bytes, $0) }
+    }
+
+    /// Writes 36 characters.
+    static func write(
+        uuid bytes: UnsafeRawBufferPointer, isUpper: Bool, _ output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        let letters: UInt8 = isUpper ? 0x41 - 10 : 0x61 - 10
+        var place = 0
+        for (index, byte) in bytes.enumerated() {
+            if index == 4 || index == 6 || index == 8 || index == 10 {
+                output[place] = UInt8(ascii: "-")
+                place += 1
             }
-            return bytes.count * 2
+            output[place] = character(byte >> 4, letters)
+            output[place + 1] = character(byte & 15, letters)
+            place += 2
         }
+        return place
+    }
+
+    /// Writes two characters for each byte.
+    static func write(
+        hexadecimal bytes: UnsafeRawBufferPointer, _ output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        for (index, byte) in bytes.enumerated() {
+            output[2 * index] = character(byte >> 4, 0x61 - 10)
+            output[2 * index + 1] = character(byte & 15, 0x61 - 10)
+        }
+        return bytes.count * 2
     }
 
     private static func character(_ digit: UInt8, _ letters: UInt8) -> UInt8 {
@@ -236,6 +248,43 @@ extension ByteReader {
         }
     }
 
+    /// Lends the UTF-8 of the next value, if it is a text in whatever form, and steps over it. Nil, and nothing is read, if it
+    /// is another value.
+    package mutating func withText<Result>(
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(MalformedBytes) -> Result? {
+        guard !isAtEnd else { throw MalformedBytes() }
+        let (tag, start) = (bytes[offset], self)
+        if tag >= ValueTag.shortText {
+            try skip(1)
+            return body(try utf8(Int(tag & 0x7f)))
+        }
+        try skip(1)
+        switch tag {
+        case ValueTag.text: return body(try utf8(try count()))
+        case ValueTag.lowerUUID, ValueTag.upperUUID:
+            let digits = try take(16)
+            return withTextMemory(36) { memory in
+                body(memory.filled(TextForm.write(uuid: digits, isUpper: tag == ValueTag.upperUUID, memory)))
+            }
+        case ValueTag.instant: return TextForm.moment(try zigzag()).withText(body)
+        case ValueTag.hexadecimal:
+            let digits = try counted()
+            return withTextMemory(digits.count * 2) { memory in
+                body(memory.filled(TextForm.write(hexadecimal: digits, memory)))
+            }
+        default:
+            self = start
+            return nil
+        }
+    }
+
+    private mutating func utf8(_ length: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
+        let text = try take(length)
+        guard text.isUTF8 else { throw MalformedBytes() }
+        return text
+    }
+
     private mutating func date() throws(MalformedBytes) -> Timestamp {
         let seconds = try zigzag()
         let nanoseconds = try varint()
@@ -273,5 +322,17 @@ extension ByteReader {
             }
         default: throw MalformedBytes()
         }
+    }
+}
+
+/// Lends memory for a text that is needed for a moment.
+func withTextMemory<Result>(_ count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Result) -> Result {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count, body)
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// The first bytes, once they are written.
+    func filled(_ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: baseAddress, count: count)
     }
 }

@@ -89,12 +89,22 @@ extension Timestamp: CustomStringConvertible {
 
     /// The text in the form it was written in.
     public var description: String {
-        // Every row that is shown has a few: digits are put in place one by one.
-        String(unsafeUninitializedCapacity: 64) { bytes in
-            var text = FixedText(bytes: bytes)
-            write(into: &text)
-            return text.count
-        }
+        String(unsafeUninitializedCapacity: Timestamp.textLimit, initializingUTF8With: write)
+    }
+
+    /// Lends the text's UTF-8.
+    package func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withTextMemory(Timestamp.textLimit) { bytes in body(bytes.filled(write(into: bytes))) }
+    }
+
+    /// More than any text needs.
+    private static let textLimit = 64
+
+    /// Every row that is shown has a few: digits are put in place one by one.
+    private func write(into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var text = FixedText(bytes: bytes)
+        write(into: &text)
+        return text.count
     }
 
     private func write(into text: inout FixedText) {

@@ -7,17 +7,19 @@ struct CrossOrigin: Hashable, Sendable {
     var origins = ["localhost"]
     var maxAgeSeconds = 300
 
-    /// The headers that every answer to a request from an origin has.
-    func headers(_ request: [HTTPHeader]) -> [HTTPHeader] {
-        let vary = HTTPHeader("Vary", "Origin")
-        guard let origin = request.value("Origin"), allows(origin) else { return [vary] }
-        return [
-            vary, HTTPHeader("Access-Control-Allow-Origin", origin),
+    /// Adds the headers that every answer to a request from an origin has.
+    func add(to answer: inout [HTTPHeader], _ request: [HTTPHeader]) {
+        answer.append(HTTPHeader("Vary", "Origin"))
+        guard let origin = request.value("Origin"), allows(origin) else { return }
+        answer.append(HTTPHeader("Access-Control-Allow-Origin", origin))
+        answer.append(
             HTTPHeader(
                 "Access-Control-Expose-Headers",
-                "Link, ETag, Location, Retry-After, \(WireHeader.capabilities), \(WireHeader.epoch)"),
-        ]
+                "Link, ETag, Location, Retry-After, \(WireHeader.capabilities), \(WireHeader.epoch)"))
     }
+
+    /// The most that are added.
+    static let headerLimit = 3
 
     /// The answer to the question whether a request may be sent.
     func preflight(_ request: [HTTPHeader]) -> HTTPResponse {

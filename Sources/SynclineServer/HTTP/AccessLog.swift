@@ -22,7 +22,7 @@ struct AccessLog: Sendable {
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         let path = String(request.target.prefix { $0 != "?" }.prefix(500))
         Diagnostics.write(
-            line(request.client, request.method, path, request.status, request.body.count, microseconds),
+            line(request.client.text, request.method, path, request.status, request.body.count, microseconds),
             to: STDERR_FILENO)
     }
 

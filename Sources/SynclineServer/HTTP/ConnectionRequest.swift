@@ -14,8 +14,8 @@ final class ConnectionRequest {
     /// As it stands in the request line.
     let target: String
     var method = ""
-    /// The address of the other side.
-    var client = "-"
+    /// The other side.
+    var client = ClientAddress.unknown
     var headers: [HTTPHeader] = []
     var body: [UInt8] = []
     /// Whether its head has been looked at.

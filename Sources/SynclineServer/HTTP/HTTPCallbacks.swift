@@ -4,12 +4,6 @@
 import CMicroHTTPD
 import SynclineWire
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 enum DaemonOptions {
     /// Starts the daemon; it does not keep the server alive, whose owner stops it first.
     static func start(
@@ -97,7 +91,7 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
     let limits = server.configuration.limits
     if !request.hasHead {
         request.hasHead = true
-        request.client = clientAddress(connection)
+        request.client = syncline_mhd_client(connection).map { ClientAddress($0) } ?? .unknown
         request.method = method.map { String(cString: $0) } ?? ""
         MHD_get_connection_values(connection, .HEADER_KIND, addHeader, held)
         _ = syncline_mhd_set_timeout(connection, UInt32(limits.stalledSeconds))
@@ -134,20 +128,13 @@ private func queue(
     }
     guard let made else { return .NO }
     defer { MHD_destroy_response(made) }
-    for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
-    if closes { MHD_add_response_header(made, "Connection", "close") }
+    for header in response.headers { add(header, to: made) }
+    if closes { add(HTTPHeader("Connection", "close"), to: made) }
     return MHD_queue_response(connection, UInt32(response.status), made)
 }
 
-/// The address of the other side, without its port.
-private func clientAddress(_ connection: OpaquePointer?) -> String {
-    guard let connection, let address = syncline_mhd_client(connection) else { return "-" }
-    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    let raw = UnsafeRawPointer(address)
-    switch Int32(address.pointee.sa_family) {
-    case AF_INET: inet_ntop(AF_INET, raw + 4, &text, socklen_t(text.count))
-    case AF_INET6: inet_ntop(AF_INET6, raw + 8, &text, socklen_t(text.count))
-    default: return "-"
+private func add(_ header: HTTPHeader, to response: OpaquePointer) {
+    header.name.withCString { name in
+        header.value.withCString { value in _ = MHD_add_response_header(response, name, value) }
     }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

@@ -95,7 +95,7 @@ final class HTTPServer: Sendable {
         switch request.read(configuration.limits) {
         case .refused(let refusal): return .whole(self.refusal(refusal, request))
         case .request(let read):
-            if let limiter, !limiter.admits(request.client) {
+            if let limiter, !limiter.admits(request.client.text) {
                 var response = refusal(
                     Refusal(429, "too-many-requests", "Too many requests; wait a moment"), request)
                 response.headers.append(HTTPHeader("Retry-After", "1"))

@@ -8,26 +8,25 @@ enum Route: Hashable, Sendable {
     case batch
     case events
     case table(String)
-    case row(table: String)
+    case row(table: String, id: String)
     case changes(table: String)
     case nowhere
 
-    init(_ request: HTTPRequest, root: String) {
+    init(_ request: HTTPRequest, root: [String]) {
         let segments = request.pathSegments
-        let root = root.split(separator: "/").map(String.init)
         if segments == ["healthz"] || segments == ["metrics"] || !segments.starts(with: root) {
             self = segments == ["healthz"] ? .health : segments == ["metrics"] ? .metrics : .nowhere
             return
         }
-        let rest = Array(segments.dropFirst(root.count))
-        switch rest.count {
-        case 1 where rest[0] == "$batch": self = .batch
-        case 1 where rest[0] == "$events": self = .events
-        case 1: self = .table(rest[0])
-        case 2:
+        let rest = segments.dropFirst(root.count)
+        switch (rest.count, rest.first, rest.last) {
+        case (1, "$batch"?, _): self = .batch
+        case (1, "$events"?, _): self = .events
+        case (1, let name?, _): self = .table(name)
+        case (2, let name?, let id?):
             // A row may have the id `changes`: a cursor tells that changes are meant.
-            let asksForChanges = rest[1] == "changes" && request.query.contains { $0.isNamed("since") }
-            self = asksForChanges ? .changes(table: rest[0]) : .row(table: rest[0])
+            let asksForChanges = id == "changes" && request.query.contains { $0.isNamed("since") }
+            self = asksForChanges ? .changes(table: name) : .row(table: name, id: id)
         default: self = .nowhere
         }
     }

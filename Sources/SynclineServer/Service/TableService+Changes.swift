@@ -50,7 +50,7 @@ extension TableService {
 
     func events(_ request: HTTPRequest) -> HTTPResponse? {
         guard request.method == "GET", request.path.hasSuffix("$events"),
-            Route(request, root: configuration.root) == .events
+            Route(request, root: root) == .events
         else { return nil }
         var response = HTTPResponse(status: 200)
         do throws(ServiceFailure) {

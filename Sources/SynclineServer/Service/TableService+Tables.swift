@@ -4,17 +4,17 @@ import SynclineCore
 import SynclineWire
 
 extension TableService {
+    /// Answers a request to a table, or to the row of an id.
     func exchange(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?, _ url: String
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, id: String, _ owner: String?,
+        _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
-        var parsed: TableRequest
+        let parsed: TableRequest
         do throws(TableRequestError) {
-            parsed = try TableRequest(
-                request, usual: spoken, tables: configuration.root, rules: rules(for: table, request))
+            parsed = try TableRequest(request, spoken, table: table.name, id: id, rules: rules(for: table, request))
         } catch {
             throw ServiceFailure(error)
         }
-        parsed.table = table.name
         switch parsed.action {
         case .row: return try row(request, parsed, table, owner)
         case .list(let list): return try self.list(request, parsed, list, table, owner, url)

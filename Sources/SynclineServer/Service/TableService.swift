@@ -12,6 +12,8 @@ struct TableService: Sendable {
     /// The tables by their names in lower case.
     private let tables: [String: TableDefinition]
     private let marks: [HTTPHeader]
+    /// The segments of the path below which the tables are.
+    let root: [String]
 
     init(
         _ configuration: ServerConfiguration, _ store: any TableStore, _ surroundings: any Surroundings
@@ -19,6 +21,7 @@ struct TableService: Sendable {
         self.configuration = configuration
         self.store = store
         self.surroundings = surroundings
+        root = configuration.root.split(separator: "/").map(String.init)
         rules = .both(maximalTop: configuration.maxTop, filterDepth: configuration.limits.filterDepth)
         tables = Dictionary(configuration.tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
         marks = [
@@ -34,7 +37,7 @@ struct TableService: Sendable {
 
     /// Answers a request to the server at a URL: `http://127.0.0.1:8080`.
     func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
-        let route = Route(request, root: configuration.root)
+        let route = Route(request, root: root)
         var response: HTTPResponse
         do throws(ServiceFailure) {
             response = try answer(request, route, url)
@@ -51,8 +54,9 @@ struct TableService: Sendable {
     /// An answer with what every answer has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
         var response = response
+        response.headers.reserveCapacity(response.headers.count + marks.count + CrossOrigin.headerLimit)
         response.headers += marks
-        if let cors = configuration.cors { response.headers += cors.headers(headers) }
+        configuration.cors?.add(to: &response.headers, headers)
         return response
     }
 
@@ -76,10 +80,12 @@ struct TableService: Sendable {
         case .changes(let name):
             let (table, owner) = try admit(request, name, .read)
             return try changes(request, spoken, table, owner)
-        case .table(let name), .row(let name):
-            let isRow = if case .row = route { true } else { false }
-            let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: isRow))
-            return try exchange(request, spoken, table, owner, url)
+        case .table(let name):
+            let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: false))
+            return try exchange(request, spoken, table, id: "", owner, url)
+        case .row(let name, let id):
+            let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: true))
+            return try exchange(request, spoken, table, id: id, owner, url)
         case .nowhere, .health, .metrics, .events:
             throw .refused(Refusal(404, "not-found", "There is nothing at this path"))
         }

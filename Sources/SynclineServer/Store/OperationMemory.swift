@@ -16,7 +16,7 @@ enum OperationMemory {
     }
 
     static func text(_ row: TableRow) -> String {
-        Value.object(row.members(.zumo2)).json
+        String(decoding: row.json(.zumo2), as: UTF8.self)
     }
 
     static func outcome(kind: String, text: String) -> WriteOutcome? {

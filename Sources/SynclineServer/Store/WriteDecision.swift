@@ -105,7 +105,7 @@ extension TableWrite {
         changed.version = RowVersion.text(stamp.change)
         switch kind {
         case .insert, .update, .patch:
-            changed.columns = schema.columns(of: row.columns.members.map(\.value), setting: item)
+            changed.columns = schema.columns(of: row.columns, setting: item)
             if row.isDeleted { changed.isDeleted = revives == false }
         case .replace:
             changed.columns = schema.columns(of: schema.kept(row.columns), setting: item)
@@ -153,27 +153,16 @@ extension TableWrite {
 }
 
 extension TableSchema {
-    /// A row's values where it has none; but for whose it is.
-    fileprivate func empty(owner: String?) -> [Value] {
-        var values = [Value](repeating: .null, count: columns.count)
-        if let ownerPlace, let owner { values[ownerPlace] = .string(owner) }
-        return values
+    /// A row without values; but for whose it is.
+    fileprivate func empty(owner: String?) -> Row {
+        guard let ownerPlace, let owner else { return emptyRow }
+        return Row(shape, columns.indices.map { $0 == ownerPlace ? .string(owner) : .null })
     }
 
     /// What a replacement keeps of a row: whose it is.
-    fileprivate func kept(_ row: Row) -> [Value] {
+    fileprivate func kept(_ row: Row) -> Row {
         var owner: String?
         if let column = definition.perUser, case .string(let text)? = row[column] { owner = text }
         return empty(owner: owner)
-    }
-
-    /// A row in the columns of this table, made of the values it has so far with those of an item set.
-    fileprivate func columns(of values: [Value], setting item: CheckedItem) -> Row {
-        Row(
-            shape,
-            columns.indices.map { place in
-                if place < item.values.count, let value = item.values[place] { return value }
-                return place < values.count ? values[place] : .null
-            })
     }
 }

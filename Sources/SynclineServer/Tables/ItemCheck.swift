@@ -69,9 +69,11 @@ extension ColumnType {
 
     /// PostgreSQL's texts can't hold U+0000, so neither database is given one.
     private static func check(_ text: String, _ column: String) throws(Refusal) {
-        if text.utf8.contains(0) {
-            throw Refusal(400, "invalid-value", "A text in column \(column) contains U+0000")
-        }
+        if text.utf8.contains(0) { throw zero(column) }
+    }
+
+    fileprivate static func zero(_ column: String) -> Refusal {
+        Refusal(400, "invalid-value", "A text in column \(column) contains U+0000")
     }
 
     private static func check(_ value: Value, _ column: String) throws(Refusal) {
@@ -88,34 +90,49 @@ extension ColumnType {
     }
 }
 
-/// A client's item in the columns of a table.
+/// A client's item in the columns of a table, with its values encoded.
 struct CheckedItem: Hashable, Sendable {
-    /// A value for each column of the table that the item names, and nil for the others.
-    var values: [Value?] = []
+    fileprivate(set) var bytes: [UInt8] = []
+    /// Where the value of each of the table's columns stands; nil for one that the item does not name. Those of new columns
+    /// are behind.
+    fileprivate(set) var extents: [Range<Int>?] = []
     /// Columns that must be made first; their places follow the table's.
-    var newColumns: [Column] = []
+    fileprivate(set) var newColumns: [Column] = []
 }
 
 extension TableSchema {
     /// Checks an item. The column that says whose a row is is never a client's to set: what it says there is passed over.
     func check(_ item: Row) throws(Refusal) -> CheckedItem {
         var checked = CheckedItem()
-        checked.values = .init(repeating: nil, count: columns.count)
-        for member in item.members {
-            if let place = place(of: member.name) {
-                let column = columns[place]
-                if column.name == definition.perUser { continue }
-                checked.values[place] = try column.type.stored(member.value, column: column.name)
-            } else if let column = try newColumn(member) {
-                checked.values.append(try column.type.stored(member.value, column: column.name))
-                checked.newColumns.append(column)
+        checked.extents = .init(repeating: nil, count: columns.count)
+        var writer = ByteWriter(capacity: item.bytes.count + 16)
+        try item.withView { view throws(Refusal) in
+            var reader = ByteReader(view.bytes)
+            for (name, place) in zip(view.shape.names, places(of: view.shape)) {
+                let start = writer.count
+                if let place {
+                    let column = columns[place]
+                    if column.name == definition.perUser {
+                        _ = try? reader.skipValue()
+                    } else {
+                        try column.store(&reader, into: &writer)
+                        checked.extents[place] = start..<writer.count
+                    }
+                } else {
+                    let value = (try? reader.value()) ?? .null
+                    guard let column = try newColumn(name, value) else { continue }
+                    writer.append(value: try column.type.stored(value, column: name))
+                    checked.extents.append(start..<writer.count)
+                    checked.newColumns.append(column)
+                }
             }
         }
+        checked.bytes = writer.bytes
         return checked
     }
 
-    private func newColumn(_ member: Value.Member) throws(Refusal) -> Column? {
-        let name = member.name
+    /// The column that a value begins; nil for null, which begins none.
+    private func newColumn(_ name: String, _ value: Value) throws(Refusal) -> Column? {
         if SystemColumn(anyCase: name) != nil {
             throw Refusal(400, "reserved-column", "Column \(name) is the server's to set")
         }
@@ -129,6 +146,43 @@ extension TableSchema {
         if let other = columns.first(where: { $0.name.lowercased() == name.lowercased() }) {
             throw Refusal(400, "invalid-column", "Column \(name) differs from \(other.name) in letter case only")
         }
-        return ColumnType(of: member.value).map { Column(name, $0) }
+        return ColumnType(of: value).map { Column(name, $0) }
+    }
+
+    /// A row in the columns of this table: those of an item, and where it names none those of a row.
+    func columns(of row: Row, setting item: CheckedItem) -> Row {
+        var writer = ByteWriter(capacity: row.bytes.count + item.bytes.count + columns.count)
+        row.withView { view in
+            var reader = ByteReader(view.bytes)
+            item.bytes.withUnsafeBytes { bytes in
+                for place in columns.indices {
+                    let start = reader.offset
+                    let hasOwn = (try? reader.skipValue()) != nil
+                    if place < item.extents.count, let extent = item.extents[place] {
+                        writer.append(UnsafeRawBufferPointer(rebasing: bytes[extent]))
+                    } else if hasOwn {
+                        writer.append(UnsafeRawBufferPointer(rebasing: view.bytes[start..<reader.offset]))
+                    } else {
+                        // The row is older than the column.
+                        writer.append(value: .null)
+                    }
+                }
+            }
+        }
+        return Row(shape: shape, bytes: writer.bytes)
+    }
+}
+
+extension Column {
+    /// Writes what is stored of the next value.
+    fileprivate func store(_ reader: inout ByteReader, into writer: inout ByteWriter) throws(Refusal) {
+        let start = reader.offset
+        // Nothing is built of a text.
+        if type == .string, let hasZero = try? reader.withText({ $0.contains(0) }) {
+            if hasZero { throw ColumnType.zero(name) }
+            writer.append(UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.offset]))
+        } else {
+            writer.append(value: try type.stored((try? reader.value()) ?? .null, column: name))
+        }
     }
 }

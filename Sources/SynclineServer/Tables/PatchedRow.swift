@@ -10,7 +10,7 @@ struct PatchedRow {
 
     /// Applies a patch to the row as the newer protocol shows it.
     init(_ patch: JSONPatch, _ row: TableRow) throws(Refusal) {
-        guard let shown = try? Value(json: Value.object(row.members(.datasync3)).json.utf8),
+        guard let shown = try? Value(json: row.json(.datasync3)),
             case .object(let before) = shown
         else { throw Refusal(400, "invalid-patch", "The item can't be patched") }
         let result: Value

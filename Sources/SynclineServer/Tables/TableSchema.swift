@@ -1,6 +1,7 @@
 // A table as it is at a moment: its definition with all columns that it has come to have, and where each stands in the
 // database. It never changes; a new column makes a new one.
 
+import Synchronization
 import SynclineCore
 import SynclineWire
 
@@ -10,11 +11,15 @@ final class TableSchema: Sendable {
     let columns: [Column]
     /// The names of a row's columns, shared by all rows.
     let shape: Shape
+    /// A row without values.
+    let emptyRow: Row
     /// The system columns that the database's table has.
     let systemColumns: Set<SystemColumn>
     /// Whether a server made the table; others are never changed.
     let isOwn: Bool
     private let places: [String: Int]
+    /// Where the columns of the last item stand: those of a batch mostly have one shape.
+    private let latest = Mutex<(shape: Shape, places: [Int?])?>(nil)
 
     init(
         _ definition: TableDefinition, columns: [Column], systemColumns: Set<SystemColumn> = Set(SystemColumn.allCases),
@@ -25,6 +30,7 @@ final class TableSchema: Sendable {
         self.columns = columns
         self.systemColumns = systemColumns
         shape = Shape(columns.map(\.name))
+        emptyRow = Row(shape, columns.map { _ in .null })
         var places: [String: Int] = [:]
         for (place, column) in columns.enumerated() { places[column.name] = place }
         self.places = places
@@ -34,6 +40,16 @@ final class TableSchema: Sendable {
 
     /// Where a column stands.
     func place(of name: String) -> Int? { places[name] }
+
+    /// Where the columns of a shape stand.
+    func places(of shape: Shape) -> [Int?] {
+        latest.withLock { latest in
+            if let latest, latest.shape == shape { return latest.places }
+            let found = shape.names.map { places[$0] }
+            latest = (shape, found)
+            return found
+        }
+    }
 
     /// What an order or filter names: a column as it is written, or in another letter case.
     func place(ofAnyCase name: String) -> Int? {

@@ -25,19 +25,35 @@ extension HTTPRequest {
     package init?(_ method: String, target: String) {
         let bytes = target.utf8
         let mark = bytes.firstIndex(of: UInt8(ascii: "?"))
-        var segments: [String] = []
-        for part in bytes[..<(mark ?? bytes.endIndex)].split(separator: UInt8(ascii: "/")) {
-            guard let segment = PercentEncoding.decode(Substring(part)) else { return nil }
-            segments.append(segment)
+        let path = target[..<(mark ?? bytes.endIndex)]
+        if HTTPRequest.isPlain(path.utf8) {
+            self.init(method, String(path))
+        } else {
+            var segments: [String] = []
+            for part in path.utf8.split(separator: UInt8(ascii: "/")) {
+                guard let segment = PercentEncoding.decode(Substring(part)) else { return nil }
+                segments.append(segment)
+            }
+            self.init(method, "/" + segments.joined(separator: "/"))
+            if segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) { self.segments = segments }
         }
-        self.init(method, "/" + segments.joined(separator: "/"))
-        if segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) { self.segments = segments }
         if let mark {
             guard let parameters = HTTPRequest.decoded(parameters: target[bytes.index(after: mark)...]) else {
                 return nil
             }
             query = parameters
         }
+    }
+
+    /// Whether a path stands in a URL as it is meant: nothing is encoded, and every slash begins a segment.
+    private static func isPlain(_ path: Substring.UTF8View) -> Bool {
+        var last: UInt8 = 0
+        for byte in path {
+            if byte == UInt8(ascii: "%") || byte >= 0x80 { return false }
+            if byte == UInt8(ascii: "/") ? last == byte : last == 0 { return false }
+            last = byte
+        }
+        return last != 0 && last != UInt8(ascii: "/")
     }
 
     /// The parameters of a URL's query, or none if they can't be decoded.

@@ -1,13 +1,18 @@
 // Writes values as JSON. Integers keep all digits, doubles their shortest form that reads back the same, dates the text
-// they came as, bytes base64.
+// they came as, bytes base64. Rows are written from their encoding, and nothing is built between.
 
 package import SynclineCore
 
-/// Builds JSON text in UTF-8.
+/// Builds JSON text in UTF-8. Copies share the text: one of them is written to.
 package struct JSONWriter {
-    package private(set) var bytes: [UInt8] = []
+    private var output: ByteWriter
 
-    package init() {}
+    package init(capacity: Int = 256) {
+        output = ByteWriter(capacity: capacity)
+    }
+
+    /// A copy of what was written.
+    package var bytes: [UInt8] { output.bytes }
 
     package mutating func write(_ value: Value) {
         switch value {
@@ -16,63 +21,109 @@ package struct JSONWriter {
         case .integer(let number): raw(String(number))
         case .double(let number): raw("\(number)")
         case .string(let text): write(string: text)
-        case .date(let date): write(string: date.description)
+        case .date(let date): date.withText { write(utf8: $0) }
         case .bytes(let content): write(string: Base64.encode(content))
         case .array(let elements):
-            bytes.append(UInt8(ascii: "["))
+            raw("[")
             for (index, element) in elements.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                if index > 0 { raw(",") }
                 write(element)
             }
-            bytes.append(UInt8(ascii: "]"))
+            raw("]")
         case .object(let members):
             write(members: members)
         }
     }
 
     package mutating func write(members: some Sequence<Value.Member>) {
-        bytes.append(UInt8(ascii: "{"))
-        append(members: members, isFirst: true)
-        bytes.append(UInt8(ascii: "}"))
+        var object = beginObject()
+        for member in members { write(member.name, member.value, in: &object) }
+        end(object)
     }
 
     /// A row as an object, with its id in front where there is one.
     package mutating func write(row: Row, id: String?) {
-        bytes.append(UInt8(ascii: "{"))
-        if let id { append(members: CollectionOfOne(Value.Member("id", .string(id))), isFirst: true) }
-        append(members: row.members, isFirst: id == nil)
-        bytes.append(UInt8(ascii: "}"))
+        var object = beginObject()
+        if let id { write("id", .string(id), in: &object) }
+        write(columns: row, in: &object)
+        end(object)
     }
 
-    private mutating func append(members: some Sequence<Value.Member>, isFirst: Bool) {
-        var isFirst = isFirst
-        for member in members {
-            if !isFirst { bytes.append(UInt8(ascii: ",")) }
-            isFirst = false
-            write(string: member.name)
-            bytes.append(UInt8(ascii: ":"))
-            write(member.value)
+    // MARK: Objects
+
+    /// An object that is being written.
+    package struct Object {
+        fileprivate var isEmpty = true
+    }
+
+    package mutating func beginObject() -> Object {
+        raw("{")
+        return Object()
+    }
+
+    package mutating func write(_ name: String, _ value: Value, in object: inout Object) {
+        begin(name, in: &object)
+        write(value)
+    }
+
+    /// A row's columns, all or those of some names.
+    package mutating func write(columns row: Row, selecting names: [String]? = nil, in object: inout Object) {
+        row.withView { view in
+            var reader = ByteReader(view.bytes)
+            for name in view.shape.names {
+                if let names, !names.contains(name) {
+                    _ = try? reader.skipValue()
+                    continue
+                }
+                begin(name, in: &object)
+                do throws(MalformedBytes) { try write(encoded: &reader) } catch { raw("null") }
+            }
         }
     }
 
+    package mutating func end(_ object: consuming Object) {
+        raw("}")
+    }
+
+    private mutating func begin(_ name: String, in object: inout Object) {
+        if !object.isEmpty { raw(",") }
+        object.isEmpty = false
+        write(string: name)
+        raw(":")
+    }
+
+    /// The next value of an encoding.
+    private mutating func write(encoded reader: inout ByteReader) throws(MalformedBytes) {
+        if try reader.withText({ write(utf8: $0) }) == nil { write(try reader.value()) }
+    }
+
+    // MARK: Texts
+
     package mutating func raw(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { output.append(UnsafeRawBufferPointer($0)) }
     }
 
     private mutating func write(string text: String) {
         var text = text
-        bytes.append(UInt8(ascii: "\""))
-        text.withUTF8 { utf8 in
-            var plain = 0
-            for (index, byte) in utf8.enumerated() {
-                guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-                bytes.append(contentsOf: utf8[plain..<index])
+        text.withUTF8 { write(utf8: UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func write(utf8: UnsafeRawBufferPointer) {
+        output.append(UInt8(ascii: "\""))
+        var (plain, index) = (0, 0)
+        while true {
+            index = utf8.endOfPlainJSON(from: index)
+            guard index < utf8.count else { break }
+            if utf8[index] < 0x80 {
+                output.append(UnsafeRawBufferPointer(rebasing: utf8[plain..<index]))
+                escape(utf8[index])
                 plain = index + 1
-                escape(byte)
             }
-            bytes.append(contentsOf: utf8[plain...])
+            index += 1
         }
-        bytes.append(UInt8(ascii: "\""))
+        output.append(UnsafeRawBufferPointer(rebasing: utf8[plain...]))
+        output.append(UInt8(ascii: "\""))
     }
 
     private mutating func escape(_ byte: UInt8) {
@@ -84,8 +135,8 @@ package struct JSONWriter {
         case 0x09: raw("\\t")
         default:
             raw("\\u00")
-            bytes.append(JSONWriter.digit(byte >> 4))
-            bytes.append(JSONWriter.digit(byte & 15))
+            output.append(JSONWriter.digit(byte >> 4))
+            output.append(JSONWriter.digit(byte & 15))
         }
     }
 
@@ -97,7 +148,7 @@ package struct JSONWriter {
 extension Value {
     /// The value's JSON text.
     package var json: String {
-        var writer = JSONWriter()
+        var writer = JSONWriter(capacity: 64)
         writer.write(self)
         return String(decoding: writer.bytes, as: UTF8.self)
     }

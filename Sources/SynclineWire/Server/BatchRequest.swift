@@ -104,7 +104,7 @@ private struct BatchReader {
     private mutating func operation(
         _ scanner: inout JSONScanner, _ place: Int
     ) throws(JSONError) -> BatchRequest.Operation? {
-        var texts: [String: String] = [:]
+        var texts = Texts()
         var item = TableItem(columns: .empty)
         guard try scanner.peek() == .object else { throw scanner.error(.wrongShape("an operation must be an object")) }
         var more = try scanner.enter("{", "}")
@@ -115,28 +115,48 @@ private struct BatchReader {
             if name == "item" {
                 item = try self.item(&scanner)
             } else {
-                switch try scanner.value(depth: 2) {
-                case .string(let text) where BatchReader.names.contains(name): texts[name] = text
-                case .null: break
-                default: refuse("operation \(place) has no text for \(name.prefix(40)), or there is no such member")
+                let isFine =
+                    switch try scanner.value(depth: 2) {
+                    case .string(let text): texts.set(name, text)
+                    case .null: true
+                    default: false
+                    }
+                if !isFine {
+                    refuse("operation \(place) has no text for \(name.prefix(40)), or there is no such member")
                 }
             }
             more = try scanner.hasNext("}")
         }
-        guard let kind = BatchRequest.Operation.Kind(rawValue: texts["operation"] ?? ""), let table = texts["table"]
-        else {
+        guard let kind = BatchRequest.Operation.Kind(rawValue: texts.operation ?? ""), let table = texts.table else {
             refuse("operation \(place) needs a table and one of insert, update, replace, delete, undelete")
             return nil
         }
-        let id = texts["id"] ?? item.id ?? ""
+        let id = texts.id ?? item.id ?? ""
         if let own = item.id, own != id { refuse("operation \(place) has two ids", code: "id-mismatch") }
         if id.isEmpty, kind != .insert { refuse("operation \(place) needs an id", code: "missing-id") }
         return BatchRequest.Operation(
-            kind: kind, table: table, id: id, item: item, version: texts["ifMatch"], operationID: texts["operationId"],
-            group: texts["group"])
+            kind: kind, table: table, id: id, item: item, version: texts.version, operationID: texts.operationID,
+            group: texts.group)
     }
 
-    private static let names: Set<String> = ["operation", "table", "id", "ifMatch", "operationId", "group"]
+    /// The members of an operation that are texts.
+    private struct Texts {
+        var operation, table, id, version, operationID, group: String?
+
+        /// False if there is no such member.
+        mutating func set(_ name: String, _ text: String) -> Bool {
+            switch name {
+            case "operation": operation = text
+            case "table": table = text
+            case "id": id = text
+            case "ifMatch": version = text
+            case "operationId": operationID = text
+            case "group": group = text
+            default: return false
+            }
+            return true
+        }
+    }
 
     private mutating func item(_ scanner: inout JSONScanner) throws(JSONError) -> TableItem {
         let row = try rows.row(&scanner)
@@ -173,7 +193,7 @@ package struct BatchAnswer {
             writer.write(.string(row.version))
             if wantsRow {
                 writer.raw(#","row":"#)
-                writer.write(members: row.members(serverProtocol))
+                writer.write(row, serverProtocol)
             }
         }
         if let error {

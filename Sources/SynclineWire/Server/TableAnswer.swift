@@ -11,7 +11,7 @@ package struct TableAnswer: Sendable {
 
     /// One row, with its version in a strong tag.
     package func row(_ row: TableRow, status: Int = 200) -> HTTPResponse {
-        var response = TableAnswer.json(status) { $0.write(members: row.members(serverProtocol)) }
+        var response = TableAnswer.json(status) { $0.write(row, serverProtocol) }
         response.headers.append(HTTPHeader("ETag", EntityTag.text(of: row.version)))
         return response
     }
@@ -43,7 +43,7 @@ package struct TableAnswer: Sendable {
         writer.raw("[")
         for (index, row) in rows.enumerated() {
             if index > 0 { writer.raw(",") }
-            writer.write(members: row.members(serverProtocol, selecting: select))
+            writer.write(row, serverProtocol, selecting: select)
         }
         writer.raw("]")
     }
@@ -72,7 +72,7 @@ package struct TableAnswer: Sendable {
     }
 
     package static func json(_ status: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
-        var writer = JSONWriter()
+        var writer = JSONWriter(capacity: 512)
         write(&writer)
         return json(status, writer.bytes)
     }

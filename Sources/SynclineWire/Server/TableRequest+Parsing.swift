@@ -13,9 +13,15 @@ extension TableRequest {
         guard segments.starts(with: root), (1...2).contains(segments.count - root.count) else {
             throw TableRequestError(404, "There is no table at \(request.path)", spoken)
         }
-        serverProtocol = spoken
-        table = segments[root.count]
-        if segments.count > root.count + 1 { id = segments[root.count + 1] }
+        let id = segments.count > root.count + 1 ? segments[root.count + 1] : ""
+        try self.init(request, spoken, table: segments[root.count], id: id, rules: rules)
+    }
+
+    /// Reads a request to a table, or to the row of an id.
+    package init(
+        _ request: HTTPRequest, _ spoken: ServerProtocol, table: String, id: String, rules: RequestRules
+    ) throws(TableRequestError) {
+        (serverProtocol, self.table, self.id) = (spoken, table, id)
         action = .row
         condition = try TableRequest.condition(request, spoken, rules)
         includesDeleted = TableRequest.includesDeleted(request, spoken, rules)
@@ -167,8 +173,8 @@ extension TableItem {
     /// The item of an object; what a client may not set is refused or left out, as the protocol has it.
     init(_ row: ReadRow, _ serverProtocol: ServerProtocol, _ rules: RequestRules) throws(TableRequestError) {
         self.init(id: try TableItem.id(row.id, serverProtocol, rules), columns: row.columns)
+        guard row.columns.columns.contains(where: TableItem.isReserved) else { return }
         let members = row.columns.members
-        guard members.contains(where: { TableItem.isReserved($0.name) }) else { return }
         for member in members where TableItem.isReserved(member.name) {
             let name = member.name.lowercased()
             if serverProtocol == .zumo2, name != "version" {

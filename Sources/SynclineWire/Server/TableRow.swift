@@ -24,15 +24,42 @@ package struct TableRow: Hashable, Sendable {
         self.isDeleted = isDeleted
     }
 
-    /// The row as a protocol shows it: times to the millisecond, rounded towards the past.
-    package func members(_ serverProtocol: ServerProtocol, selecting select: [String]? = nil) -> [Value.Member] {
+    /// The row as a protocol shows it, with its dates still as dates.
+    package func members(_ serverProtocol: ServerProtocol) -> [Value.Member] {
         var members = [Value.Member("id", .string(id))] + columns.members
-        if serverProtocol == .zumo2 { members.append(.init("createdAt", .date(Timestamp(createdAt)))) }
-        members.append(.init("updatedAt", .date(Timestamp(updatedAt))))
-        members.append(.init("version", .string(version)))
-        members.append(.init("deleted", .bool(isDeleted)))
-        guard let select else { return members }
-        return members.filter { select.contains($0.name) }
+        withSystemMembers(serverProtocol) { members.append(.init($0, $1)) }
+        return members
+    }
+
+    /// Names what stands behind the columns: times to the millisecond, rounded towards the past.
+    @inline(__always)
+    fileprivate func withSystemMembers(_ serverProtocol: ServerProtocol, _ each: (String, Value) -> Void) {
+        if serverProtocol == .zumo2 { each("createdAt", .date(Timestamp(createdAt))) }
+        each("updatedAt", .date(Timestamp(updatedAt)))
+        each("version", .string(version))
+        each("deleted", .bool(isDeleted))
+    }
+}
+
+extension TableRow {
+    /// The row's JSON as a protocol shows it.
+    package func json(_ serverProtocol: ServerProtocol) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.write(self, serverProtocol)
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// A row as a protocol shows it, with all that belongs to it or some names.
+    package mutating func write(_ row: TableRow, _ serverProtocol: ServerProtocol, selecting names: [String]? = nil) {
+        var object = beginObject()
+        if names?.contains("id") ?? true { write("id", .string(row.id), in: &object) }
+        write(columns: row.columns, selecting: names, in: &object)
+        row.withSystemMembers(serverProtocol) { name, value in
+            if names?.contains(name) ?? true { write(name, value, in: &object) }
+        }
+        end(object)
     }
 }
 

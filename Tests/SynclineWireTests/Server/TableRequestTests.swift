@@ -147,6 +147,23 @@ struct TableRequestTests {
     }
 }
 
+@Suite("A request's path")
+struct RequestPathTests {
+    @Test(
+        "is the same however it is written",
+        arguments: [
+            ("/tables/t/a", ["tables", "t", "a"]), ("//tables///t/a", ["tables", "t", "a"]),
+            ("/tables/t/a/", ["tables", "t", "a"]), ("tables/t/%61", ["tables", "t", "a"]), ("/", []), ("", []),
+            ("/tables/t/é", ["tables", "t", "é"]), ("/tables/t/%C3%A9?a=b", ["tables", "t", "é"]),
+            ("/tables/t/a%2Fb", ["tables", "t", "a/b"]), ("/tables/t/a?b/c=/", ["tables", "t", "a"]),
+        ])
+    func forms(_ target: String, _ segments: [String]) throws {
+        let request = try #require(HTTPRequest("GET", target: target))
+        #expect(request.pathSegments == segments)
+        #expect(request.path == "/" + segments.joined(separator: "/"))
+    }
+}
+
 @Suite("Answers of a table")
 struct TableAnswerTests {
     private let row = TableRow(

@@ -69,7 +69,7 @@ final class PostgresConnection: SQLConnection {
     }
 
     private static func texts(_ statement: SQLStatement) -> [[CChar]?] {
-        statement.values.map { $0.postgresText.map { Array($0.utf8CString) } }
+        statement.allValues.map { $0.postgresText.map { Array($0.utf8CString) } }
     }
 
     /// Rows one by one, so that a table is never in memory whole.

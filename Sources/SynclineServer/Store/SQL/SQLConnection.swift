@@ -1,8 +1,18 @@
 // The door to a database: statements in, rows out, one at a time. What the statements mean is said elsewhere.
 
+import SynclineCore
+
 /// A row while it is shown.
 protocol SQLRow {
     func value(_ index: Int) -> SQLValue
+    /// Writes a value as rows have it in a column of a type.
+    func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter)
+}
+
+extension SQLRow {
+    func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
+        writer.append(value: type.value(value(index)))
+    }
 }
 
 /// A connection, used by one thread at a time.

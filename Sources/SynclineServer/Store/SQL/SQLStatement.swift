@@ -21,14 +21,20 @@ struct SQLStatement: Hashable, Sendable {
     let dialect: SQLDialect
     private(set) var text = ""
     private(set) var values: [SQLValue] = []
+    /// What is bound behind the values.
+    private(set) var columns: BoundColumns?
     /// Whether it may bring a whole table, of which a part is wanted.
     var isEndless = false
 
-    init(_ dialect: SQLDialect, _ text: String = "", values: [SQLValue] = []) {
+    init(_ dialect: SQLDialect, _ text: String = "", values: [SQLValue] = [], columns: BoundColumns? = nil) {
         self.dialect = dialect
         self.text = text
         self.values = values
+        self.columns = columns
     }
+
+    /// All that is bound, in order.
+    var allValues: [SQLValue] { values + (columns?.bound ?? []) }
 
     /// Adds words of SQL.
     mutating func add(_ text: String) {
@@ -47,6 +53,16 @@ struct SQLStatement: Hashable, Sendable {
     }
 }
 
+/// The values of a row, one for each column of its table, still encoded.
+struct BoundColumns: Hashable, Sendable {
+    let values: Row
+    let columns: [Column]
+
+    var bound: [SQLValue] {
+        zip(columns, values.members).map { $0.type.bound($1.value) }
+    }
+}
+
 /// In what the two databases differ.
 enum SQLDialect: Hashable, Sendable {
     case sqlite
@@ -59,7 +75,7 @@ enum SQLDialect: Hashable, Sendable {
     /// PostgreSQL is told what type it gets, so that it does not guess by what stands beside it.
     func placeholder(_ number: Int, for value: SQLValue) -> String {
         switch self {
-        case .sqlite: "?"
+        case .sqlite: "?\(number)"
         case .postgres:
             switch value {
             case .null: "$\(number)"

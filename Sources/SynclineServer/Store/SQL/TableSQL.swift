@@ -14,12 +14,17 @@ final class TableSQL: Sendable {
     private let newInsertion: String
     private let changing: String
     private let byID: String
+    /// The system columns that an insert sets, in order, and those that an update sets.
+    private let inserted: [SystemColumn]
+    private let updated: [SystemColumn]
 
     init(_ schema: TableSchema, _ dialect: SQLDialect) {
         self.schema = schema
         self.dialect = dialect
         table = SQLDialect.quoted(schema.definition.source)
         selection = TableSQL.selection(schema)
+        inserted = TableSQL.stamped(schema)
+        updated = TableSQL.restamped(schema)
         insertion = TableSQL.insertion(schema, dialect)
         newInsertion = insertion + " ON CONFLICT DO NOTHING"
         changing = TableSQL.changing(schema, dialect)
@@ -148,9 +153,14 @@ final class TableSQL: Sendable {
 
     // MARK: Writing
 
-    /// The system columns that an insert sets, in order; an update sets all but the first two.
+    /// The system columns that an insert sets, in order.
     private static func stamped(_ schema: TableSchema) -> [SystemColumn] {
         [.id, .createdAt, .updatedAt, .version, .deleted].filter { schema.systemColumns.contains($0) }
+    }
+
+    /// Those that an update sets.
+    private static func restamped(_ schema: TableSchema) -> [SystemColumn] {
+        stamped(schema).filter { $0 != .id && $0 != .createdAt }
     }
 
     private static func sample(_ column: SystemColumn) -> SQLValue {
@@ -182,15 +192,15 @@ final class TableSQL: Sendable {
     }
 
     private static func changing(_ schema: TableSchema, _ dialect: SQLDialect) -> String {
-        let system = stamped(schema).filter { $0 != .id && $0 != .createdAt }
+        let system = restamped(schema)
         let names = system.map { schema.source(of: $0) } + schema.columns.map { schema.source(of: $0.name) }
         let samples = system.map(sample) + schema.columns.map { sample($0.type) }
+        // The first is the id.
         let settings = zip(names, samples).enumerated().map { place, setting in
-            "\(SQLDialect.quoted(setting.0)) = \(dialect.placeholder(place + 1, for: setting.1))"
+            "\(SQLDialect.quoted(setting.0)) = \(dialect.placeholder(place + 2, for: setting.1))"
         }
         return "UPDATE \(SQLDialect.quoted(schema.definition.source)) SET \(settings.joined(separator: ", ")) "
-            + "WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
-            + dialect.placeholder(samples.count + 1, for: .text(""))
+            + "WHERE \(SQLDialect.quoted(schema.source(of: .id))) = \(dialect.placeholder(1, for: .text("")))"
     }
 
     private func value(_ column: SystemColumn, _ row: TableRow, _ stamp: Stamp) -> SQLValue {
@@ -203,27 +213,26 @@ final class TableSQL: Sendable {
         }
     }
 
-    private func columns(_ row: TableRow) -> [SQLValue] {
-        zip(schema.columns, row.columns.members).map { $0.type.bound($1.value) }
+    private func columns(_ row: TableRow) -> BoundColumns {
+        BoundColumns(values: row.columns, columns: schema.columns)
     }
 
     func insert(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        SQLStatement(dialect, insertion, values: inserted(row, stamp))
+        insert(insertion, row, stamp)
     }
 
     /// Inserts a row if there is none of the id. For a table that a server made: others may have rules that this would hide.
     func insertNew(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        SQLStatement(dialect, newInsertion, values: inserted(row, stamp))
+        insert(newInsertion, row, stamp)
     }
 
-    private func inserted(_ row: TableRow, _ stamp: Stamp) -> [SQLValue] {
-        TableSQL.stamped(schema).map { value($0, row, stamp) } + columns(row)
+    private func insert(_ text: String, _ row: TableRow, _ stamp: Stamp) -> SQLStatement {
+        SQLStatement(dialect, text, values: inserted.map { value($0, row, stamp) }, columns: columns(row))
     }
 
     func update(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        let system = TableSQL.stamped(schema).filter { $0 != .id && $0 != .createdAt }
-        return SQLStatement(
-            dialect, changing, values: system.map { value($0, row, stamp) } + columns(row) + [.text(row.id)])
+        let values = [.text(row.id)] + updated.map { value($0, row, stamp) }
+        return SQLStatement(dialect, changing, values: values, columns: columns(row))
     }
 
     func remove(id: String) -> SQLStatement {
@@ -255,11 +264,14 @@ final class TableSQL: Sendable {
 
     /// The row that a database gave, and the number of the schema at that moment.
     func row(_ values: any SQLRow) -> (row: TableRow, schema: Int64) {
-        let columns = schema.columns.enumerated().map { $1.type.value(values.value($0 + 6)) }
+        var columns = ByteWriter(capacity: 256)
+        for (place, column) in schema.columns.enumerated() {
+            values.encode(place + 6, as: column.type, into: &columns)
+        }
         let row = TableRow(
-            id: values.value(1).text, columns: Row(schema.shape, columns), createdAt: values.value(2).instant,
-            updatedAt: values.value(3).instant, version: RowVersion.text(values.value(4).integer),
-            isDeleted: values.value(5).integer != 0)
+            id: values.value(1).text, columns: Row(shape: schema.shape, bytes: columns.bytes),
+            createdAt: values.value(2).instant, updatedAt: values.value(3).instant,
+            version: RowVersion.text(values.value(4).integer), isDeleted: values.value(5).integer != 0)
         return (row, values.value(0).integer)
     }
 }

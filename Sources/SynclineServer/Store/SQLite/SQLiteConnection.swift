@@ -44,6 +44,7 @@ final class SQLiteConnection: SQLConnection {
             sqlite3_clear_bindings(prepared)
         }
         for (index, value) in statement.values.enumerated() { try bind(value, Int32(index + 1), prepared) }
+        if let columns = statement.columns { try bind(columns, behind: Int32(statement.values.count), prepared) }
         while true {
             switch sqlite3_step(prepared) {
             case SQLITE_ROW: if !each(SQLiteRow(statement: prepared)) { return }
@@ -100,6 +101,23 @@ final class SQLiteConnection: SQLConnection {
         return prepared
     }
 
+    /// Binds a row's values from their encoding.
+    private func bind(
+        _ row: BoundColumns, behind count: Int32, _ statement: OpaquePointer
+    ) throws(StoreFailure) {
+        try row.values.withView { view throws(StoreFailure) in
+            var reader = ByteReader(view.bytes)
+            for (place, column) in row.columns.enumerated() {
+                let index = count + Int32(place) + 1
+                if column.type == .string, let code = try? reader.withText({ bind($0, index, statement) }) {
+                    if code != SQLITE_OK { throw failure(code) }
+                } else {
+                    try bind(column.type.bound((try? reader.value()) ?? .null), index, statement)
+                }
+            }
+        }
+    }
+
     private func bind(_ value: SQLValue, _ index: Int32, _ statement: OpaquePointer) throws(StoreFailure) {
         let code: Int32
         switch value {
@@ -117,15 +135,16 @@ final class SQLiteConnection: SQLConnection {
 
     private func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) -> Int32 {
         var text = text
-        return text.withUTF8 { utf8 in
-            // An empty buffer may have no address, which would be null to SQLite.
-            guard let start = utf8.baseAddress, !utf8.isEmpty else {
-                return syncline_sqlite_bind_text(statement, index, "", 0)
-            }
-            return start.withMemoryRebound(to: CChar.self, capacity: utf8.count) {
-                syncline_sqlite_bind_text(statement, index, $0, Int32(clamping: utf8.count))
-            }
+        return text.withUTF8 { bind(UnsafeRawBufferPointer($0), index, statement) }
+    }
+
+    private func bind(_ utf8: UnsafeRawBufferPointer, _ index: Int32, _ statement: OpaquePointer) -> Int32 {
+        // An empty buffer may have no address, which would be null to SQLite.
+        guard let start = utf8.baseAddress, !utf8.isEmpty else {
+            return syncline_sqlite_bind_text(statement, index, "", 0)
         }
+        let text = start.assumingMemoryBound(to: CChar.self)
+        return syncline_sqlite_bind_text(statement, index, text, Int32(clamping: utf8.count))
     }
 
     private func failure(_ code: Int32) -> StoreFailure {
@@ -152,10 +171,26 @@ private struct SQLiteRow: SQLRow {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
         case SQLITE_FLOAT: return .double(sqlite3_column_double(statement, index))
         case SQLITE_NULL: return .null
-        default:
-            guard let text = sqlite3_column_text(statement, index) else { return .null }
-            let count = Int(sqlite3_column_bytes(statement, index))
-            return .text(String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+        default: return text(index).map { .text(String(decoding: $0, as: UTF8.self)) } ?? .null
+        }
+    }
+
+    /// Texts, of which rows are full, are taken from where they stand.
+    func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
+        // What other programs stored need not be UTF-8.
+        guard type == .string || type == .date, sqlite3_column_type(statement, Int32(index)) == SQLITE_TEXT,
+            let text = text(Int32(index)), text.isUTF8
+        else { return writer.append(value: type.value(value(index))) }
+        if type == .date, let time = Timestamp(utf8: text.bindMemory(to: UInt8.self)) {
+            writer.append(value: .date(Timestamp(.init(milliseconds: time.instant.milliseconds))))
+        } else {
+            writer.append(textValue: text)
+        }
+    }
+
+    private func text(_ index: Int32) -> UnsafeRawBufferPointer? {
+        sqlite3_column_text(statement, index).map {
+            UnsafeRawBufferPointer(start: $0, count: Int(sqlite3_column_bytes(statement, index)))
         }
     }
 }
