@@ -16,6 +16,10 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
+    products: [
+        // Loaded into programs of another package.
+        .library(name: "CountedAllocations", type: .dynamic, targets: ["CountedAllocations"])
+    ],
     dependencies: [
         .package(name: "Syncline", path: "..")
     ],
@@ -26,6 +30,7 @@ let package = Package(
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CBareLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .target(name: "CBenchSupport"),
+        .target(name: "CountedAllocations"),
         .executableTarget(
             name: "syncline-bench",
             dependencies: [

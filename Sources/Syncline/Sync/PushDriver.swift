@@ -111,17 +111,17 @@ struct PushDriver {
         func pending() throws(SyncError) -> PendingRow? {
             try inAppWords { () throws(StateError) in try engine.reader.entry(key: operation.rowKey)?.pending }
         }
+        let (table, rowID) = operation.address
         func ready(_ frozen: FrozenOperation) -> PushMachine.Freezing {
-            if let conflict = Conflict(table: operation.table, id: operation.id, frozen) { return .blocked(conflict) }
-            return .ready(WriteRequest(frozen, table: operation.table, id: operation.id, server))
+            if let conflict = Conflict(table: table, id: rowID, frozen) { return .blocked(conflict) }
+            return .ready(WriteRequest(frozen, table: table, id: rowID, server))
         }
         guard let before = try pending() else { return .nothing }
         if let frozen = before.frozen { return ready(frozen) }
         guard let first = before.operation?.first, first <= through else { return .nothing }
         try engine.record(
             .sent([
-                SentOperation(
-                    table: operation.table, id: operation.id, operationID: id, position: position, through: through)
+                SentOperation(table: table, id: rowID, operationID: id, position: position, through: through)
             ]))
         guard let frozen = try pending()?.frozen else { return .nothing }
         return ready(frozen)

@@ -15,9 +15,9 @@ public struct PlannedOperation: Hashable, Sendable {
     }
 
     /// The row it is about.
-    public var table: String { row.table }
+    public var table: String { address.table }
     /// The row's id.
-    public var id: String { spelling ?? row.id }
+    public var id: String { address.id }
     /// What it does to the row.
     public var kind: OperationKind
     /// How far it is.
@@ -42,11 +42,12 @@ public struct PlannedOperation: Hashable, Sendable {
     package var status: Int?
     package var code: String?
 
-    private var row: RowKey {
+    /// The row's table and id, read of its key at once.
+    package var address: (table: String, id: String) {
         guard let row = try? RowKey(malformed: rowKey) else {
             preconditionFailure("a plan is made of keys that were read from the state")
         }
-        return row
+        return (row.table, spelling ?? row.id)
     }
 }
 

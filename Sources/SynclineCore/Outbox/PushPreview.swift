@@ -9,12 +9,13 @@ extension StateReader {
         guard operation.state == .pending || operation.state == .inFlight,
             let entry = try entry(key: operation.rowKey), let pending = entry.pending
         else { return nil }
+        let (table, id) = operation.address
         if let frozen = pending.frozen {
-            return operation.isFrozen ? WriteRequest(frozen, table: operation.table, id: operation.id, server) : nil
+            return operation.isFrozen ? WriteRequest(frozen, table: table, id: id, server) : nil
         }
         let frozen = FrozenOperation(
             kind: operation.kind, status: .inFlight, maybeSent: false, position: operation.position,
             through: operation.through, operationID: "", columns: pending.overlay, ancestor: entry.base)
-        return WriteRequest(frozen, table: operation.table, id: operation.id, server)
+        return WriteRequest(frozen, table: table, id: id, server)
     }
 }

@@ -41,17 +41,18 @@ package struct WireCodec: Sendable {
 
     /// A request with what every request has.
     package func dressed(_ request: HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil) -> HTTPRequest {
-        var result = request
-        result.headers = [
-            HTTPHeader(WireHeader.version, serverProtocol.versionText), HTTPHeader("Accept", "application/json"),
-        ]
-        result.headers += request.headers
-        if let token { result.headers.append(credentials(token)) }
+        var all: [HTTPHeader] = []
+        all.reserveCapacity(request.headers.count + headers.count + 3)
+        all.append(HTTPHeader(WireHeader.version, serverProtocol.versionText))
+        all.append(HTTPHeader("Accept", "application/json"))
+        all += request.headers
+        if let token { all.append(credentials(token)) }
         for header in headers where header.isWellFormed {
-            let isTaken =
-                result.headers.contains(header.name) || WireHeader.reserved.contains { header.isNamed($0) }
-            if !isTaken { result.headers.append(header) }
+            let isTaken = all.contains(header.name) || WireHeader.reserved.contains { header.isNamed($0) }
+            if !isTaken { all.append(header) }
         }
+        var result = request
+        result.headers = all
         return result
     }
 
@@ -59,7 +60,11 @@ package struct WireCodec: Sendable {
     package var events: HTTPRequest { HTTPRequest("GET", tables + "/$events") }
 
     private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
-        var path = tables + "/" + table
+        var path = ""
+        path.reserveCapacity(tables.utf8.count + table.utf8.count + (id?.utf8.count ?? 0) + 2)
+        path += tables
+        path += "/"
+        path += table
         if let id {
             path += "/"
             path += id
@@ -93,6 +98,7 @@ package struct WireCodec: Sendable {
         case .delete:
             request = at("DELETE", write.table, write.id)
         }
+        request.headers.reserveCapacity(3)
         if request.body != nil { request.headers.append(HTTPHeader("Content-Type", "application/json")) }
         if let version = write.version, write.kind != .insert {
             request.headers.append(HTTPHeader("If-Match", EntityTag.text(of: version)))

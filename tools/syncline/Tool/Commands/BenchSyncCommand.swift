@@ -17,7 +17,8 @@ enum BenchSyncCommand {
         details: [
             """
             Makes pages of rows in memory, pulls them into a new store, changes every row, and makes the requests that \
-            a push would send. The store is made in the current folder and removed at the end.
+            a push would send. The store is made in the current folder and removed at the end. Allocations are counted \
+            where a library is loaded that counts them, as tools/bench sync does.
             """
         ],
         options: [
@@ -25,7 +26,7 @@ enum BenchSyncCommand {
             Option("page-size", value: "N", "rows a page; 1000"),
         ],
         examples: [Example("syncline bench sync --rows 1000000", "a first pull of a million rows")],
-        result: #"{"rows":n,"pageSize":n,"pull":{"seconds","rowsPerSecond"},"push":{…},"peakBytes":n}"#,
+        result: #"{"rows":n,"pageSize":n,"pull":{"seconds","rowsPerSecond","allocations"?},"push":{…},"peakBytes":n}"#,
         run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
@@ -46,9 +47,10 @@ enum BenchSyncCommand {
         ])
         let style = context.output.style
         for (label, figure, what) in [("pull", figures.pull, "rows"), ("push", figures.push, "requests")] {
+            let allocations = figure.allocations.map { ", \(decimal(each($0, figure), places: 1)) allocations each" }
             try context.output.line(
                 style.paint(label.padded(to: 10), .dim)
-                    + style.paint("\(grouped(UInt64(figure.perSecond))) \(what)/s", .heading))
+                    + style.paint("\(grouped(UInt64(figure.perSecond))) \(what)/s", .heading) + (allocations ?? ""))
         }
         try context.output.line(
             style.paint("memory".padded(to: 10), .dim)
@@ -57,9 +59,17 @@ enum BenchSyncCommand {
     }
 
     private static func json(_ figure: Figure, _ what: String) -> JSONValue {
-        .object([
-            .init(key: "seconds", value: .numeral(decimal(figure.seconds, places: 4))),
+        var members = [
+            JSONValue.Member(key: "seconds", value: .numeral(decimal(figure.seconds, places: 4))),
             .init(key: what + "PerSecond", value: .number(Int(figure.perSecond))),
-        ])
+        ]
+        if let allocations = figure.allocations {
+            members.append(.init(key: "allocations", value: .numeral(decimal(each(allocations, figure), places: 1))))
+        }
+        return .object(members)
+    }
+
+    private static func each(_ allocations: UInt64, _ figure: Figure) -> Double {
+        Double(allocations) / Double(max(1, figure.records))
     }
 }

@@ -92,6 +92,8 @@ struct Figure: Sendable {
     var seconds = 0.0
     var records = 0
     var bytes = 0
+    /// How often memory was asked for, where that is counted.
+    var allocations: UInt64?
 
     init() {}
 

@@ -35,9 +35,11 @@ struct SyncWorkload: Sendable {
         var settings = PullSettings()
         settings.queryID = "all"
         settings.pageSize = pageSize
+        let counted = Allocations.count
         let begin = ContinuousClock.now
         let report = try await database.pull(SyncWorkload.table, settings)
         figures.pull = Figure(begin.duration(to: .now), records: rows, bytes: 0)
+        figures.pull.allocations = Allocations.since(counted)
         figures.peak = max(0, PeakMemory.current - before)
         if let reason = report.reason { throw reason }
         guard report.changed == rows else { throw ToolError("internal", "\(report.changed) of \(rows) rows came") }
@@ -64,6 +66,7 @@ struct SyncWorkload: Sendable {
     /// The plan of a push, and the bytes of each of its requests.
     private func requests(_ database: SyncDatabase) throws -> Figure {
         let codec = WireCodec(.zumo2)
+        let counted = Allocations.count
         let begin = ContinuousClock.now
         let reader = database.reader
         let plan = try PushPlan(reader).operations
@@ -73,11 +76,13 @@ struct SyncWorkload: Sendable {
             let frozen = FrozenOperation(
                 kind: operation.kind, status: .inFlight, maybeSent: true, position: operation.position,
                 through: pending.last, operationID: "operation", columns: pending.overlay, ancestor: entry.base)
-            let request = try codec.request(
-                .write(WriteRequest(frozen, table: operation.table, id: operation.id, .zumo2)))
+            let (table, id) = operation.address
+            let request = try codec.request(.write(WriteRequest(frozen, table: table, id: id, .zumo2)))
             bytes += request.body?.count ?? 0
         }
-        return Figure(begin.duration(to: .now), records: plan.count, bytes: bytes)
+        var figure = Figure(begin.duration(to: .now), records: plan.count, bytes: bytes)
+        figure.allocations = Allocations.since(counted)
+        return figure
     }
 }
 
