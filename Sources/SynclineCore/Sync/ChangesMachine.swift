@@ -34,9 +34,11 @@ package struct ChangesMachine: PullReading {
 
     package mutating func ask() -> ListAction {
         requests += 1
-        return .ask(
-            .changes(ChangesRequest(table: query.table, since: since, filter: query.filter, top: query.changesPageSize))
-        )
+        var request = ChangesRequest(
+            table: query.table, since: since, filter: query.filter, top: query.changesPageSize)
+        // Of rows that do not match, not all are told.
+        request.counts = total == nil && query.filter == nil
+        return .ask(.changes(request))
     }
 
     package mutating func stored() -> ListAction { isFinished ? .finish : ask() }
@@ -55,6 +57,7 @@ package struct ChangesMachine: PullReading {
             restarts += 1
             isAuditDue = true
             since = ""
+            total = nil
             return ask()
         }
         switch gate.pass(reply) {
@@ -69,6 +72,7 @@ package struct ChangesMachine: PullReading {
     private mutating func take(_ changes: ServerChanges) -> ListAction {
         // A server whose cursor stands still would be read for ever.
         guard !changes.hasMore || changes.cursor != since else { return fail(PullMachine.noOrder) }
+        if total == nil { total = changes.count.map { received + max($0, changes.rows.count) } }
         received += changes.rows.count
         since = changes.cursor
         isFinished = !changes.hasMore

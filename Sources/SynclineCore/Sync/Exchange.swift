@@ -88,6 +88,8 @@ package struct ChangesRequest: Hashable, Sendable {
     /// The view: of a changed row that is not in it, only that it has left is told.
     package var filter: Expression?
     package var top: Int
+    /// Whether the answer is to tell how many there are.
+    package var counts = false
 
     package init(table: String, since: String, filter: Expression?, top: Int) {
         self.table = table
@@ -192,11 +194,14 @@ package struct ServerChanges: Hashable, Sendable {
     package var cursor: String
     /// Whether there is more already.
     package var hasMore: Bool
+    /// How many there were behind the cursor that was asked with, where the server says.
+    package var count: Int?
 
-    package init(rows: [ServerRow], cursor: String, hasMore: Bool) {
+    package init(rows: [ServerRow], cursor: String, hasMore: Bool, count: Int? = nil) {
         self.rows = rows
         self.cursor = cursor
         self.hasMore = hasMore
+        self.count = count
     }
 }
 

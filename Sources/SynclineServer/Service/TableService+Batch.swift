@@ -21,7 +21,7 @@ extension TableService {
         } catch {
             throw ServiceFailure(error)
         }
-        let groups = TableService.groups(batch.operations)
+        let groups = batch.groups
         var admitted: [[Admitted]] = []
         for group in groups {
             admitted.append(group.map { admit(batch.operations[$0], spoken, caller) })
@@ -30,19 +30,6 @@ extension TableService {
         var answer = BatchAnswer()
         for outcome in outcomes.joined() { add(outcome, to: &answer, spoken, wantsRow: batch.wantsRows) }
         return answer.response()
-    }
-
-    /// The operations in groups: neighbours that name the same one, and each of the others by itself.
-    private static func groups(_ operations: [BatchRequest.Operation]) -> [[Int]] {
-        var groups: [[Int]] = []
-        for (index, operation) in operations.enumerated() {
-            if index > 0, let name = operation.group, operations[index - 1].group == name {
-                groups[groups.count - 1].append(index)
-            } else {
-                groups.append([index])
-            }
-        }
-        return groups
     }
 
     private func admit(

@@ -22,28 +22,14 @@ extension TableService {
         plan.until = asked.until?.change
         plan.filter = asked.filter
         plan.owner = owner
+        plan.counts = asked.counts
         let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
-        let mark = outcome.mark
-        for cursor in [asked.since, asked.until].compactMap({ $0 }) {
-            if cursor.epoch != mark.epoch || max(cursor.change, cursor.known) > mark.change {
-                throw .refused(Refusal(410, "other-epoch", "The cursor is of another database; read anew"))
-            }
+        do throws(TableRequestError) {
+            return try TableAnswer(spoken).changes(
+                asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark)
+        } catch {
+            throw ServiceFailure(error)
         }
-        if let since = asked.since, since.known < mark.purged {
-            throw .refused(Refusal(410, "purged", "Tombstones behind the cursor are gone; read anew"))
-        }
-        var cursor = ChangeCursor(epoch: mark.epoch, change: asked.until?.change ?? mark.change)
-        if outcome.hasMore, let last = outcome.changes.last {
-            cursor.change = last.number
-            cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
-        }
-        // Who begins with nothing has nothing that could have left before.
-        let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0
-        let told = outcome.changes.filter { $0.isInView || $0.number > begin }
-        return TableAnswer(spoken).changes(
-            told.lazy.map { ($0.row, $0.isInView) },
-            cursor: cursor,
-            end: ChangeCursor(epoch: mark.epoch, change: mark.change), hasMore: outcome.hasMore)
     }
 
     // MARK: Events

@@ -165,15 +165,15 @@ final class SQLStore: TableStore {
         if !isKnown { try refresh(connection) }
     }
 
-    func mark() throws(StoreFailure) -> StoreMark {
+    func mark() throws(StoreFailure) -> ChangeMark {
         try database.read { connection throws(StoreFailure) in try mark(connection) }
     }
 
-    private func mark(_ connection: any SQLConnection) throws(StoreFailure) -> StoreMark {
+    private func mark(_ connection: any SQLConnection) throws(StoreFailure) -> ChangeMark {
         guard let values = try connection.first(StateSQL.mark(dialect), count: 3) else {
             throw .broken("the state of the store is gone")
         }
-        return StoreMark(epoch: values[0].text, change: values[1].integer, purged: values[2].integer)
+        return ChangeMark(epoch: values[0].text, change: values[1].integer, purged: values[2].integer)
     }
 
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
@@ -193,7 +193,7 @@ final class SQLStore: TableStore {
         let statements = try statements(plan.table)
         let mark = try mark(connection)
         let filter = plan.filter?.withServersNotEqual
-        var changes: [ChangeOutcome.Change] = []
+        var changes: [TableChange] = []
         var wider = plan
         wider.limit += 1
         var seen = number
@@ -219,7 +219,22 @@ final class SQLStore: TableStore {
             changes.sort { $0.number < $1.number }
         }
         let hasMore = changes.count > plan.limit
-        return ChangeOutcome(changes: Array(changes.prefix(plan.limit)), hasMore: hasMore, mark: mark)
+        var count: Int?
+        if plan.counts { count = hasMore ? try self.count(plan, statements, connection) : changes.count }
+        return ChangeOutcome(
+            changes: Array(changes.prefix(plan.limit)), hasMore: hasMore, count: count, mark: mark)
+    }
+
+    private func count(
+        _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection
+    ) throws(StoreFailure) -> Int {
+        var count = try connection.first(statements.changeCount(plan), count: 1)?[0].integer ?? 0
+        let definition = statements.schema.definition
+        if !definition.softDelete {
+            let graves = StateSQL.tombstoneCount(plan, isPerUser: definition.perUser != nil, dialect)
+            count += try connection.first(graves, count: 1)?[0].integer ?? 0
+        }
+        return Int(count)
     }
 
     // MARK: Purging

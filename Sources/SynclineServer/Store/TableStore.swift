@@ -13,7 +13,7 @@ protocol TableStore: Sendable {
     func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]]
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome
     /// Where the order of changes stands.
-    func mark() throws(StoreFailure) -> StoreMark
+    func mark() throws(StoreFailure) -> ChangeMark
     /// Forgets tombstones that were made before a time, and operations that are older than a day.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure)
     func close()
@@ -56,6 +56,7 @@ struct ChangePlan: Hashable, Sendable {
     /// Rows that it does not match have left the view.
     var filter: Expression?
     var owner: String?
+    var counts = false
 
     init(table: String, since: Int64, limit: Int) {
         self.table = table
@@ -65,25 +66,12 @@ struct ChangePlan: Hashable, Sendable {
 }
 
 struct ChangeOutcome: Hashable, Sendable {
-    struct Change: Hashable, Sendable {
-        var number: Int64
-        var row: TableRow
-        var isInView: Bool
-    }
-
-    var changes: [Change]
+    var changes: [TableChange]
     var hasMore: Bool
-    var mark: StoreMark
-}
-
-/// A moment in the order of changes.
-struct StoreMark: Hashable, Sendable {
-    /// Another one means another database: nothing of what was known holds.
-    var epoch: String
-    /// The latest change.
-    var change: Int64
-    /// Tombstones of changes up to here may be gone.
-    var purged: Int64
+    /// How many there are behind the cursor, where that was asked.
+    var count: Int?
+    /// Of the same moment.
+    var mark: ChangeMark
 }
 
 /// Why a store could not do what it was asked.

@@ -45,7 +45,32 @@ struct SimulatedExchange {
 
     // MARK: Writing
 
-    func write(_ state: inout SimulatedServer.State) -> HTTPResponse {
+    /// What became of a write.
+    struct Done: Sendable {
+        var response: HTTPResponse
+        /// The row as it is then, where the answer shows one.
+        var row: TableRow?
+    }
+
+    /// Carries a write out, unless one with its operation id was carried out before.
+    func done(_ state: inout SimulatedServer.State) -> Done {
+        guard state.options.recognizesOperations, let operation = parsed.operationID else { return doneAnew(&state) }
+        if let known = state.answers[operation] { return known }
+        let done = doneAnew(&state)
+        state.answers[operation] = done
+        return done
+    }
+
+    private func doneAnew(_ state: inout SimulatedServer.State) -> Done {
+        let response = write(&state)
+        let isShown = (200..<300).contains(response.status) || [409, 412].contains(response.status)
+        // The row of an insert without an id is the latest.
+        let table = state.tables[parsed.table]
+        let row = parsed.id.isEmpty ? table?.latest : table?[parsed.id] ?? table?.deleted(parsed.id)
+        return Done(response: response, row: isShown ? row : nil)
+    }
+
+    private func write(_ state: inout SimulatedServer.State) -> HTTPResponse {
         switch parsed.action {
         case .insert(let item): insert(item, &state)
         case .update(let item): change(item, &state) { $0.merged(with: item.columns) }

@@ -49,6 +49,11 @@ public final class SimulatedServer: Sendable {
         public var ignoresCase = false
         /// Whether answers tell the server's time.
         public var tellsTime = true
+        /// Whether it numbers its changes and tells those behind a cursor, as `syncline-server` does. They are told of what
+        /// is there: neither lag nor late commits touch them.
+        public var tellsChanges = false
+        /// Whether it takes many writes in one request, as `syncline-server` does.
+        public var takesBatches = false
 
         /// A server without quirks.
         public init() {}
@@ -75,7 +80,15 @@ public final class SimulatedServer: Sendable {
         /// The latest time that was given or set.
         var latest = Timestamp.Instant(seconds: 1_767_225_600)
         var writes = 0
-        var answers: [String: HTTPResponse] = [:]
+        /// What became of operations that had an id.
+        var answers: [String: SimulatedExchange.Done] = [:]
+        /// The number of the latest change of any table, and up to which one what was deleted for good is forgotten.
+        var change: Int64 = 0
+        var purged: Int64 = 0
+        /// How often a table was set up: rows went that no change tells of.
+        var setups = 0
+
+        var mark: ChangeMark { ChangeMark(epoch: "simulated\(setups)", change: change, purged: purged) }
     }
 
     /// The protocol it speaks to a request that names none.
@@ -97,6 +110,7 @@ public final class SimulatedServer: Sendable {
         mutations: [Mutation] = []
     ) {
         state.withLock { state in
+            state.setups += 1
             state.tables[name] = SimulatedTable(pageLimit: pageLimit, precision: precision, mutations: mutations)
             for row in rows { state.put(row, in: name) }
             state.tables[name]?.forgetHistory()
@@ -124,6 +138,14 @@ public final class SimulatedServer: Sendable {
         }
     }
 
+    /// What was deleted for good up to now is forgotten: a client with an older cursor has to read anew.
+    public func forgetDeletions() {
+        state.withLock { state in
+            state.purged = state.change
+            for name in state.tables.keys { state.tables[name]?.forgetDeletions() }
+        }
+    }
+
     /// All rows of a table by id, deleted ones too, as the wire shows them.
     public func rows(of table: String) -> [Value] {
         state.withLock { state in
@@ -141,6 +163,10 @@ public final class SimulatedServer: Sendable {
     package func handle(_ request: HTTPRequest) -> HTTPResponse {
         state.withLock { state in
             var response = answer(request, &state)
+            if !capabilities.isEmpty {
+                response.headers.append(HTTPHeader(WireHeader.capabilities, capabilities))
+                response.headers.append(HTTPHeader(WireHeader.epoch, state.mark.epoch))
+            }
             if options.tellsTime {
                 // A moment behind the latest write, as time has gone on since.
                 let seconds = state.latest.seconds + (state.latest.nanoseconds > 0 ? 1 : 0)
@@ -150,24 +176,45 @@ public final class SimulatedServer: Sendable {
         }
     }
 
+    /// What it can do beyond the protocols.
+    private var capabilities: String {
+        var words = options.takesBatches ? ["batch"] : []
+        if options.tellsChanges { words.append("changes") }
+        return words.joined(separator: ", ")
+    }
+
     private func answer(_ request: HTTPRequest, _ state: inout State) -> HTTPResponse {
-        var parsed: TableRequest
         do throws(TableRequestError) {
-            parsed = try TableRequest(request, usual: serverProtocol)
+            if let response = try extended(request, &state) { return response }
+            var parsed = try TableRequest(request, usual: serverProtocol)
             parsed.id = state.spelling(of: parsed.id, in: parsed.table)
+            let exchange = SimulatedExchange(request: request, parsed: parsed)
+            guard request.method == "GET" else { return exchange.done(&state).response }
+            defer { state.finishRead(of: parsed.table) }
+            return exchange.read(&state)
         } catch {
             return TableAnswer(error.serverProtocol).error(error).withWeakTag(error.serverProtocol)
         }
-        let exchange = SimulatedExchange(request: request, parsed: parsed)
-        if request.method == "GET" {
-            defer { state.finishRead(of: parsed.table) }
-            return exchange.read(&state)
+    }
+
+    /// What only some servers answer; nil for all else.
+    private func extended(_ request: HTTPRequest, _ state: inout State) throws(TableRequestError) -> HTTPResponse? {
+        let path = request.pathSegments
+        guard path.first == "tables" else { return nil }
+        let spoken = try TableRequest.version(of: request, serverProtocol)
+        if options.takesBatches, request.method == "POST", path.count == 2, path[1] == "$batch" {
+            return try SimulatedBatch(request: request, spoken: spoken).answer(&state)
         }
-        guard options.recognizesOperations, let operation = parsed.operationID else { return exchange.write(&state) }
-        if let known = state.answers[operation] { return known }
-        let response = exchange.write(&state)
-        state.answers[operation] = response
-        return response
+        guard options.tellsChanges, request.method == "GET", path.count == 3, path[2] == "changes",
+            let asked = try ChangeRequest(request, spoken, .peers)
+        else { return nil }
+        defer { state.finishRead(of: path[1]) }
+        let limit = min(asked.top ?? .max, state.tables[path[1]]?.pageLimit ?? 1000)
+        var found = state.tables[path[1]]?.changes(asked) ?? []
+        let count = found.count
+        found = Array(found.prefix(limit))
+        return try TableAnswer(spoken).changes(
+            asked, found, hasMore: found.count < count, count: asked.counts ? count : nil, state.mark)
     }
 }
 

@@ -22,6 +22,9 @@ struct SimulatedTable: Sendable {
     private var history: [Earlier] = []
     /// Writes that did not commit yet.
     private var uncommitted: [Earlier] = []
+    /// The number of each row's latest change, and the marks of those that were removed for good.
+    private var numbers: [String: Int64] = [:]
+    private var graves: [String: TableRow] = [:]
 
     init(
         pageLimit: Int? = nil, precision: SimulatedServer.Precision = .milliseconds,
@@ -34,7 +37,16 @@ struct SimulatedTable: Sendable {
 
     subscript(id: String) -> TableRow? { rows[id] }
 
-    mutating func set(_ row: TableRow?, _ id: String, lag: Int, lateBy reads: Int?) {
+    mutating func set(_ row: TableRow?, _ id: String, change: Int64, lag: Int, lateBy reads: Int?) {
+        if row == nil, var grave = rows[id] {
+            grave.isDeleted = true
+            grave.columns = .empty
+            graves[id] = grave
+            numbers[id] = change
+        } else if row != nil {
+            graves[id] = nil
+            numbers[id] = change
+        }
         let earlier = Earlier(id: id, row: rows[id], untilRead: self.reads + (reads ?? 0))
         if lag > 0 { history = history.suffix(lag - 1) + [earlier] }
         if reads != nil { uncommitted.append(earlier) }
@@ -45,6 +57,33 @@ struct SimulatedTable: Sendable {
     mutating func forgetHistory() {
         history = []
         uncommitted = []
+    }
+
+    // MARK: Changes
+
+    /// The row that was changed last.
+    var latest: TableRow? {
+        numbers.max { $0.value < $1.value }.flatMap { rows[$0.key] }
+    }
+
+    /// The mark of a row that was removed for good.
+    func deleted(_ id: String) -> TableRow? { graves[id] }
+
+    mutating func forgetDeletions() {
+        for id in graves.keys { numbers[id] = nil }
+        graves = [:]
+    }
+
+    /// The changes behind a cursor, in order.
+    func changes(_ asked: ChangeRequest) -> [TableChange] {
+        let range = (asked.since?.change ?? 0, asked.until?.change ?? .max)
+        let found = numbers.filter { $0.value > range.0 && $0.value <= range.1 }.sorted { $0.value < $1.value }
+        return found.compactMap { id, number in
+            if let grave = graves[id] { return TableChange(number: number, row: grave, isInView: true) }
+            return rows[id].map {
+                TableChange(number: number, row: $0, isInView: asked.filter?.matches($0) ?? true)
+            }
+        }
     }
 
     /// The rows that a list shows.
@@ -90,7 +129,8 @@ extension SimulatedServer.State {
     mutating func set(_ row: TableRow?, _ id: String, in table: String) {
         var lateBy: Int?
         if let late = options.lateCommits, late.every > 0, writes % late.every == 0 { lateBy = late.reads }
-        tables[table, default: SimulatedTable()].set(row, id, lag: options.lag, lateBy: lateBy)
+        change += 1
+        tables[table, default: SimulatedTable()].set(row, id, change: change, lag: options.lag, lateBy: lateBy)
     }
 
     /// Stores a row given as a test writes it, whole.

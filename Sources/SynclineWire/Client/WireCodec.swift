@@ -155,6 +155,7 @@ package struct WireCodec: Sendable {
         if let filter = changes.filter {
             request.query.append(HTTPHeader("$filter", try filter.text(for: serverProtocol)))
         }
+        if changes.counts { request.query.append(HTTPHeader("$count", "true")) }
         return request
     }
 

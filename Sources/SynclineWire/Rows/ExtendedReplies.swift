@@ -9,6 +9,7 @@ extension RowListReader {
         var rows: [ServerRow]?
         var cursor: String?
         var hasMore = false
+        var count: Int?
         var more = try scanner.enter("{", "}")
         while more {
             scanner.skipSpaces()
@@ -18,6 +19,7 @@ extension RowListReader {
             case "items": rows = try self.rows(&scanner).map(\.markedIfLeft)
             case "cursor": if case .string(let text) = try scanner.value(depth: 1) { cursor = text }
             case "hasMore": hasMore = try scanner.value(depth: 1) == .bool(true)
+            case "count": if case .integer(let number) = try scanner.value(depth: 1) { count = Int(clamping: number) }
             default: _ = try scanner.value(depth: 1)
             }
             more = try scanner.hasNext("}")
@@ -26,7 +28,7 @@ extension RowListReader {
         guard let rows, let cursor, !cursor.isEmpty else {
             throw scanner.error(.wrongShape("changes are rows and a cursor"), at: start)
         }
-        return ServerChanges(rows: rows, cursor: cursor, hasMore: hasMore)
+        return ServerChanges(rows: rows, cursor: cursor, hasMore: hasMore, count: count)
     }
 
     /// Reads the whole text of the answer to a batch.

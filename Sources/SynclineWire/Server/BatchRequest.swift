@@ -46,6 +46,19 @@ package struct BatchRequest: Hashable, Sendable {
     }
 
     fileprivate init() {}
+
+    /// The places of the operations in groups: neighbours that name the same one, and each of the others by itself.
+    package var groups: [[Int]] {
+        var groups: [[Int]] = []
+        for (index, operation) in operations.enumerated() {
+            if index > 0, let name = operation.group, operations[index - 1].group == name {
+                groups[groups.count - 1].append(index)
+            } else {
+                groups.append([index])
+            }
+        }
+        return groups
+    }
 }
 
 private struct BatchReader {

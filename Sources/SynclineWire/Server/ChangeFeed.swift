@@ -30,6 +30,35 @@ package struct ChangeCursor: Hashable, Sendable {
     package var known: Int64 { begin ?? change }
 }
 
+/// A moment in the order of changes.
+package struct ChangeMark: Hashable, Sendable {
+    /// Another one means another database: nothing of what was known holds.
+    package var epoch: String
+    /// The latest change.
+    package var change: Int64
+    /// Tombstones of changes up to here may be gone.
+    package var purged: Int64
+
+    package init(epoch: String, change: Int64, purged: Int64) {
+        self.epoch = epoch
+        self.change = change
+        self.purged = purged
+    }
+}
+
+/// The latest change of a row.
+package struct TableChange: Hashable, Sendable {
+    package var number: Int64
+    package var row: TableRow
+    package var isInView: Bool
+
+    package init(number: Int64, row: TableRow, isInView: Bool) {
+        self.number = number
+        self.row = row
+        self.isInView = isInView
+    }
+}
+
 /// What is asked of a table's changes.
 package struct ChangeRequest: Hashable, Sendable {
     /// Nil for the beginning.
@@ -38,6 +67,8 @@ package struct ChangeRequest: Hashable, Sendable {
     package var until: ChangeCursor?
     package var top: Int?
     package var filter: Expression?
+    /// Whether the answer tells how many changes there are behind the cursor.
+    package var counts = false
 
     /// Nil if the request does not ask for changes: without a `since`, `changes` is the id of a row.
     package init?(
@@ -61,6 +92,7 @@ package struct ChangeRequest: Hashable, Sendable {
                     throw fail("$top must be a number from 1", "invalid-number")
                 }
                 top = number
+            case "$count": counts = parameter.value.lowercased() == "true"
             case "$filter":
                 do throws(FilterError) {
                     filter = try Expression(
@@ -75,21 +107,47 @@ package struct ChangeRequest: Hashable, Sendable {
 }
 
 extension TableAnswer {
-    /// A page of changes. `cursor` is where to go on; `end` is the latest change of the database when the page was read.
-    /// A row that is not in view has left it: its id and version only.
+    /// A page of the changes that were found behind a cursor, in order; `mark` is of the same moment. A row that is not in
+    /// view has left it: its id and version only.
     package func changes(
-        _ rows: some Sequence<(row: TableRow, isInView: Bool)>, cursor: ChangeCursor, end: ChangeCursor, hasMore: Bool
-    ) -> HTTPResponse {
-        TableAnswer.json(200) { writer in
+        _ asked: ChangeRequest, _ found: [TableChange], hasMore: Bool, count: Int?, _ mark: ChangeMark
+    ) throws(TableRequestError) -> HTTPResponse {
+        func gone(_ message: String, _ code: String) -> TableRequestError {
+            TableRequestError(410, message, serverProtocol, code: code)
+        }
+        for cursor in [asked.since, asked.until].compactMap({ $0 }) {
+            if cursor.epoch != mark.epoch || max(cursor.change, cursor.known) > mark.change {
+                throw gone("The cursor is of another database; read anew", "other-epoch")
+            }
+        }
+        if let since = asked.since, since.known < mark.purged {
+            throw gone("Tombstones behind the cursor are gone; read anew", "purged")
+        }
+        // Who begins with nothing has nothing that could have left before.
+        let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0
+        var cursor = ChangeCursor(epoch: mark.epoch, change: asked.until?.change ?? mark.change)
+        if hasMore, let last = found.last {
+            cursor.change = last.number
+            cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
+        }
+        let end = ChangeCursor(epoch: mark.epoch, change: mark.change)
+        return TableAnswer.json(200) { writer in
             writer.raw("{\"items\":[")
-            for (index, (row, isInView)) in rows.enumerated() {
-                if index > 0 { writer.raw(",") }
-                writer.write(members: isInView ? row.members(serverProtocol) : TableAnswer.left(row))
+            var isFirst = true
+            for change in found where change.isInView || change.number > begin {
+                if !isFirst { writer.raw(",") }
+                isFirst = false
+                if change.isInView {
+                    writer.write(change.row, serverProtocol)
+                } else {
+                    writer.write(members: TableAnswer.left(change.row))
+                }
             }
             writer.raw("],\"cursor\":")
             writer.write(.string(cursor.text))
             writer.raw(",\"end\":")
             writer.write(.string(end.text))
+            if let count { writer.raw(",\"count\":\(count)") }
             writer.raw(",\"hasMore\":\(hasMore)}")
         }
     }

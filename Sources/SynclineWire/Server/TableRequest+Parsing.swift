@@ -29,6 +29,21 @@ extension TableRequest {
         action = try action(of: request, rules)
     }
 
+    /// An operation of a batch, as if it had come alone.
+    package init(_ operation: BatchRequest.Operation, _ spoken: ServerProtocol) {
+        (serverProtocol, table, id) = (spoken, operation.table, operation.id)
+        action =
+            switch operation.kind {
+            case .insert: .insert(operation.item)
+            case .update: .update(operation.item)
+            case .replace: .replace(operation.item)
+            case .delete: .delete
+            case .undelete: .undelete
+            }
+        condition = operation.version.map { .versions([$0]) }
+        operationID = operation.operationID
+    }
+
     /// The header counts, then the parameter, then what is usual.
     package static func version(
         of request: HTTPRequest, _ usual: ServerProtocol, _ rules: RequestRules = .peers

@@ -170,6 +170,25 @@ private struct Reader {
         }
     }
 
+    @Test func `how much there is to read is told from the first page on`() throws {
+        var server = NumberedServer()
+        var chance = Chance(seed: 1)
+        server.write(30, 1000, &chance)
+        for filter in [nil, "n ge 5"] {
+            var machine = try ChangesMachine(Self.query(filter), from: nil, retries: 0)
+            var action = machine.start()
+            var totals: [Int?] = []
+            while case .ask(.changes(let request)) = action {
+                guard case .store = machine.handle(server.answer(request)) else { break }
+                totals.append(machine.total)
+                action = machine.stored()
+            }
+            // Of rows that a filter leaves out not all are told.
+            #expect(totals.count > 3 && totals.allSatisfy { $0 == (filter == nil ? server.rows.count : nil) })
+            #expect(filter != nil || machine.received == server.rows.count)
+        }
+    }
+
     @Test func `a cursor that stands still, and an answer of another kind, stop it`() throws {
         for content in [
             ServerReply.Content.changes(ServerChanges(rows: [], cursor: "x", hasMore: true)), .unreadable("x"),

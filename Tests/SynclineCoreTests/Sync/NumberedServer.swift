@@ -89,7 +89,8 @@ struct NumberedServer {
         }
         let end = hasMore ? page.last?.value.change ?? latest : latest
         let cursor = "\(epoch).\(end)" + (hasMore && begin > 0 ? ".\(begin)" : "")
-        reply.content = .changes(ServerChanges(rows: told, cursor: cursor, hasMore: hasMore))
+        reply.content = .changes(
+            ServerChanges(rows: told, cursor: cursor, hasMore: hasMore, count: request.counts ? all.count : nil))
         return reply
     }
 }

@@ -138,6 +138,25 @@ import Testing
         #expect(all.json["items"]?[2]?["deleted"] == .bool(true))
     }
 
+    @Test(arguments: TestBackend.available)
+    func `how many changes there are behind a cursor is told to who asks`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        for table in ["todoitem", "hard"] {
+            for id in ["a", "b", "c"] { _ = try desk.ask("POST", "/tables/\(table)", #"{"id":"\#(id)"}"#) }
+            _ = try desk.ask("DELETE", "/tables/\(table)/b")
+            let first = try desk.ask("GET", "/tables/\(table)/changes?since=&$top=2&$count=true")
+            #expect(first.ids.count == 2 && first.json["count"] == .integer(3))
+            let since = try #require(first.json["cursor"]?.string)
+            let rest = try desk.ask("GET", "/tables/\(table)/changes?since=\(since)&$count=true")
+            #expect(rest.ids.count == 1 && rest.json["count"] == .integer(1))
+            let mark = try #require(rest.json["end"]?.string)
+            _ = try desk.ask("POST", "/tables/\(table)", #"{"id":"d"}"#)
+            let bounded = "/tables/\(table)/changes?since=&until=\(mark)&$top=1"
+            #expect(try desk.ask("GET", bounded + "&$count=true").json["count"] == .integer(3))
+            #expect(try desk.ask("GET", bounded).json["count"] == nil)
+        }
+    }
+
     @Test func `N20, T20: a mark holds several tables together`() throws {
         let desk = try ServiceDesk()
         _ = try desk.ask("POST", "/tables/todoitem", #"{"id":"parent"}"#)

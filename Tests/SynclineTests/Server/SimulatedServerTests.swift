@@ -99,6 +99,76 @@ struct SimulatedServerTests {
         #expect(try client.get("a").row?.isDeleted == false)
     }
 
+    @Test("tells its changes behind a cursor, and refuses one that it can't go on from")
+    func changes() throws {
+        var options = SimulatedServer.Options()
+        options.tellsChanges = true
+        options.deletesForGood = true
+        let client = Client(.datasync3, options: options)
+        func ask(_ since: String, _ filter: String? = nil, top: Int = 10) throws -> ServerReply {
+            let filter = try filter.map { try Expression(parsing: $0) }
+            var request = ChangesRequest(table: "t", since: since, filter: filter, top: top)
+            request.counts = true
+            return try client.ask(.changes(request))
+        }
+        func read(_ since: String, _ filter: String? = nil, top: Int = 10) throws -> ServerChanges {
+            guard case .changes(let changes) = try ask(since, filter, top: top).content else {
+                throw SyncError(.internalError, "no changes")
+            }
+            return changes
+        }
+        for id in ["a", "b", "c"] { _ = try client.write(.insert, id, [.init("n", .integer(1))]) }
+        #expect(try ask("").capabilities == .changes)
+        let first = try read("", top: 2)
+        #expect(first.rows.map(\.id) == ["a", "b"] && first.hasMore && first.count == 3)
+        let rest = try read(first.cursor)
+        #expect(rest.rows.map(\.id) == ["c"] && !rest.hasMore)
+        client.server.upsert([row("b", ["n": .integer(2)])], in: "t")
+        client.server.remove(["a"], from: "t")
+        let news = try read(rest.cursor, "n eq 1")
+        #expect(news.rows.map(\.id) == ["b", "a"])
+        #expect(news.rows.map(\.hasLeft) == [true, false] && news.rows.map(\.isDeleted) == [false, true])
+        #expect(try read(news.cursor).rows.isEmpty)
+        client.server.forgetDeletions()
+        #expect(try ask(rest.cursor).status == 410)
+        client.server.setTable("u", rows: [])
+        #expect(try ask(news.cursor).status == 410, "a table was set up anew")
+        #expect(try read("").rows.map(\.id) == ["c", "b"])
+    }
+
+    @Test("takes many writes at once, and knows them again one by one")
+    func batches() throws {
+        var options = SimulatedServer.Options()
+        options.takesBatches = true
+        options.recognizesOperations = true
+        for serverProtocol in ServerProtocol.allCases {
+            let client = Client(serverProtocol, options: options)
+            func write(_ kind: OperationKind, _ id: String, _ operation: String, _ text: String = "") -> WriteRequest {
+                WriteRequest(
+                    kind: kind, table: "t", id: id,
+                    body: kind == .delete ? .empty : Row([.init("text", .string(text))]), version: nil,
+                    operationID: operation)
+            }
+            let writes = [
+                write(.insert, "a", "1", "one"), write(.insert, "a", "2", "two"), write(.update, "x", "3"),
+                write(.insert, "b", "4", "b"), write(.delete, "b", "5"),
+            ]
+            for _ in 0..<2 {
+                let reply = try client.ask(.batch(writes))
+                #expect(reply.capabilities == .batch)
+                guard case .results(let results) = reply.content else {
+                    Issue.record("no results")
+                    continue
+                }
+                #expect(results.map(\.status) == [201, 409, 404, 201, 200])
+                #expect(results[1].row?.columns["text"] == .string("one"), "a conflict shows the server's row")
+                #expect(results[4].row?.isDeleted == true)
+            }
+            #expect(try client.ask(.write(writes[0])).status == 201, "alone it is the same write")
+            #expect(client.server.rows(of: "t").count == 2)
+        }
+    }
+
     @Test("answers writes as the newer servers do")
     func newer() throws {
         let client = Client(.datasync3)

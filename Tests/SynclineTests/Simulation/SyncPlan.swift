@@ -98,6 +98,13 @@ struct SyncPlan {
         if kinds.once(in: 4) { options.lag = 1 + kinds.below(3) }
         if kinds.once(in: 4) { options.lateCommits = .init(every: 2 + kinds.below(3), reads: 1 + kinds.below(3)) }
         hasLocalColumn = kinds.once(in: 3)
+        options.takesBatches = kinds.once(in: 3)
+        if kinds.once(in: 3) {
+            // What numbers its changes shows each as soon as it has a number.
+            options.tellsChanges = true
+            options.lag = 0
+            options.lateCommits = nil
+        }
         self.options = options
         precision = chance.pick([.milliseconds, .microseconds])
         pageLimit = chance.pick([1, 2, 3, 5, 7, 50])

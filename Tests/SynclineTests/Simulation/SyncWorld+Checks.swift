@@ -28,12 +28,8 @@ extension SyncWorld {
     }
 
     func endInTheMiddle(_ client: Int, _ request: HTTPRequest) {
-        if request.method != "GET" {
-            let id = request.path.split(separator: "/").last.map(String.init) ?? ""
-            let table = request.path.split(separator: "/").dropFirst().first.map(String.init) ?? ""
-            if request.method != "POST" {
-                clients[client].onItsWay = (table, id, request.headers.value("X-Syncline-Operation-Id") ?? "")
-            }
+        if let write = SentWrite.all(in: request, plan.server).first(where: { !$0.isInsert }) {
+            clients[client].onItsWay = (write.table, write.id, write.operationID)
         }
         endDisk(client, isKill: clients[client].chance.once(in: 2))
         clients[client].hasEnded = true

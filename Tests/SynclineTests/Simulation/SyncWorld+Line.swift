@@ -19,6 +19,43 @@ struct SyncLine: HTTPTransport {
     }
 }
 
+/// A write as it is sent, alone or with others.
+struct SentWrite: CustomStringConvertible {
+    var isInsert: Bool
+    var table: String
+    var id: String
+    var columns: [String]
+    var operationID: String
+    /// Whether it is for one version of the row only.
+    var hasVersion: Bool
+
+    var description: String { "\(isInsert ? "insert" : "change") \(table)/\(id) \(operationID)" }
+
+    /// The writes of a request: none where it only reads.
+    static func all(in request: HTTPRequest, _ server: ServerProtocol) -> [SentWrite] {
+        if request.method == "GET" { return [] }
+        let parts = request.path.split(separator: "/").map(String.init)
+        if parts.last == "$batch" {
+            return ((try? BatchRequest(request.body ?? [], server))?.operations ?? []).map { operation in
+                SentWrite(
+                    isInsert: operation.kind == .insert, table: operation.table, id: operation.id,
+                    columns: operation.item.columns.columns, operationID: operation.operationID ?? "",
+                    hasVersion: operation.version != nil)
+            }
+        }
+        let item = try? Value(json: request.body ?? [])
+        var columns: [String] = []
+        if case .object(let members)? = item { columns = members.map(\.name) }
+        return [
+            SentWrite(
+                isInsert: request.method == "POST", table: parts[1],
+                id: parts.count > 2 ? parts[2] : item?.member("id")?.text ?? "", columns: columns,
+                operationID: request.headers.value(WireHeader.operationID) ?? "",
+                hasVersion: request.headers.contains("If-Match"))
+        ]
+    }
+}
+
 extension SyncWorld {
     /// What comes back for a request; nil for a lost connection.
     func answer(_ request: HTTPRequest, to client: Int) async -> HTTPResponse? {
@@ -79,51 +116,56 @@ extension SyncWorld {
     }
 
     private func handle(_ request: HTTPRequest, _ client: Int) -> HTTPResponse {
-        let operationID = request.headers.value("X-Syncline-Operation-Id") ?? ""
+        let writes = SentWrite.all(in: request, plan.server)
         let parts = request.path.split(separator: "/").map(String.init)
-        let table = parts.count > 1 ? parts[1] : ""
-        let before = serverRows(of: table)
+        let tables = writes.isEmpty ? Set(parts.dropFirst().prefix(1)) : Set(writes.map(\.table))
+        let before = tables.map { ($0, serverRows(of: $0)) }
         let response = server.handle(request)
-        let after = serverRows(of: table)
-        let id = parts.count > 2 ? parts[2].lowercased() : ""
-        if plan.hasLocalColumn, table == "t", String(decoding: request.body ?? [], as: UTF8.self).contains("\"local\"")
-        {
-            failure = failure ?? SyncFailure("\(request.method) \(request.path) has a local column")
-        }
-        // A row that is asked for, or to be deleted, and is not there, is gone as far as the store can know.
-        if parts.count > 2, after[id] == nil { history.insert("\(table)/\(id) gone") }
-        for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
-            effects[operationID, default: 0] += 1
-            if effects[operationID, default: 0] > 1, !mayRepeat(request, client, table, id) {
-                failure = failure ?? SyncFailure("\(request.method) \(table)/\(id) \(operationID) was done twice")
+        for write in writes where plan.hasLocalColumn && write.table == "t" {
+            if write.columns.contains(SyncPlan.localColumn) {
+                failure = failure ?? SyncFailure("\(write) has a local column")
             }
-            check(request, client, table, id, before[id], after[id])
-            remember(table, id, after[id])
+        }
+        for (table, before) in before {
+            let after = serverRows(of: table)
+            // A row that is asked for, or to be deleted, and is not there, is gone as far as the store can know.
+            let asked = parts.count > 2 ? [parts[2]] : writes.filter { !$0.isInsert && $0.table == table }.map(\.id)
+            for id in asked where after[id.lowercased()] == nil { history.insert("\(table)/\(id.lowercased()) gone") }
+            for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
+                guard let write = writes.first(where: { $0.table == table && $0.id.lowercased() == id }) else {
+                    failure = failure ?? SyncFailure("\(request.method) \(request.path) changed \(table)/\(id)")
+                    continue
+                }
+                effects[write.operationID, default: 0] += 1
+                if effects[write.operationID, default: 0] > 1, !mayRepeat(write, id) {
+                    failure = failure ?? SyncFailure("\(write) was done twice")
+                }
+                check(write, client, id, before[id], after[id])
+                remember(table, id, after[id])
+            }
         }
         return response
     }
 
     /// Without a memory for operations, a server can't know an insert again whose row was removed for good meanwhile, nor
     /// an update of a row of which the client knows no version.
-    private func mayRepeat(_ request: HTTPRequest, _ client: Int, _ table: String, _ id: String) -> Bool {
+    private func mayRepeat(_ write: SentWrite, _ id: String) -> Bool {
         if plan.options.recognizesOperations { return false }
-        if request.method == "POST" { return history.contains("\(table)/\(id) removed") }
-        return request.headers.value("If-Match") == nil
+        return write.isInsert ? history.contains("\(write.table)/\(id) removed") : !write.hasVersion
     }
 
     /// A write changes only columns that its operation changes.
     private func check(
-        _ request: HTTPRequest, _ client: Int, _ table: String, _ id: String, _ before: [String: Value]?,
-        _ after: [String: Value]?
+        _ write: SentWrite, _ client: Int, _ id: String, _ before: [String: Value]?, _ after: [String: Value]?
     ) {
-        guard let reader = clients[client].database?.reader, let entry = try? reader.entry(table, id),
+        guard let reader = clients[client].database?.reader, let entry = try? reader.entry(write.table, id),
             let frozen = entry.pending?.frozen, frozen.status == .inFlight
         else {
-            failure = failure ?? SyncFailure("\(request.method) \(table)/\(id) was sent and is not known to be")
+            failure = failure ?? SyncFailure("\(write) was sent and is not known to be")
             return
         }
-        guard frozen.operationID == request.headers.value("X-Syncline-Operation-Id") else {
-            failure = failure ?? SyncFailure("\(table)/\(id) went with another operation id than it has")
+        guard frozen.operationID == write.operationID else {
+            failure = failure ?? SyncFailure("\(write) went with another operation id than it has")
             return
         }
         // An update of a row that was never read has nothing to put beside what it changes.
@@ -132,7 +174,7 @@ extension SyncWorld {
         let system: Set = ["version", "updatedAt", "createdAt", "deleted", SyncPlan.localColumn]
         for name in Set(before.keys).union(after.keys).subtracting(system) where before[name] != after[name] {
             if frozen.columns[name] == nil {
-                failure = failure ?? SyncFailure("the update of \(table)/\(id) changed \(name), which it does not name")
+                failure = failure ?? SyncFailure("\(write) changed \(name), which it does not name")
             }
         }
     }
@@ -168,6 +210,7 @@ extension SyncWorld {
     /// Somebody else writes some rows, often in one millisecond, or removes one.
     func changeAsOther(_ client: Int) {
         tick()
+        if plan.options.tellsChanges, clients[client].chance.once(in: 12) { server.forgetDeletions() }
         let table = clients[client].chance.pick(SyncPlan.tables)
         let isBurst = clients[client].chance.once(in: 4)
         let time = server.rows(of: "clock").first?.member("updatedAt")

@@ -126,8 +126,21 @@ enum StateSQL {
     }
 
     static func tombstones(_ plan: ChangePlan, isPerUser: Bool, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(
-            dialect, #"SELECT "id", "change", "time" FROM "syncline_tombstones" WHERE "table" = "#)
+        var statement = SQLStatement(dialect, #"SELECT "id", "change", "time""#)
+        addTombstones(plan, isPerUser, to: &statement)
+        statement.add(#" ORDER BY "change" LIMIT "#)
+        statement.add(.integer(Int64(plan.limit)))
+        return statement
+    }
+
+    static func tombstoneCount(_ plan: ChangePlan, isPerUser: Bool, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(dialect, "SELECT count(*)")
+        addTombstones(plan, isPerUser, to: &statement)
+        return statement
+    }
+
+    private static func addTombstones(_ plan: ChangePlan, _ isPerUser: Bool, to statement: inout SQLStatement) {
+        statement.add(#" FROM "syncline_tombstones" WHERE "table" = "#)
         statement.add(.text(plan.table))
         statement.add(#" AND "change" > "#)
         statement.add(.integer(plan.since))
@@ -139,9 +152,6 @@ enum StateSQL {
             statement.add(#" AND "owner" = "#)
             statement.add(.text(plan.owner ?? ""))
         }
-        statement.add(#" ORDER BY "change" LIMIT "#)
-        statement.add(.integer(Int64(plan.limit)))
-        return statement
     }
 
     /// Forgets what is older than a time, in a table that says when.

@@ -136,7 +136,21 @@ final class TableSQL: Sendable {
     }
 
     func changes(_ plan: ChangePlan) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table) WHERE \(name(.version)) > ")
+        var statement = SQLStatement(dialect, "SELECT \(selection)")
+        addChanges(plan, to: &statement)
+        statement.add(" ORDER BY \(name(.version)) LIMIT ")
+        statement.add(.integer(Int64(plan.limit)))
+        return statement
+    }
+
+    func changeCount(_ plan: ChangePlan) -> SQLStatement {
+        var statement = SQLStatement(dialect, "SELECT count(*)")
+        addChanges(plan, to: &statement)
+        return statement
+    }
+
+    private func addChanges(_ plan: ChangePlan, to statement: inout SQLStatement) {
+        statement.add(" FROM \(table) WHERE \(name(.version)) > ")
         statement.add(.integer(plan.since))
         if let until = plan.until {
             statement.add(" AND \(name(.version)) <= ")
@@ -146,9 +160,6 @@ final class TableSQL: Sendable {
             statement.add(" AND \(SQLDialect.quoted(schema.source(of: column))) = ")
             statement.add(.text(plan.owner ?? ""))
         }
-        statement.add(" ORDER BY \(name(.version)) LIMIT ")
-        statement.add(.integer(Int64(plan.limit)))
-        return statement
     }
 
     // MARK: Writing
