@@ -120,7 +120,7 @@ extension TableSchema {
                     }
                 } else {
                     let value = (try? reader.value()) ?? .null
-                    guard let column = try newColumn(name, value) else { continue }
+                    guard let column = try newColumn(name, value, beside: checked.newColumns) else { continue }
                     writer.append(value: try column.type.stored(value, column: name))
                     checked.extents.append(start..<writer.count)
                     checked.newColumns.append(column)
@@ -132,7 +132,7 @@ extension TableSchema {
     }
 
     /// The column that a value begins; nil for null, which begins none.
-    private func newColumn(_ name: String, _ value: Value) throws(Refusal) -> Column? {
+    private func newColumn(_ name: String, _ value: Value, beside others: [Column]) throws(Refusal) -> Column? {
         if SystemColumn(anyCase: name) != nil {
             throw Refusal(400, "reserved-column", "Column \(name) is the server's to set")
         }
@@ -143,7 +143,7 @@ extension TableSchema {
             throw Refusal(400, "invalid-column", "'\(name.prefix(80))' can't name a column: \(fault)")
         }
         // To some databases these are one name.
-        if let other = columns.first(where: { $0.name.lowercased() == name.lowercased() }) {
+        if let other = (columns + others).first(where: { $0.name.lowercased() == name.lowercased() }) {
             throw Refusal(400, "invalid-column", "Column \(name) differs from \(other.name) in letter case only")
         }
         return ColumnType(of: value).map { Column(name, $0) }

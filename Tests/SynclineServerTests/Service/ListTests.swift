@@ -64,6 +64,8 @@ import Testing
         #expect(try ids("n desc") == "ebacd")
         #expect(try ids("b, n DESC") == "cdbea")
         #expect(try ids("s") == "dbeac")
+        #expect(try ids("j") == "bcdea")
+        #expect(try ids("j desc") == "abcde")
         #expect(try ids("id desc") == "edcba")
         #expect(try ids("updatedAt desc") == "edcba")
     }

@@ -136,6 +136,7 @@ import Testing
         #expect(try code("") == "missing-item")
         #expect(try code(#"{"x y":1}"#, "todoitem") == "invalid-column")
         #expect(try code(#"{"Text":"x"}"#, "todoitem") == "invalid-column")
+        #expect(try code(#"{"fresh":1,"Fresh":2}"#, "todoitem") == "invalid-column", "two new ones are no better")
         #expect(try code(#"{"syncline_state":1}"#, "todoitem") == "invalid-column")
         #expect(try code(#"{"a\"; DROP TABLE todoitem; --":1}"#, "todoitem") == "invalid-column")
     }

@@ -105,6 +105,11 @@ enum SQLDialect: Hashable, Sendable {
 
     var bigInteger: String { self == .sqlite ? "INTEGER" : "bigint" }
 
+    /// What a column of JSON is sorted by: PostgreSQL knows no order of it.
+    func sortable(json column: String) -> String {
+        self == .sqlite ? column : "\(column)::text COLLATE \"C\""
+    }
+
     /// What makes an order put null first where it ascends, and last where it descends.
     func nulls(isDescending: Bool) -> String {
         switch self {

@@ -119,9 +119,11 @@ final class TableSQL: Sendable {
         for key in keys {
             let source: String
             var mayBeNull = false
+            var isJSON = false
             if let place = schema.place(ofAnyCase: key.column) {
                 source = schema.source(of: schema.columns[place].name)
                 mayBeNull = true
+                isJSON = schema.columns[place].type == .json
             } else if let system = SystemColumn(anyCase: key.column), schema.systemColumns.contains(system) {
                 source = schema.source(of: system)
             } else {
@@ -129,7 +131,8 @@ final class TableSQL: Sendable {
             }
             guard named.insert(source).inserted else { continue }
             let nulls = mayBeNull ? dialect.nulls(isDescending: key.isDescending) : ""
-            parts.append(SQLDialect.quoted(source) + (key.isDescending ? " DESC" : "") + nulls)
+            let sorted = isJSON ? dialect.sortable(json: SQLDialect.quoted(source)) : SQLDialect.quoted(source)
+            parts.append(sorted + (key.isDescending ? " DESC" : "") + nulls)
         }
         if !named.contains(schema.source(of: .id)) { parts.append(name(.id)) }
         return parts.joined(separator: ", ")
