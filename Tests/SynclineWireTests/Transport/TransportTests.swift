@@ -299,7 +299,10 @@
                 connection.write(" two")
             }
             defer { server.stop() }
-            let transport = try transport(server.url)
+            // However long the machine takes from one piece to the next.
+            var limits = TransportLimits()
+            (limits.total, limits.stall) = (.seconds(86_400), .seconds(86_400))
+            let transport = try transport(server.url, limits)
             let listening = Task {
                 defer { hear.finish() }
                 return try await transport.listen(HTTPRequest("GET", "/t")) { hear.yield($0) }
