@@ -19,6 +19,10 @@ struct SecondWalk {
     private var dictionary: [UInt8] = []
     private var pending: [SecondDecoder.Record] = []
     private var fragments: [UInt8] = []
+    /// Where the walk stood before a frame of the open transaction whose payload can't be read: damage there, if the
+    /// transaction has an end.
+    private var spoiled:
+        (at: Int, next: UInt64, chain: UInt32, transaction: (offset: Int, number: UInt64)?, why: SecondRefusal)?
     private let isCheckpoint: Bool
     private let isLast: Bool
 
@@ -77,6 +81,28 @@ struct SecondWalk {
 
     /// Goes over a whole frame. What its payload says is read only where records depend on it.
     private mutating func take(_ frame: SecondFrame) throws(SecondRefusal) {
+        do throws(SecondRefusal) {
+            try read(frame)
+        } catch {
+            guard frame.goesOn || spoiled != nil else { throw error }
+            spoiled = spoiled ?? (at, next, chain, transaction, error)
+            (chain, next) = (frame.sum, next + UInt64(frame.count))
+        }
+        if !frame.goesOn, let spoiled {
+            (at, next, chain, transaction) = (spoiled.at, spoiled.next, spoiled.chain, spoiled.transaction)
+            throw spoiled.why
+        }
+        at += frame.length
+        if frame.goesOn {
+            transaction = transaction ?? (frame.offset, frame.first)
+        } else {
+            transaction = nil
+            records += pending
+            pending = []
+        }
+    }
+
+    private mutating func read(_ frame: SecondFrame) throws(SecondRefusal) {
         var chain = frame.sum
         var next = next
         var payload = SecondBytes(try frame.payload(in: bytes, dictionary: dictionary))
@@ -114,13 +140,5 @@ struct SecondWalk {
         }
         self.chain = chain
         self.next = next
-        at += frame.length
-        if frame.goesOn {
-            transaction = transaction ?? (frame.offset, frame.first)
-        } else {
-            transaction = nil
-            records += pending
-            pending = []
-        }
     }
 }
