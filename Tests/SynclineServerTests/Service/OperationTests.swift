@@ -141,6 +141,19 @@ import Testing
         #expect(try code(#"{"a\"; DROP TABLE todoitem; --":1}"#, "todoitem") == "invalid-column")
     }
 
+    @Test func `what another program stored is shown as far as it can be`() throws {
+        let desk = try ServiceDesk()
+        _ = try desk.ask("POST", "/tables/fixed", #"{"id":"a","text":"x","d":"2026-01-01T00:00:00Z","j":[1]}"#)
+        try desk.store.database.write { connection throws(StoreFailure) in
+            try connection.execute(
+                #"UPDATE "fixed" SET "text" = CAST(x'41ff42' AS TEXT), "d" = 'some day', "j" = '{"k":'"#)
+        }
+        let row = try desk.ask("GET", "/tables/fixed/a")
+        #expect(row.json["text"] == .string("A\u{fffd}B"), "it is no UTF-8")
+        #expect(row.json["d"] == .string("some day") && row.json["j"] == .string(#"{"k":"#))
+        #expect(try desk.ask("GET", "/tables/fixed").ids == ["a"])
+    }
+
     @Test(arguments: TestBackend.available)
     func `values come back as they went`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
