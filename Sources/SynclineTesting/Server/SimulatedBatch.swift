@@ -38,11 +38,12 @@ struct SimulatedBatch {
     ) -> [Result] {
         let before = state
         var results: [Result] = []
-        for operation in group {
-            results.append(carryOut(operation, &state))
-            guard results[results.count - 1].error != nil, group.count > 1 else { continue }
+        for (place, operation) in group.enumerated() {
+            let result = carryOut(operation, &state)
+            results.append(result)
+            guard result.error != nil, group.count > 1 else { continue }
             state = before
-            return group.indices.map { $0 == results.count - 1 ? results[$0] : SimulatedBatch.groupRefused }
+            return group.indices.map { $0 == place ? result : SimulatedBatch.groupRefused }
         }
         return results
     }

@@ -200,7 +200,7 @@ public final class SimulatedServer: Sendable {
     /// What only some servers answer; nil for all else.
     private func extended(_ request: HTTPRequest, _ state: inout State) throws(TableRequestError) -> HTTPResponse? {
         let path = request.pathSegments
-        guard path.first == "tables" else { return nil }
+        guard !capabilities.isEmpty, path.first == "tables" else { return nil }
         let spoken = try TableRequest.version(of: request, serverProtocol)
         if options.takesBatches, request.method == "POST", path.count == 2, path[1] == "$batch" {
             return try SimulatedBatch(request: request, spoken: spoken).answer(&state)

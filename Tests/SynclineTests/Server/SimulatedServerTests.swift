@@ -169,6 +169,32 @@ struct SimulatedServerTests {
         }
     }
 
+    @Test("does all of a group of writes or none, and stops where it is asked to")
+    func groups() throws {
+        var options = SimulatedServer.Options()
+        options.takesBatches = true
+        let server = SimulatedServer(.datasync3, options: options)
+        func statuses(_ rule: String, _ operations: [String]) throws -> [Int64] {
+            var request = HTTPRequest("POST", "/tables/$batch")
+            request.body = Array(#"{"onRefusal":"\#(rule)","operations":[\#(operations.joined(separator: ","))]}"#.utf8)
+            guard case .array(let results)? = try Value(json: server.handle(request).body).member("results") else {
+                throw SyncError(.internalError, "no results")
+            }
+            return results.compactMap { result in
+                if case .integer(let status)? = result.member("status") { return status }
+                return nil
+            }
+        }
+        func insert(_ id: String, _ group: String = "") -> String {
+            #"{"operation":"insert","table":"t","id":"\#(id)","item":{},"group":"\#(group)"}"#
+        }
+        let missing = #"{"operation":"delete","table":"t","id":"x","group":"g"}"#
+        #expect(try statuses("continue", [insert("a", "g"), missing, insert("b", "h")]) == [424, 404, 201])
+        #expect(server.rows(of: "t").count == 1, "the group was taken back")
+        #expect(try statuses("stop", [insert("c", "h"), missing, insert("d", "i")]) == [201, 404, 424])
+        #expect(server.rows(of: "t").count == 2)
+    }
+
     @Test("answers writes as the newer servers do")
     func newer() throws {
         let client = Client(.datasync3)
