@@ -1,7 +1,7 @@
 // The door to time and chance: what an event takes from the world before it is written. A test owns both.
 
-import Foundation
 import SegmentLog
+import SynclineCore
 
 /// The clock and the source of ids.
 public protocol Surroundings: Sendable {
@@ -23,12 +23,15 @@ extension Surroundings {
     public func chance() -> Double { Double.random(in: 0..<1) }
 }
 
-/// The system's clock, and upper-case UUIDs.
+/// The system's clock, and upper-case UUIDs that begin with its time (version 7).
 public struct SystemSurroundings: Surroundings {
     /// The system's own.
     public init() {}
 
     public func now() -> Int64 { SystemClock().now().rawValue }
 
-    public func newID() -> String { UUID().uuidString }
+    public func newID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return TimedID.text(milliseconds: now(), chance: (generator.next(), generator.next()), isUpper: true)
+    }
 }

@@ -41,17 +41,8 @@ extension Surroundings {
 
     /// An id for a row, in the form that the protocol's servers give it: a UUID in lower case, or its digits alone.
     func newID(_ serverProtocol: ServerProtocol) -> String {
-        if serverProtocol == .datasync3 { return newHexadecimal() }
-        var (high, low) = chance()
-        // Version 4, variant 1.
-        high = high & ~0xf000 | 0x4000
-        low = low & ~(0xc000 << 48) | 0x8000 << 48
-        var text = ""
-        for (index, digit) in (Self.hexadecimal(high) + Self.hexadecimal(low)).enumerated() {
-            if [8, 12, 16, 20].contains(index) { text += "-" }
-            text.append(digit)
-        }
-        return text
+        let id = TimedID.text(milliseconds: now(), chance: chance(), isUpper: false)
+        return serverProtocol == .datasync3 ? id.filter { $0 != "-" } : id
     }
 
     private static func hexadecimal(_ number: UInt64) -> String {

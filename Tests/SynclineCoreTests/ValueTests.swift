@@ -98,4 +98,18 @@ struct ValueTests {
         try RowID.check(String(repeating: "𝒜", count: 127))
         #expect(throws: RowIDFault.tooLong(256)) { try RowID.check(String(repeating: "𝒜", count: 128)) }
     }
+
+    @Test("an id that is made is a UUID of version 7, which begins with its time")
+    func timedIDs() {
+        // The example of RFC 9562.
+        let text = TimedID.text(
+            milliseconds: 0x017F_22E2_79B0, chance: (0xABCD_EF00_1234_5CC3, 0x58C4_DC0C_0C07_398F), isUpper: true)
+        #expect(text == "017F22E2-79B0-7CC3-98C4-DC0C0C07398F")
+        let earlier = TimedID.text(milliseconds: 0x017F_22E2_79AF, chance: (.max, .max), isUpper: true)
+        #expect(earlier == "017F22E2-79AF-7FFF-BFFF-FFFFFFFFFFFF")
+        #expect(earlier < text)
+        // A clock before 1970.
+        let first = TimedID.text(milliseconds: -5, chance: (0, 0), isUpper: false)
+        #expect(first == "00000000-0000-7000-8000-000000000000")
+    }
 }

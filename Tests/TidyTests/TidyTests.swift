@@ -69,13 +69,13 @@ private enum Tree {
     /// A call, what to use in its place, and the files that are its door.
     private static let banned: [(call: String, instead: String, doors: [String])] = [
         ("Date()", "Surroundings.now()", []),
-        ("UUID()", "Surroundings.newID()", ["Syncline/Surroundings.swift"]),
+        ("UUID()", "Surroundings.newID()", []),
         (".random(", "Surroundings.chance()", ["Syncline/Surroundings.swift"]),
         ("Task.sleep", "Surroundings.sleep", ["Syncline/Surroundings.swift"]),
         ("clock_gettime", "LogClock", ["SegmentLog/Storage/Clock.swift", "SynclineServer/Surroundings.swift"]),
         (
             "SystemRandomNumberGenerator", "LogClock",
-            ["SegmentLog/Storage/Clock.swift", "SynclineServer/Surroundings.swift"]
+            ["SegmentLog/Storage/Clock.swift", "SynclineServer/Surroundings.swift", "Syncline/Surroundings.swift"]
         ),
         ("try!", "an error that says what went wrong", []),
         ("as!", "a guard", []),
