@@ -155,6 +155,22 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
+    func `an insert whose number another program took is refused, never lost`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        _ = try desk.ask("POST", "/tables/fixed", #"{"id":"a"}"#)
+        func change(_ statement: String) throws {
+            try desk.store.database.write { connection throws(StoreFailure) in try connection.execute(statement) }
+        }
+        try change(#"UPDATE "fixed" SET "version" = (SELECT "change" + 1 FROM "syncline_state")"#)
+        let refused = try desk.ask("POST", "/tables/fixed", #"{"id":"b"}"#)
+        #expect(refused.status == 409 && refused.json["code"] == .string("constraint"))
+        #expect(try desk.ask("GET", "/tables/fixed/b").status == 404)
+        try change(#"UPDATE "syncline_state" SET "change" = "change" + 1"#)
+        #expect(try desk.ask("POST", "/tables/fixed", #"{"id":"b"}"#).status == 201)
+        #expect(try desk.ask("GET", "/tables/fixed").ids == ["a", "b"])
+    }
+
+    @Test(arguments: TestBackend.available)
     func `values come back as they went`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let item = """

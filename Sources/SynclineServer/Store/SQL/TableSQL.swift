@@ -26,7 +26,7 @@ final class TableSQL: Sendable {
         inserted = TableSQL.stamped(schema)
         updated = TableSQL.restamped(schema)
         insertion = TableSQL.insertion(schema, dialect)
-        newInsertion = insertion + " ON CONFLICT DO NOTHING"
+        newInsertion = insertion + " ON CONFLICT (\(SQLDialect.quoted(schema.source(of: .id)))) DO NOTHING"
         changing = TableSQL.changing(schema, dialect)
         byID =
             "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
