@@ -96,7 +96,8 @@ struct StoreFoundation {
             "\"version\" \(dialect.bigInteger) NOT NULL", "\"deleted\" \(flag) NOT NULL",
         ]
         parts += columns.map { "\(SQLDialect.quoted($0.name)) \(dialect.type($0.type))" }
-        let options = dialect == .sqlite ? " STRICT, WITHOUT ROWID" : ""
+        // Rows lie in the order they came in: an id that falls anywhere moves an entry of the key's index, not a row.
+        let options = dialect == .sqlite ? " STRICT" : ""
         try connection.execute("CREATE TABLE \(table) (\(parts.joined(separator: ", ")))\(options)")
         let indexes = [("updatedAt", "INDEX", "\"updatedAt\", \"id\""), ("version", "UNIQUE INDEX", "\"version\"")]
         for (name, kind, keys) in indexes {
