@@ -10,8 +10,11 @@ struct LoadAnswer {
 }
 
 final class LoadConnection {
-    private let descriptor: Int32
+    let descriptor: Int32
     private(set) var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    /// How much of an answer is in the buffer, and where its body lies once its head is whole.
+    private var filled = 0
+    private var answer: LoadAnswer?
 
     /// Connects to 127.0.0.1.
     init(port: UInt16) throws {
@@ -43,23 +46,26 @@ final class LoadConnection {
     /// Sends a request and reads the whole answer, which stays in the buffer until the next.
     func exchange(_ request: [UInt8]) throws -> LoadAnswer {
         try send(request)
-        var filled = 0
-        var end = 0
-        while end == 0 {
-            filled += try receive(at: filled)
-            end = headEnd(filled)
+        while true {
+            if let answer = try receive() { return answer }
         }
-        var answer = LoadAnswer(status: number(at: 9, end) ?? 0)
-        guard let length = contentLength(end) else { throw BenchError("An answer gives no length") }
-        answer.body = end..<end + length
-        if answer.body.upperBound > buffer.count {
-            buffer += [UInt8](repeating: 0, count: answer.body.upperBound - buffer.count)
-        }
-        while filled < answer.body.upperBound { filled += try receive(at: filled) }
-        return answer
     }
 
-    private func send(_ bytes: [UInt8]) throws {
+    /// Reads what has come of an answer, waiting for something to come; nil while it is not whole.
+    func receive() throws -> LoadAnswer? {
+        filled += try read(at: filled)
+        if answer == nil {
+            let end = headEnd(filled)
+            guard end > 0 else { return nil }
+            guard let length = contentLength(end) else { throw BenchError("An answer gives no length") }
+            answer = LoadAnswer(status: number(at: 9, end) ?? 0, body: end..<end + length)
+        }
+        guard let whole = answer, filled >= whole.body.upperBound else { return nil }
+        (filled, answer) = (0, nil)
+        return whole
+    }
+
+    func send(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { bytes in
@@ -71,7 +77,7 @@ final class LoadConnection {
         }
     }
 
-    private func receive(at place: Int) throws -> Int {
+    private func read(at place: Int) throws -> Int {
         if place == buffer.count { buffer += [UInt8](repeating: 0, count: buffer.count) }
         let count = buffer.withUnsafeMutableBytes { bytes in
             recv(descriptor, bytes.baseAddress.map { $0 + place }, bytes.count - place, 0)

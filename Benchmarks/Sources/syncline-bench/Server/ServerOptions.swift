@@ -4,6 +4,7 @@
 enum ServerWorkload: String, CaseIterable, Sendable {
     case insert
     case batch
+    case ordered
     case get
     case page
     case changes
@@ -18,14 +19,14 @@ struct ServerOptions: Sendable {
     /// An empty database of PostgreSQL to measure as well.
     var postgres: String?
     var rows = 1_000_000
-    var connections = 16
+    var connections = 64
     var seconds = 5.0
     var rounds = 3
     var json: String?
     var directory = ".bench"
 
     static let usage = """
-        Measures syncline-server on loopback: requests from a loop of our own, on the same cores as the server.
+        Measures syncline-server on loopback: requests from one thread of our own, on the same cores as the server.
 
         usage: syncline-bench server --program FILE [options]
           --program file    syncline-server, built in release mode (tools/bench server gives it)
@@ -33,7 +34,7 @@ struct ServerOptions: Sendable {
                             (default: all; those that read need batch)
           --postgres url    an empty database to measure as well
           --rows n          how many rows batch inserts and the readers find (default: 1000000)
-          --connections n   how many clients ask at once (default: 16)
+          --connections n   how many clients ask at once (default: 64)
           --seconds n       how long a measurement takes where it has no end of its own (default: 5)
           --rounds n        how often each measurement is repeated (default: 3)
           --json file       writes every measurement as one line of JSON

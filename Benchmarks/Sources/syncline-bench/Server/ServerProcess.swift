@@ -8,11 +8,11 @@ final class ServerProcess {
 
     init(_ program: String, store: String) throws {
         process = Process()
+        let columns = "columns=title/string+done/boolean+priority/number+project/string+due/date+tag/string"
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = [
             "--store", store, "--listen", "127.0.0.1:0", "--log", "none", "--set", "pageSize=1000",
-            "--set", "limits.connections=1200", "--table",
-            "todos:columns=title/string+done/boolean+priority/number+project/string+due/date+tag/string",
+            "--set", "limits.connections=1200", "--table", "todos:\(columns)", "--table", "ordered:\(columns)",
         ]
         let output = Pipe()
         process.standardOutput = output

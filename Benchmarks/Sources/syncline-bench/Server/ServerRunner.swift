@@ -18,13 +18,14 @@ struct ServerRunner {
     }
 
     private static let batchSize = 1000
+    private static let batchClients = 2
 
     func run(_ show: (String, [ServerMeasurement]) -> Void) async throws {
+        let batches = "\(formatted(options.rows)) rows, \(ServerRunner.batchSize) a batch, durable"
         var tables: [ServerWorkload: ServerTable] = [
             .insert: ServerTable(.insert, "one row a request, durable", "rows/s"),
-            .batch: ServerTable(
-                .batch, "\(formatted(options.rows)) rows, \(ServerRunner.batchSize) a batch, durable", "rows/s",
-                asked: 50_000),
+            .batch: ServerTable(.batch, "\(batches), ids random", "rows/s", asked: 50_000),
+            .ordered: ServerTable(.ordered, "\(batches), ids in order", "rows/s", asked: 50_000),
             .get: ServerTable(.get, "whole rows by random ids", "requests/s", asked: 20_000),
             .page: ServerTable(.page, "one client reads all by following links, 1000 rows a page", "rows/s"),
             .changes: ServerTable(.changes, "one client reads all changes, 1000 a page", "rows/s"),
@@ -35,7 +36,7 @@ struct ServerRunner {
             let server = try ServerProcess(options.program, store: place.url)
             defer { server.stop() }
             for workload in ServerWorkload.allCases where options.workloads.contains(workload) {
-                let repeats = [.batch, .idle].contains(workload) ? 1 : options.rounds
+                let repeats = [.batch, .ordered, .idle].contains(workload) ? 1 : options.rounds
                 for round in 1...repeats {
                     runner.progress("\(workload.rawValue), \(place.name), round \(round)")
                     let before = server.processorSeconds
@@ -76,21 +77,8 @@ struct ServerRunner {
                 LoadConnection.request("POST", "/tables/todos", body: ServerRunner.item(rows, first + number))
             }
             return (result, result.requests)
-        case .batch:
-            let batches = max(1, options.rows / ServerRunner.batchSize)
-            let result = try ServerLoad.run(
-                port: server.port, clients: min(2, options.connections), seconds: 3600, count: batches, expecting: 200
-            ) { number in
-                var body = Array(#"{"rows":false,"operations":["#.utf8)
-                for index in number * ServerRunner.batchSize..<(number + 1) * ServerRunner.batchSize {
-                    if index > number * ServerRunner.batchSize { body.append(0x2c) }
-                    body += Array(#"{"operation":"insert","table":"todos","item":"#.utf8)
-                    body += ServerRunner.item(rows, index)
-                    body.append(0x7d)
-                }
-                return LoadConnection.request("POST", "/tables/$batch", body: body + Array("]}".utf8))
-            }
-            return (result, result.requests * ServerRunner.batchSize)
+        case .batch: return try insert(rows, into: "todos", server)
+        case .ordered: return try insert(TodoRows(count: 0, isOrdered: true), into: "ordered", server)
         case .get:
             let count = UInt64(options.rows)
             let result = try ServerLoad.run(
@@ -112,6 +100,25 @@ struct ServerRunner {
         case .sync: return try await pull(server)
         case .idle: throw BenchError("no rate")
         }
+    }
+
+    /// Inserts rows in batches.
+    private func insert(_ rows: TodoRows, into table: String, _ server: ServerProcess) throws -> (LoadResult, Int) {
+        let size = ServerRunner.batchSize
+        let result = try ServerLoad.run(
+            port: server.port, clients: min(ServerRunner.batchClients, options.connections), seconds: 3600,
+            count: max(1, options.rows / size), expecting: 200
+        ) { number in
+            var body = Array(#"{"rows":false,"operations":["#.utf8)
+            for index in number * size..<(number + 1) * size {
+                if index > number * size { body.append(0x2c) }
+                body += Array(#"{"operation":"insert","table":"\#(table)","item":"#.utf8)
+                body += ServerRunner.item(rows, index)
+                body.append(0x7d)
+            }
+            return LoadConnection.request("POST", "/tables/$batch", body: body + Array("]}".utf8))
+        }
+        return (result, result.requests * size)
     }
 
     private static func item(_ rows: TodoRows, _ index: Int) -> [UInt8] {
