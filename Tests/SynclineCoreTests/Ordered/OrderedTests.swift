@@ -139,15 +139,21 @@ private struct Play {
         #expect(try play.store.snapshot.contents().isEmpty)
     }
 
-    @Test func `a cursor begins with the first key that is not before the one asked for`() throws {
-        for seed in UInt64(1)...100 {
+    @Test func `a search finds the key that was asked for, or the first that is not before it`() throws {
+        for seed in UInt64(1)...200 {
             var chance = Chance(seed: seed)
-            func key() -> [UInt8] { (0..<chance.below(6)).map { _ in UInt8(chance.below(3)) } }
+            // Keys that share much, end early, or share nothing with most.
+            let common = (0..<[0, 1, 9][Int(seed % 3)]).map { _ in UInt8(chance.below(3)) }
+            let same = [UInt8](repeating: UInt8(seed % 2), count: [0, 4, 8][chance.below(3)])
+            func key() -> [UInt8] {
+                let start = (chance.below(20) == 0 ? [] : common) + (chance.below(2) == 0 ? [] : same)
+                return start + (0..<chance.below(6)).map { _ in UInt8(chance.below(3)) }
+            }
             let keys = Set((0..<40).map { _ in key() }).sorted { $0.lexicographicallyPrecedes($1) }
             var writer = RunBlockWriter()
-            for key in keys { key.withBytes { key in [1].withBytes { writer.append(key, $0) } } }
+            for key in keys { key.withBytes { writer.append($0, $0) } }
             let block = writer.writer.bytes.withBytes { RunBlock($0) }
-            for _ in 0..<60 {
+            for _ in 0..<200 {
                 let wanted = key()
                 var found: [[UInt8]] = []
                 try wanted.withBytes { bytes throws(MalformedBytes) in
@@ -158,6 +164,10 @@ private struct Play {
                     }
                 }
                 #expect(found == keys.filter { !$0.lexicographicallyPrecedes(wanted) }, "seed \(seed)")
+                let value: [UInt8]? = try wanted.withBytes { bytes throws(MalformedBytes) in
+                    if case .value(let value) = try block.find(bytes) { [UInt8](value) } else { nil }
+                }
+                #expect(value == (keys.contains(wanted) ? wanted : nil), "seed \(seed)")
             }
         }
     }
