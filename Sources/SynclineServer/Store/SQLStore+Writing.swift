@@ -161,7 +161,8 @@ private struct StoreTransaction {
         return outcome
     }
 
-    /// Inserts a row without looking first whether it is there, which most often it is not. Nil where that can't be done.
+    /// Inserts a row without looking first whether it is there, which most often it is not. Nil where that can't be done, or
+    /// was not: then it must be looked at.
     private func insertNew(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
         let schema = statements.schema
         guard case .insert(let item) = write.kind, schema.isOwn else { return nil }
@@ -170,8 +171,7 @@ private struct StoreTransaction {
         guard checked.newColumns.isEmpty,
             case .inserted(let row) = write.decide(on: nil, checked, schema, stamp)
         else { return nil }
-        if try connection.change(statements.insertNew(row, stamp)) == 1 { return .inserted(row) }
-        return write.decide(on: try self.row(write, statements), checked, schema, stamp)
+        return try connection.change(statements.insertNew(row, stamp)) == 1 ? .inserted(row) : nil
     }
 
     /// Keeps what became of an operation, for its repeats.
