@@ -69,13 +69,14 @@ enum CheckpointFile {
         }
         return try inAppWords { () throws(StateError) in
             let note = try Note(reading: newest.note)
+            let cache = BlockCache()
             var runs: [Run] = []
             for (file, root) in note.runs {
                 let source = try CheckpointBlocks(
                     storage, SequenceNumber(rawValue: file), identity, removesDamaged: removesDamaged)
-                runs.append(try Run(root, source, file: file))
+                runs.append(try Run(root, source, file: file, cache))
             }
-            let store = StateStore(layers: StateLayers(runs: runs), digest: note.digest)
+            let store = StateStore(layers: StateLayers(runs: runs, cache: cache), digest: note.digest)
             return try Projector(store: store, through: through.rawValue, totals: note.totals)
         }
     }
@@ -206,7 +207,7 @@ struct CheckpointJob: Sendable {
         return try inAppWords { () throws(StateError) in
             let source = try CheckpointBlocks(
                 log.storage, SequenceNumber(rawValue: through), log.identity, removesDamaged: true)
-            return [try Run(root, source, file: through)] + kept
+            return [try Run(root, source, file: through, layers.cache)] + kept
         }
     }
 

@@ -36,6 +36,23 @@ package struct ByteReader {
         return first < 0x80 ? UInt64(first) : try rest(ofVarint: first)
     }
 
+    /// Three numbers at once, if they are of one, one, and at most two bytes, as most are; else nothing is read.
+    @inline(__always)
+    mutating func shortVarints() -> (Int, Int, Int)? {
+        guard remaining >= 4 else { return nil }
+        let word = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        guard word & 0x8080 == 0 else { return nil }
+        var third = Int(word >> 16 & 0x7f)
+        if word & 0x80_0000 == 0 {
+            offset += 3
+        } else {
+            guard word & 0x8000_0000 == 0 else { return nil }
+            third |= Int(word >> 24) << 7
+            offset += 4
+        }
+        return (Int(word & 0x7f), Int(word >> 8 & 0x7f), third)
+    }
+
     private mutating func rest(ofVarint first: UInt8) throws(MalformedBytes) -> UInt64 {
         var number = UInt64(first & 0x7f)
         var shift: UInt64 = 7

@@ -1,7 +1,5 @@
 // A run: an immutable, sorted piece of the state in blocks of a file. Its index (the first key of each block) and its key
-// filter are in memory; blocks are read when they are needed, through a cache of bounded size.
-
-import Synchronization
+// filter are in memory; blocks are read when they are needed, through the cache of its store.
 
 /// Where the blocks of a run come from.
 package protocol BlockSource: Sendable {
@@ -44,12 +42,18 @@ package final class Run: Sendable {
     private let source: any BlockSource
     private let index: RunIndex
     private let filter: KeyFilter
-    private let cache = BlockCache()
+    private let cache: BlockCache
+    /// Its name in the cache.
+    private let number: UInt64
 
-    package init(_ root: RunRoot, _ source: any BlockSource, file: UInt64) throws(StateError) {
+    package init(
+        _ root: RunRoot, _ source: any BlockSource, file: UInt64, _ cache: BlockCache = BlockCache()
+    ) throws(StateError) {
         self.root = root
         self.file = file
         self.source = source
+        self.cache = cache
+        number = cache.numberForRun()
         do {
             var index = RunIndex()
             for address in root.indexBlocks { try index.add(try source.block(at: address, length: nil)) }
@@ -71,12 +75,13 @@ package final class Run: Sendable {
     /// A block by its place; what is read on the way through is not kept.
     private func block(_ place: Int, keeps: Bool) throws(StateError) -> RunBlock {
         let address = index.addresses[place]
-        if let block = cache.block(at: address) { return block }
+        let cached = BlockCache.Place(run: number, address: address)
+        if let block = cache.block(at: cached) { return block }
         // Addresses grow by what the blocks take; a source may mark some, which then seem far away.
         let next = place + 1 < index.addresses.count ? index.addresses[place + 1] : address
         let block = try source.block(
             at: address, length: next > address && next - address < 1 << 21 ? Int(next - address) : nil)
-        if keeps { cache.keep(block, at: address) }
+        if keeps { cache.keep(block, at: cached) }
         return block
     }
 
@@ -152,38 +157,5 @@ private struct RunIndex {
             }
             return max(0, low - 1)
         }
-    }
-}
-
-/// Keeps blocks in memory, the most recently used ones, up to a number: 16 MiB of those that are of the usual size.
-private final class BlockCache: Sendable {
-    private struct Content {
-        var blocks: [UInt64: RunBlock] = [:]
-        /// Of two halves the older is thrown away when the newer is full.
-        var older: [UInt64: RunBlock] = [:]
-    }
-
-    private let content = Mutex(Content())
-    private static let half = 1024
-
-    func block(at address: UInt64) -> RunBlock? {
-        content.withLock { content in
-            if let block = content.blocks[address] { return block }
-            guard let block = content.older[address] else { return nil }
-            BlockCache.insert(block, address, &content)
-            return block
-        }
-    }
-
-    func keep(_ block: RunBlock, at address: UInt64) {
-        content.withLock { BlockCache.insert(block, address, &$0) }
-    }
-
-    private static func insert(_ block: RunBlock, _ address: UInt64, _ content: inout Content) {
-        if content.blocks.count >= half {
-            content.older = content.blocks
-            content.blocks = [:]
-        }
-        content.blocks[address] = block
     }
 }

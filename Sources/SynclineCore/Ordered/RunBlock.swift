@@ -103,9 +103,14 @@ package final class RunBlock: @unchecked Sendable {
 
         @inline(__always)
         init(_ reader: inout ByteReader) throws(MalformedBytes) {
-            shared = Int(truncatingIfNeeded: try reader.varint())
-            let count = try reader.count()
-            let length = try reader.varint()
+            let (count, length): (Int, UInt64)
+            if let numbers = reader.shortVarints() {
+                (shared, count, length) = (numbers.0, numbers.1, UInt64(numbers.2))
+            } else {
+                shared = Int(truncatingIfNeeded: try reader.varint())
+                count = try reader.count()
+                length = try reader.varint()
+            }
             rest = try reader.take(count)
             if length == 0 {
                 value = nil

@@ -8,14 +8,18 @@ package struct StateLayers: Sendable {
     /// One that is full and on its way into a run.
     var full: MemoryTable?
     package internal(set) var runs: [Run] = []
+    /// What its runs share.
+    package let cache: BlockCache
 
-    package init(runs: [Run] = []) {
+    package init(runs: [Run] = [], cache: BlockCache = BlockCache()) {
         self.runs = runs
+        self.cache = cache
     }
 
-    init(active: MemoryTable, runs: [Run]) {
+    init(active: MemoryTable, runs: [Run], cache: BlockCache) {
         self.active = active
         self.runs = runs
+        self.cache = cache
     }
 
     /// How many entries its runs have.

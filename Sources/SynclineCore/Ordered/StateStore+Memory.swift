@@ -32,6 +32,6 @@ extension StateStore {
         let merged = layers.runsToMerge()
         let blocks = MemoryBlocks()
         let root = try RunWriter.write(try layers.cursorOverRuns(merged)) { block in blocks.append(block) }
-        install([try Run(root, blocks, file: 0)] + layers.runs.dropFirst(merged))
+        install([try Run(root, blocks, file: 0, layers.cache)] + layers.runs.dropFirst(merged))
     }
 }

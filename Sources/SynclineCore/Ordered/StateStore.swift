@@ -122,7 +122,7 @@ extension StateLayers {
 
     /// Every entry of the table that is set aside and of the newest runs, merged. Removals are kept if older runs stay.
     package func cursorOverRuns(_ count: Int) throws(StateError) -> StateCursor {
-        let merged = StateLayers(active: full ?? MemoryTable(), runs: Array(runs.prefix(count)))
+        let merged = StateLayers(active: full ?? MemoryTable(), runs: Array(runs.prefix(count)), cache: cache)
         let snapshot = StateSnapshot(merged, commit: .max)
         return try StateCursor(
             snapshot, from: UnsafeRawBufferPointer(start: nil, count: 0), showsRemoved: count < runs.count)

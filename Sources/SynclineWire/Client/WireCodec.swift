@@ -40,7 +40,9 @@ package struct WireCodec: Sendable {
     }
 
     /// A request with what every request has.
-    package func dressed(_ request: HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil) -> HTTPRequest {
+    package func dressed(
+        _ request: consuming HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil
+    ) -> HTTPRequest {
         var all: [HTTPHeader] = []
         all.reserveCapacity(request.headers.count + headers.count + 3)
         all.append(HTTPHeader(WireHeader.version, serverProtocol.versionText))
@@ -51,18 +53,16 @@ package struct WireCodec: Sendable {
             let isTaken = all.contains(header.name) || WireHeader.reserved.contains { header.isNamed($0) }
             if !isTaken { all.append(header) }
         }
-        var result = request
-        result.headers = all
-        return result
+        request.headers = all
+        return request
     }
 
     /// Where the server tells of changes when they come.
     package var events: HTTPRequest { HTTPRequest("GET", tables + "/$events") }
 
     private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
-        var path = ""
+        var path = tables
         path.reserveCapacity(tables.utf8.count + table.utf8.count + (id?.utf8.count ?? 0) + 2)
-        path += tables
         path += "/"
         path += table
         if let id {
@@ -70,8 +70,7 @@ package struct WireCodec: Sendable {
             path += id
         }
         var request = HTTPRequest(method, path)
-        let slash = UInt8(ascii: "/")
-        if table.utf8.contains(slash) || id?.utf8.contains(slash) == true {
+        if table.hasSlash || id?.hasSlash == true {
             request.segments = tables.split(separator: "/").map(String.init) + [table] + (id.map { [$0] } ?? [])
         }
         return request
@@ -180,6 +179,12 @@ package struct WireCodec: Sendable {
             if list.includesDeleted { parameters.append(HTTPHeader("__includedeleted", "true")) }
         }
         return parameters
+    }
+}
+
+extension String {
+    fileprivate var hasSlash: Bool {
+        utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "/")) } ?? utf8.contains(UInt8(ascii: "/"))
     }
 }
 

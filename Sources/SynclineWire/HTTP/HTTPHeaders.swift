@@ -33,8 +33,9 @@ package enum EntityTag {
     /// A strong tag. A control character can't stand in a header: a space takes its place, so that the server finds
     /// another version there, never none.
     package static func text(of version: String) -> String {
-        let isPlain = version.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c && $0 != 0x7f }
-        if isPlain { return "\"\(version)\"" }
+        var version = version
+        let isPlain = version.withUTF8 { $0.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c && $0 != 0x7f } }
+        if isPlain { return "\"" + version + "\"" }
         var text = "\""
         for scalar in version.unicodeScalars {
             switch scalar {

@@ -1,0 +1,52 @@
+// What is kept of the blocks: within its bound, what is asked for, and each run for itself.
+
+import SynclineTesting
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct BlockCacheTests {
+    private static func block(_ size: Int, _ byte: UInt8 = 0) -> RunBlock {
+        [UInt8](repeating: byte, count: size).withBytes { RunBlock($0) }
+    }
+
+    @Test func `what is kept never takes more than the limit, and what is asked for stays`() throws {
+        let cache = BlockCache(limit: 64 << 10)
+        let run = cache.numberForRun()
+        let wanted = BlockCache.Place(run: run, address: 7)
+        cache.keep(Self.block(1000, 7), at: wanted)
+        var chance = Chance(seed: 5)
+        for address in UInt64(1000)..<3000 {
+            let kept = try #require(cache.block(at: wanted), "gone before \(address)")
+            #expect(kept.bytes.first == 7)
+            cache.keep(Self.block(1 + chance.below(4000)), at: .init(run: run, address: address))
+            try #require(cache.size <= 64 << 10)
+        }
+        let left = (UInt64(1000)..<3000).filter { cache.block(at: .init(run: run, address: $0)) != nil }
+        #expect(left.count > 20)
+        // Nothing was asked for twice: the newest are there.
+        #expect(left.last == 2999)
+    }
+
+    @Test func `a block that would take the place of very many is not kept`() {
+        let cache = BlockCache(limit: 64 << 10)
+        let place = BlockCache.Place(run: cache.numberForRun(), address: 1)
+        cache.keep(Self.block((4 << 10) + 1), at: place)
+        #expect(cache.block(at: place) == nil)
+        cache.keep(Self.block(4 << 10), at: place)
+        #expect(cache.block(at: place) != nil)
+    }
+
+    @Test func `runs with blocks at the same addresses do not meet, and a block is counted once`() {
+        let cache = BlockCache()
+        let (first, second) = (cache.numberForRun(), cache.numberForRun())
+        #expect(first != second)
+        cache.keep(Self.block(10, 1), at: .init(run: first, address: 9))
+        #expect(cache.block(at: .init(run: second, address: 9)) == nil)
+        cache.keep(Self.block(10, 2), at: .init(run: second, address: 9))
+        cache.keep(Self.block(10, 3), at: .init(run: second, address: 9))
+        #expect(cache.block(at: .init(run: first, address: 9))?.bytes.first == 1)
+        #expect(cache.block(at: .init(run: second, address: 9))?.bytes.first == 2)
+        #expect(cache.size == 20)
+    }
+}
