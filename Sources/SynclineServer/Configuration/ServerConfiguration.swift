@@ -29,7 +29,7 @@ struct ServerConfiguration: Hashable, Sendable {
     var requestsPerSecond: Int?
     /// Whether clients are to read everything anew, as after the return of a backup. Only a flag says so.
     var renewsEpoch = false
-    /// Threads that answer requests.
+    /// Threads that serve connections and answer reads; writes wait elsewhere.
     var threads = 10
     /// Connections to PostgreSQL.
     var databaseConnections = 8

@@ -22,6 +22,10 @@ final class ConnectionRequest {
     var hasHead = false
     /// Whether it was answered before its body had come.
     var isAnswered = false
+    /// A write that is to be carried out.
+    var write: (@Sendable () -> HTTPResponse)?
+    /// What it came to, once that is known.
+    var outcome: HTTPResponse?
     var status = 0
     let start: ContinuousClock.Instant = .now
 

@@ -105,10 +105,42 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         return .YES
     }
     if request.isAnswered { return .YES }
+    if let outcome = request.outcome { return queue(outcome, request, connection, closes: false) }
+    if let write = request.write {
+        request.write = nil
+        suspend(request, connection, until: write, server.crew)
+        return .YES
+    }
     switch server.answer(request) {
     case .whole(let response): return queue(response, request, connection, closes: false)
     case .events(let response): return queue(events: server.events, response, request, connection)
+    case .later(let write):
+        // Without an answer the library comes again at once, and has done with reading. Suspended now, it would read when
+        // it is resumed, and take a client that has finished sending for one that is gone.
+        request.write = write
+        return .YES
     }
+}
+
+/// A request whose connection is suspended.
+private struct SuspendedRequest: @unchecked Sendable {
+    // Unchecked: until the connection is resumed, nobody but who resumes it has the request, and any thread may resume it.
+    let request: ConnectionRequest
+    let connection: OpaquePointer
+}
+
+/// Suspends a connection until a write's outcome is known.
+private func suspend(
+    _ request: ConnectionRequest, _ connection: OpaquePointer, until write: @escaping @Sendable () -> HTTPResponse,
+    _ crew: Crew
+) {
+    let suspended = SuspendedRequest(request: request, connection: connection)
+    let job: Crew.Job = {
+        suspended.request.outcome = write()
+        MHD_resume_connection(suspended.connection)
+    }
+    MHD_suspend_connection(connection)
+    if !crew.carryOut(job) { job() }
 }
 
 private let addHeader: MHD_KeyValueIterator = { context, _, name, value in

@@ -23,6 +23,8 @@ enum ServerAnswer {
     case whole(HTTPResponse)
     /// The head of a stream of events.
     case events(HTTPResponse)
+    /// What a write comes to. It may wait for others, with which it shares a sync of the disk.
+    case later(@Sendable () -> HTTPResponse)
 }
 
 final class HTTPServer: Sendable {
@@ -30,6 +32,8 @@ final class HTTPServer: Sendable {
     let metrics = Metrics()
     let log: AccessLog
     let events: EventHub
+    /// Carries out writes. So many may wait together for one sync, and so many bodies are taken apart at a time.
+    let crew = Crew(hands: 32)
     /// The server's own URL.
     let url: String
     private let service: any RequestAnswering
@@ -64,11 +68,12 @@ final class HTTPServer: Sendable {
             return
         }
         let socket = MHD_quiesce_daemon(daemon)
-        // Nobody may be left suspended.
+        // Nobody may be left suspended, neither here nor behind the crew.
         events.end()
         for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
         }
+        crew.close()
         MHD_stop_daemon(daemon)
         ListenSocket.close(socket)
     }
@@ -105,9 +110,12 @@ final class HTTPServer: Sendable {
             if let response = service.events(read) {
                 return response.status == 200 ? .events(response) : .whole(response)
             }
-            return .whole(service.answer(read, url: url))
+            guard HTTPServer.writing.contains(read.method) else { return .whole(service.answer(read, url: url)) }
+            return .later { [service, url] in service.answer(read, url: url) }
         }
     }
+
+    private static let writing: Set = ["POST", "PATCH", "PUT", "DELETE"]
 
     /// What is found wrong before the service sees it.
     func refusal(_ refusal: Refusal, _ request: ConnectionRequest) -> HTTPResponse {
