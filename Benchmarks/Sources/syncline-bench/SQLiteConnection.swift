@@ -9,6 +9,7 @@ final class SQLiteConnection {
     private var commit: OpaquePointer?
     private var upsert: OpaquePointer?
     private var newer: OpaquePointer?
+    private var insertions: [OpaquePointer?] = []
 
     init(_ path: String) throws {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -63,8 +64,32 @@ final class SQLiteConnection {
         return count
     }
 
+    enum Field {
+        case text(String)
+        case integer(Int64)
+    }
+
+    /// A statement that is run with other fields each time.
+    func insertion(_ text: String) throws -> ([Field]) throws -> Void {
+        let statement = try prepare(text)
+        insertions.append(statement)
+        return { [unowned self] fields in
+            for (index, field) in fields.enumerated() {
+                switch field {
+                case .integer(let number): sqlite3_bind_int64(statement, Int32(index + 1), number)
+                case .text(let text):
+                    sqlite3_bind_text(statement, Int32(index + 1), text, -1, SQLiteConnection.copies)
+                }
+            }
+            try step(statement)
+        }
+    }
+
+    /// Says that SQLite is to copy what it is given.
+    private static let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
     func close() {
-        for statement in [begin, commit, upsert, newer] { sqlite3_finalize(statement) }
+        for statement in [begin, commit, upsert, newer] + insertions { sqlite3_finalize(statement) }
         sqlite3_close(handle)
         handle = nil
     }

@@ -18,10 +18,11 @@ struct ServerRunner {
     }
 
     private static let batchSize = 1000
-    private static let batchClients = 2
+    private static let batchClients = 8
 
     func run(_ show: (String, [ServerMeasurement]) -> Void) async throws {
-        let batches = "\(formatted(options.rows)) rows, \(ServerRunner.batchSize) a batch, durable"
+        let clients = min(ServerRunner.batchClients, options.connections)
+        let batches = "\(formatted(options.rows)) rows, \(ServerRunner.batchSize) a batch, \(clients) clients, durable"
         var tables: [ServerWorkload: ServerTable] = [
             .insert: ServerTable(.insert, "one row a request, durable", "rows/s"),
             .batch: ServerTable(.batch, "\(batches), ids random", "rows/s", asked: 50_000),
@@ -55,6 +56,7 @@ struct ServerRunner {
                     measurement.processorMicroseconds = (server.processorSeconds - before) * 1e6 / Double(units)
                     tables[workload]?.add(measurement)
                 }
+                if place.name == "sqlite", let bare = try bare(workload) { tables[workload]?.add(bare) }
             }
         }
         for workload in ServerWorkload.allCases where options.workloads.contains(workload) {
@@ -100,6 +102,20 @@ struct ServerRunner {
         case .sync: return try await pull(server)
         case .idle: throw BenchError("no rate")
         }
+    }
+
+    /// What SQLite does by itself with the rows of a workload.
+    private func bare(_ workload: ServerWorkload) throws -> ServerMeasurement? {
+        guard workload == .batch || workload == .ordered else { return nil }
+        let isOrdered = workload == .ordered
+        runner.progress("\(workload.rawValue), bare SQLite")
+        let rows = TodoRows(count: 0, isOrdered: isOrdered)
+        let seconds = try BareTable.insert(
+            rows, count: options.rows, batch: ServerRunner.batchSize, into: isOrdered ? "ordered" : "todos",
+            of: "\(runner.directory)/server.db", at: "\(runner.directory)/bare.db")
+        return ServerMeasurement(
+            workload: workload.rawValue, store: "bare SQLite", round: 1, rate: Double(options.rows) / seconds,
+            seconds: seconds)
     }
 
     /// Inserts rows in batches.
