@@ -68,11 +68,12 @@ final class HTTPServer: Sendable {
             return
         }
         let socket = MHD_quiesce_daemon(daemon)
-        // Nobody may be left suspended, neither here nor behind the crew.
+        // Nobody may be left suspended.
         events.end()
         for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
         }
+        // What waits behind the crew is resumed; a write that still comes is carried out where it comes in.
         crew.close()
         MHD_stop_daemon(daemon)
         ListenSocket.close(socket)
