@@ -15,6 +15,13 @@ package struct ByteReader {
         self.bytes = bytes
     }
 
+    /// Begins somewhere within the bytes.
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        precondition(offset >= 0 && offset <= bytes.count, "a reader begins within its bytes")
+        self.bytes = bytes
+        self.offset = offset
+    }
+
     package var isAtEnd: Bool { offset == bytes.count }
     package var remaining: Int { bytes.count - offset }
 

@@ -12,7 +12,7 @@ package final class BlockCache: Sendable {
 
     private struct Slot {
         let place: Place
-        let block: RunBlock
+        let block: MarkedBlock
         /// Whether it was asked for since the hand last passed.
         var isUsed: Bool
     }
@@ -31,7 +31,7 @@ package final class BlockCache: Sendable {
             defer { hand += 1 }
             let slot = slots[hand]
             guard !slot.isUsed else { return slots[hand].isUsed = false }
-            size -= slot.block.bytes.count
+            size -= slot.block.size
             indexes[slot.place] = nil
             let last = slots.removeLast()
             guard hand < slots.count else { return }
@@ -58,7 +58,7 @@ package final class BlockCache: Sendable {
     /// Bytes of the blocks that are kept.
     var size: Int { content.withLock { $0.size } }
 
-    func block(at place: Place) -> RunBlock? {
+    func block(at place: Place) -> MarkedBlock? {
         content.withLock { content in
             guard let index = content.indexes[place] else { return nil }
             content.slots[index].isUsed = true
@@ -67,11 +67,11 @@ package final class BlockCache: Sendable {
     }
 
     /// Keeps a block, unless it would take the place of very many.
-    func keep(_ block: RunBlock, at place: Place) {
-        guard block.bytes.count <= limit / 16 else { return }
+    func keep(_ block: MarkedBlock, at place: Place) {
+        guard block.size <= limit / 16 else { return }
         content.withLock { content in
             guard content.indexes[place] == nil else { return }
-            content.size += block.bytes.count
+            content.size += block.size
             while content.size > limit, !content.slots.isEmpty { content.step() }
             content.indexes[place] = content.slots.count
             content.slots.append(Slot(place: place, block: block, isUsed: false))

@@ -72,23 +72,40 @@ package final class Run: Sendable {
         return !KeyFilter.covers(key) || filter.mayContain(hash: hash)
     }
 
-    /// A block by its place; what is read on the way through is not kept.
-    private func block(_ place: Int, keeps: Bool) throws(StateError) -> RunBlock {
+    private func cached(_ place: Int) -> BlockCache.Place {
+        BlockCache.Place(run: number, address: index.addresses[place])
+    }
+
+    /// A block by its place, to be read on the way through, which is no reason to keep it.
+    private func block(_ place: Int) throws(StateError) -> RunBlock {
+        if let known = cache.block(at: cached(place)) { return known.block }
+        return try read(place)
+    }
+
+    /// A block by its place, to look for a key in.
+    private func marked(_ place: Int) throws(StateError) -> MarkedBlock {
+        if let known = cache.block(at: cached(place)) { return known }
+        let block = MarkedBlock(try read(place))
+        cache.keep(block, at: cached(place))
+        return block
+    }
+
+    private func read(_ place: Int) throws(StateError) -> RunBlock {
         let address = index.addresses[place]
-        let cached = BlockCache.Place(run: number, address: address)
-        if let block = cache.block(at: cached) { return block }
         // Addresses grow by what the blocks take; a source may mark some, which then seem far away.
         let next = place + 1 < index.addresses.count ? index.addresses[place + 1] : address
-        let block = try source.block(
+        return try source.block(
             at: address, length: next > address && next - address < 1 << 21 ? Int(next - address) : nil)
-        if keeps { cache.keep(block, at: cached) }
-        return block
     }
 
     /// What the run says of a key it may have.
     func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
-        let block = try block(index.place(of: key), keeps: true)
-        do throws(MalformedBytes) { return (try block.find(key), block) } catch { throw .malformed("a run's block") }
+        let block = try marked(index.place(of: key))
+        do throws(MalformedBytes) {
+            return (try block.find(key), block.block)
+        } catch {
+            throw .malformed("a run's block")
+        }
     }
 
     final class Cursor: LayerCursor {
@@ -101,9 +118,9 @@ package final class Run: Sendable {
             guard !run.index.addresses.isEmpty else { return nil }
             self.run = run
             place = run.index.place(of: key)
-            let block = try run.block(place, keeps: true)
+            let block = try run.marked(place)
             do throws(MalformedBytes) {
-                inner = try RunBlock.Cursor(block, from: key)
+                inner = try block.cursor(from: key)
             } catch {
                 throw .malformed("a run's block")
             }
@@ -120,7 +137,7 @@ package final class Run: Sendable {
             while !inner.isValid {
                 place += 1
                 guard place < run.index.addresses.count else { return end() }
-                let block = try run.block(place, keeps: false)
+                let block = try run.block(place)
                 do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
             }
             show(inner.key, inner.value)
@@ -128,34 +145,20 @@ package final class Run: Sendable {
     }
 }
 
-/// The first key of each block, one behind the other, and where the blocks are.
+/// The first key of each block, and where the blocks are.
 private struct RunIndex {
-    private var keys: [UInt8] = []
-    private var ends: [UInt32] = []
+    private var keys = KeyList()
     private(set) var addresses: [UInt64] = []
 
     mutating func add(_ block: RunBlock) throws(MalformedBytes) {
         defer { withExtendedLifetime(block) {} }
         var reader = ByteReader(block.bytes)
         while !reader.isAtEnd {
-            keys.append(contentsOf: try reader.counted())
-            ends.append(UInt32(truncatingIfNeeded: keys.count))
+            keys.append(try reader.counted())
             addresses.append(try reader.varint())
         }
     }
 
     /// The block that would hold a key: the last that does not begin behind it.
-    func place(of key: Bytes) -> Int {
-        keys.withBytes { keys in
-            var low = 0
-            var high = ends.count
-            while low < high {
-                let middle = (low + high) / 2
-                let start = middle == 0 ? 0 : Int(ends[middle - 1])
-                let order = Bytes(rebasing: keys[start..<Int(ends[middle])]).compare(key)
-                if order <= 0 { low = middle + 1 } else { high = middle }
-            }
-            return max(0, low - 1)
-        }
-    }
+    func place(of key: Bytes) -> Int { keys.last(notBehind: key)?.place ?? 0 }
 }

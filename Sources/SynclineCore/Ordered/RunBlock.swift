@@ -72,11 +72,17 @@ package final class RunBlock: @unchecked Sendable {
 
     deinit { bytes.baseAddress?.deallocate() }
 
-    /// What the block says of a key. No key is put together for it: it is enough to know how far the key before matches.
-    func find(_ key: Bytes) throws(MalformedBytes) -> MemoryTable.Finding {
-        var reader = ByteReader(bytes)
-        // How much of the key the entry before has; that entry came before the key.
+    /// Where a search for a key begins: at an entry that is not behind it.
+    struct Start {
+        var offset = 0
+        /// How much of the key the entry before has; that entry comes before the key.
         var matched = 0
+    }
+
+    /// What the block says of a key. No key is put together for it: it is enough to know how far the key before matches.
+    func find(_ key: Bytes, from start: Start = Start()) throws(MalformedBytes) -> MemoryTable.Finding {
+        var reader = ByteReader(bytes, at: start.offset)
+        var matched = start.matched
         while !reader.isAtEnd {
             let entry = try Entry(&reader)
             // Where the entry shares more than matches, it comes before the key like the one it shares with; where it
@@ -130,18 +136,19 @@ package final class RunBlock: @unchecked Sendable {
         private(set) var isValid = false
 
         /// Begins with the first entry that is not before a key.
-        init(_ block: RunBlock, from key: Bytes) throws(MalformedBytes) {
+        init(_ block: RunBlock, from key: Bytes, _ start: Start = Start()) throws(MalformedBytes) {
             self.block = block
-            reader = ByteReader(block.bytes)
-            try seek(key)
+            reader = ByteReader(block.bytes, at: start.offset)
+            try seek(key, matched: start.matched)
         }
 
         var key: Bytes { keyBuffer.bytes }
+        /// Where the next entry stands.
+        var offset: Int { reader.offset }
 
-        /// Goes to the first entry that is not before a key, from the beginning of the block. No key is put together on
-        /// the way: see `find`.
-        private mutating func seek(_ key: Bytes) throws(MalformedBytes) {
-            var matched = 0
+        /// Goes to the first entry that is not before a key. No key is put together on the way: see `find`.
+        private mutating func seek(_ key: Bytes, matched: Int) throws(MalformedBytes) {
+            var matched = matched
             while !reader.isAtEnd {
                 let entry = try Entry(&reader)
                 if entry.shared > matched { continue }

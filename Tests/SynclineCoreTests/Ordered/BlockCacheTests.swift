@@ -6,19 +6,20 @@ import Testing
 @testable import SynclineCore
 
 @Suite struct BlockCacheTests {
-    private static func block(_ size: Int, _ byte: UInt8 = 0) -> RunBlock {
-        [UInt8](repeating: byte, count: size).withBytes { RunBlock($0) }
+    /// A block without entries, and so without marks.
+    private static func block(_ size: Int, _ byte: UInt8 = 0x80) -> MarkedBlock {
+        MarkedBlock([UInt8](repeating: byte, count: size).withBytes { RunBlock($0) })
     }
 
     @Test func `what is kept never takes more than the limit, and what is asked for stays`() throws {
         let cache = BlockCache(limit: 64 << 10)
         let run = cache.numberForRun()
         let wanted = BlockCache.Place(run: run, address: 7)
-        cache.keep(Self.block(1000, 7), at: wanted)
+        cache.keep(Self.block(1000, 0x87), at: wanted)
         var chance = Chance(seed: 5)
         for address in UInt64(1000)..<3000 {
             let kept = try #require(cache.block(at: wanted), "gone before \(address)")
-            #expect(kept.bytes.first == 7)
+            #expect(kept.block.bytes.first == 0x87)
             cache.keep(Self.block(1 + chance.below(4000)), at: .init(run: run, address: address))
             try #require(cache.size <= 64 << 10)
         }
@@ -41,12 +42,22 @@ import Testing
         let cache = BlockCache()
         let (first, second) = (cache.numberForRun(), cache.numberForRun())
         #expect(first != second)
-        cache.keep(Self.block(10, 1), at: .init(run: first, address: 9))
+        cache.keep(Self.block(10, 0x81), at: .init(run: first, address: 9))
         #expect(cache.block(at: .init(run: second, address: 9)) == nil)
-        cache.keep(Self.block(10, 2), at: .init(run: second, address: 9))
-        cache.keep(Self.block(10, 3), at: .init(run: second, address: 9))
-        #expect(cache.block(at: .init(run: first, address: 9))?.bytes.first == 1)
-        #expect(cache.block(at: .init(run: second, address: 9))?.bytes.first == 2)
+        cache.keep(Self.block(10, 0x82), at: .init(run: second, address: 9))
+        cache.keep(Self.block(10, 0x83), at: .init(run: second, address: 9))
+        #expect(cache.block(at: .init(run: first, address: 9))?.block.bytes.first == 0x81)
+        #expect(cache.block(at: .init(run: second, address: 9))?.block.bytes.first == 0x82)
         #expect(cache.size == 20)
+    }
+
+    @Test func `the marks of a block count as well`() {
+        var writer = RunBlockWriter()
+        for number in 0..<200 { Array("key\(1000 + number)".utf8).withBytes { writer.append($0, $0) } }
+        let block = MarkedBlock(writer.writer.bytes.withBytes { RunBlock($0) })
+        #expect(block.size > block.block.bytes.count)
+        let cache = BlockCache()
+        cache.keep(block, at: .init(run: cache.numberForRun(), address: 1))
+        #expect(cache.size == block.size)
     }
 }

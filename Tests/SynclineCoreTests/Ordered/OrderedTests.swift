@@ -150,9 +150,12 @@ private struct Play {
                 return start + (0..<chance.below(6)).map { _ in UInt8(chance.below(3)) }
             }
             let keys = Set((0..<40).map { _ in key() }).sorted { $0.lexicographicallyPrecedes($1) }
+            // From a mark for each to one for all.
+            let room = [UInt8](repeating: 0, count: [600, 100, 10, 0][Int(seed / 3 % 4)])
             var writer = RunBlockWriter()
-            for key in keys { key.withBytes { writer.append($0, $0) } }
+            for key in keys { key.withBytes { key in (room + key).withBytes { writer.append(key, $0) } } }
             let block = writer.writer.bytes.withBytes { RunBlock($0) }
+            let marked = MarkedBlock(block)
             for _ in 0..<200 {
                 let wanted = key()
                 var found: [[UInt8]] = []
@@ -164,10 +167,18 @@ private struct Play {
                     }
                 }
                 #expect(found == keys.filter { !$0.lexicographicallyPrecedes(wanted) }, "seed \(seed)")
-                let value: [UInt8]? = try wanted.withBytes { bytes throws(MalformedBytes) in
-                    if case .value(let value) = try block.find(bytes) { [UInt8](value) } else { nil }
+                let first: [UInt8]? = try wanted.withBytes { bytes throws(MalformedBytes) in
+                    let cursor = try marked.cursor(from: bytes)
+                    return cursor.isValid ? [UInt8](cursor.key) : nil
                 }
-                #expect(value == (keys.contains(wanted) ? wanted : nil), "seed \(seed)")
+                #expect(first == found.first, "seed \(seed)")
+                let values = try wanted.withBytes { bytes throws(MalformedBytes) in
+                    [try block.find(bytes), try marked.find(bytes)].map { finding -> [UInt8]? in
+                        if case .value(let value) = finding { [UInt8](value) } else { nil }
+                    }
+                }
+                let expected = keys.contains(wanted) ? room + wanted : nil
+                #expect(values == [expected, expected], "seed \(seed)")
             }
         }
     }
@@ -177,19 +188,21 @@ private struct Play {
             var chance = Chance(seed: seed)
             var block = RunBlockWriter()
             for number in 0..<20 {
-                Array("key\(100 + number)".utf8).withBytes { key in chance.bytes(9).withBytes { block.append(key, $0) }
+                Array("key\(100 + number)".utf8).withBytes { key in
+                    chance.bytes(number % 4 == 0 ? 600 : 9).withBytes { block.append(key, $0) }
                 }
             }
             for _ in 0..<50 {
                 var bytes = block.writer.bytes
                 bytes[chance.below(bytes.count)] = UInt8(truncatingIfNeeded: chance.next())
                 bytes.removeLast(chance.below(8))
-                let damaged = bytes.withBytes { RunBlock($0) }
+                let damaged = MarkedBlock(bytes.withBytes { RunBlock($0) })
                 var count = 0
                 do throws(MalformedBytes) {
                     try Array("key1\(seed % 30)".utf8).withBytes { key throws(MalformedBytes) in
                         _ = try damaged.find(key)
-                        var cursor = try RunBlock.Cursor(damaged, from: key)
+                        _ = try damaged.block.find(key)
+                        var cursor = try damaged.cursor(from: key)
                         while cursor.isValid {
                             count += 1
                             try cursor.advance()

@@ -1,0 +1,92 @@
+// A block that keys are looked for in: some of its keys are kept whole beside it, so that a search reads what lies between two
+// of them and not the block from its beginning, most of which would have to come from memory.
+
+final class MarkedBlock: Sendable {
+    let block: RunBlock
+    private let keys: KeyList
+    private let marks: [Mark]
+
+    /// An entry whose key is kept.
+    private struct Mark {
+        let offset: UInt32
+        /// How much of its key it shares with the entry before.
+        let shared: UInt32
+    }
+
+    /// How many bytes lie between two marks, about.
+    private static let distance = 512
+
+    init(_ block: RunBlock) {
+        self.block = block
+        var (keys, marks) = (KeyList(), [Mark]())
+        // A damaged block has marks up to the damage: a search goes on from there, and finds it.
+        try? MarkedBlock.forEachEntry(of: block) { key, mark in
+            guard Int(mark.offset) >= marks.last.map({ Int($0.offset) + MarkedBlock.distance }) ?? 0 else { return }
+            keys.append(key)
+            marks.append(mark)
+        }
+        (self.keys, self.marks) = (keys, marks)
+    }
+
+    private static func forEachEntry(of block: RunBlock, _ body: (Bytes, Mark) -> Void) throws(MalformedBytes) {
+        var cursor = try RunBlock.Cursor(block, from: Bytes(start: nil, count: 0))
+        var offset = 0
+        while cursor.isValid {
+            var reader = ByteReader(block.bytes, at: offset)
+            let shared = try reader.varint()
+            body(cursor.key, Mark(offset: UInt32(offset), shared: UInt32(truncatingIfNeeded: shared)))
+            offset = cursor.offset
+            try cursor.advance()
+        }
+    }
+
+    /// How much memory it takes.
+    var size: Int { block.bytes.count + keys.size + marks.count * MemoryLayout<Mark>.size }
+
+    func find(_ key: Bytes) throws(MalformedBytes) -> MemoryTable.Finding {
+        try block.find(key, from: start(for: key))
+    }
+
+    /// Begins with the first entry that is not before a key.
+    func cursor(from key: Bytes) throws(MalformedBytes) -> RunBlock.Cursor {
+        try RunBlock.Cursor(block, from: key, start(for: key))
+    }
+
+    private func start(for key: Bytes) -> RunBlock.Start {
+        guard let (place, shared) = keys.last(notBehind: key) else { return .init() }
+        let mark = marks[place]
+        // The entry before shares with the mark's key just what the mark says, and is less behind it: more than that it
+        // can't share with a key that is not before the mark's.
+        return .init(offset: Int(mark.offset), matched: min(shared, Int(mark.shared)))
+    }
+}
+
+/// Keys in their order, one behind the other in memory.
+struct KeyList {
+    private var keys: [UInt8] = []
+    private var ends: [UInt32] = []
+
+    var size: Int { keys.count + ends.count * 4 }
+
+    mutating func append(_ key: Bytes) {
+        keys.append(contentsOf: key)
+        ends.append(UInt32(truncatingIfNeeded: keys.count))
+    }
+
+    /// The last key that does not come behind another, and how much they share; nil if all do.
+    func last(notBehind key: Bytes) -> (place: Int, shared: Int)? {
+        keys.withBytes { keys in
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if self.key(middle, of: keys).compare(key) <= 0 { low = middle + 1 } else { high = middle }
+            }
+            return low == 0 ? nil : (low - 1, self.key(low - 1, of: keys).sharedPrefix(with: key))
+        }
+    }
+
+    private func key(_ place: Int, of keys: Bytes) -> Bytes {
+        Bytes(rebasing: keys[(place == 0 ? 0 : Int(ends[place - 1]))..<Int(ends[place])])
+    }
+}
