@@ -199,7 +199,7 @@ package enum PullConflict {
 extension Row {
     /// Whether the server means the same state of the row: the same version or, without versions, the same content.
     package func isSameState(as other: Row) -> Bool {
-        if let version = self["version"], !version.isNull { return version == other["version"] }
+        if let version = versionValue, !version.isNull { return version == other.versionValue }
         return self == other
     }
 }

@@ -14,7 +14,7 @@ package enum LocalDecision {
             throw refusal(error, table, id)
         }
         var change = LocalChange(kind: kind, table: table, id: entry.spelling ?? id, columns: columns)
-        change.baseVersion = entry.base?["version"]
+        change.baseVersion = entry.base?.versionValue
         change.cancels = result.cancels
         change.replaces = result.replaces
         switch kind {

@@ -40,6 +40,11 @@ public struct Row: Sendable {
         shape.place(of: name).map { place in withView { $0.value(at: place) } }
     }
 
+    /// The value of the column `version`.
+    package var versionValue: Value? {
+        shape.versionPlace.map { place in withView { $0.value(at: place) } }
+    }
+
     /// All columns with their values.
     public var members: [Value.Member] {
         withView { view in

@@ -6,6 +6,8 @@ public final class Shape: Hashable, Sendable {
     /// The names, each once.
     public let names: [String]
     private let places: [String: Int]
+    /// Where the server's version stands, which is asked of every row.
+    let versionPlace: Int?
     /// The names as the log and the state keep them.
     package let encodedNames: [UInt8]
 
@@ -18,6 +20,7 @@ public final class Shape: Hashable, Sendable {
         var places: [String: Int] = [:]
         for (place, name) in names.enumerated() { places[name] = place }
         self.places = places
+        versionPlace = places["version"]
     }
 
     /// A row without columns.

@@ -65,7 +65,7 @@ package struct Overtaken: Hashable, Sendable {
 
     /// Nil for a row that does not say which state it is in.
     init?(_ row: Row) {
-        if let version = row["version"], !version.isNull { self.version = version }
+        if let version = row.versionValue, !version.isNull { self.version = version }
         moment = row["updatedAt"]?.moment
         if version == nil && moment == nil { return nil }
     }
@@ -112,8 +112,12 @@ package struct PendingRow: Hashable, Sendable {
     package var overlay: Row = .empty
     /// What the changes that were not sent yet come to; nil where they come to nothing.
     package var operation: Operation?
-    /// The operation that was sent, is in conflict, or parked.
-    package var frozen: FrozenOperation?
+    /// The operation that was sent, is in conflict, or parked. Few rows have one, and it is large: it is kept elsewhere.
+    package var frozen: FrozenOperation? {
+        get { frozenBox?.content }
+        set { frozenBox = newValue.map(Box.init) }
+    }
+    private var frozenBox: Box<FrozenOperation>?
 
     /// The base of a row that is gone from the server while the app has changes to it: the app still sees it.
     var lostBase: Row? {
@@ -138,6 +142,19 @@ package struct PendingRow: Hashable, Sendable {
         self.count = count
         self.isPresent = isPresent
     }
+}
+
+/// A value kept behind a reference.
+private final class Box<Content: Hashable & Sendable>: Hashable, Sendable {
+    let content: Content
+
+    init(_ content: Content) {
+        self.content = content
+    }
+
+    static func == (left: Box, right: Box) -> Bool { left.content == right.content }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(content) }
 }
 
 /// An operation as it was sent, which is how it is sent again.

@@ -98,7 +98,7 @@ extension Value {
 }
 
 extension ServerRow {
-    var hasVersion: Bool { !(columns["version"] ?? .null).isNull }
+    var hasVersion: Bool { !(columns.versionValue ?? .null).isNull }
 
     package var pulled: PulledRow { PulledRow(id: id, row: isDeleted ? nil : columns) }
 }
@@ -131,7 +131,7 @@ extension WriteRequest {
 extension Row {
     /// The version a server gave it.
     package var version: String? {
-        switch self["version"] {
+        switch versionValue {
         case .string(let text)?: text
         case .integer(let number)?: String(number)
         default: nil

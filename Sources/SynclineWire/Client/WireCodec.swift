@@ -43,17 +43,14 @@ package struct WireCodec: Sendable {
     package func dressed(
         _ request: consuming HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil
     ) -> HTTPRequest {
-        var all: [HTTPHeader] = []
-        all.reserveCapacity(request.headers.count + headers.count + 3)
-        all.append(HTTPHeader(WireHeader.version, serverProtocol.versionText))
-        all.append(HTTPHeader("Accept", "application/json"))
-        all += request.headers
-        if let token { all.append(credentials(token)) }
+        request.headers.insert(HTTPHeader("Accept", "application/json"), at: 0)
+        request.headers.insert(HTTPHeader(WireHeader.version, serverProtocol.versionText), at: 0)
+        if let token { request.headers.append(credentials(token)) }
         for header in headers where header.isWellFormed {
-            let isTaken = all.contains(header.name) || WireHeader.reserved.contains { header.isNamed($0) }
-            if !isTaken { all.append(header) }
+            let isTaken =
+                request.headers.contains(header.name) || WireHeader.reserved.contains { header.isNamed($0) }
+            if !isTaken { request.headers.append(header) }
         }
-        request.headers = all
         return request
     }
 
@@ -97,7 +94,8 @@ package struct WireCodec: Sendable {
         case .delete:
             request = at("DELETE", write.table, write.id)
         }
-        request.headers.reserveCapacity(3)
+        // Those that every request has come in front.
+        request.headers.reserveCapacity(5)
         if request.body != nil { request.headers.append(HTTPHeader("Content-Type", "application/json")) }
         if let version = write.version, write.kind != .insert {
             request.headers.append(HTTPHeader("If-Match", EntityTag.text(of: version)))
