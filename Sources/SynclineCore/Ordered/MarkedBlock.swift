@@ -16,32 +16,35 @@ final class MarkedBlock: Sendable {
     /// How many bytes lie between two marks, about.
     private static let distance = 512
 
+    /// How much memory it takes.
+    let size: Int
+
     init(_ block: RunBlock) {
         self.block = block
         var (keys, marks) = (KeyList(), [Mark]())
         // A damaged block has marks up to the damage: a search goes on from there, and finds it.
-        try? MarkedBlock.forEachEntry(of: block) { key, mark in
-            guard Int(mark.offset) >= marks.last.map({ Int($0.offset) + MarkedBlock.distance }) ?? 0 else { return }
-            keys.append(key)
-            marks.append(mark)
-        }
+        try? MarkedBlock.mark(block, &keys, &marks)
         (self.keys, self.marks) = (keys, marks)
+        size = block.bytes.count + keys.size + marks.count * MemoryLayout<Mark>.size
     }
 
-    private static func forEachEntry(of block: RunBlock, _ body: (Bytes, Mark) -> Void) throws(MalformedBytes) {
+    private static func mark(
+        _ block: RunBlock, _ keys: inout KeyList, _ marks: inout [Mark]
+    ) throws(MalformedBytes) {
+        let most = block.bytes.count / distance + 1
+        keys.reserve(most)
+        marks.reserveCapacity(most)
         var cursor = try RunBlock.Cursor(block, from: Bytes(start: nil, count: 0))
-        var offset = 0
+        var next = 0
         while cursor.isValid {
-            var reader = ByteReader(block.bytes, at: offset)
-            let shared = try reader.varint()
-            body(cursor.key, Mark(offset: UInt32(offset), shared: UInt32(truncatingIfNeeded: shared)))
-            offset = cursor.offset
+            if cursor.start >= next {
+                keys.append(cursor.key)
+                marks.append(Mark(offset: UInt32(cursor.start), shared: UInt32(truncatingIfNeeded: cursor.shared)))
+                next = cursor.start + distance
+            }
             try cursor.advance()
         }
     }
-
-    /// How much memory it takes.
-    var size: Int { block.bytes.count + keys.size + marks.count * MemoryLayout<Mark>.size }
 
     func find(_ key: Bytes) throws(MalformedBytes) -> MemoryTable.Finding {
         try block.find(key, from: start(for: key))
@@ -67,6 +70,11 @@ struct KeyList {
     private var ends: [UInt32] = []
 
     var size: Int { keys.count + ends.count * 4 }
+
+    mutating func reserve(_ count: Int) {
+        keys.reserveCapacity(count * 32)
+        ends.reserveCapacity(count)
+    }
 
     mutating func append(_ key: Bytes) {
         keys.append(contentsOf: key)

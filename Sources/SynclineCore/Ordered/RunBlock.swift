@@ -142,15 +142,19 @@ package final class RunBlock: @unchecked Sendable {
             try seek(key, matched: start.matched)
         }
 
+        /// Where the entry stands, and how much of its key it shares with the one before.
+        private(set) var start = 0
+        private(set) var shared = 0
+
         var key: Bytes { keyBuffer.bytes }
-        /// Where the next entry stands.
-        var offset: Int { reader.offset }
 
         /// Goes to the first entry that is not before a key. No key is put together on the way: see `find`.
         private mutating func seek(_ key: Bytes, matched: Int) throws(MalformedBytes) {
             var matched = matched
             while !reader.isAtEnd {
+                start = reader.offset
                 let entry = try Entry(&reader)
+                shared = entry.shared
                 if entry.shared > matched { continue }
                 guard entry.shared >= 0 else { throw MalformedBytes() }
                 let rest = Bytes(rebasing: key[entry.shared...])
@@ -183,7 +187,9 @@ package final class RunBlock: @unchecked Sendable {
         mutating func advance() throws(MalformedBytes) {
             isValid = !reader.isAtEnd
             guard isValid else { return }
+            start = reader.offset
             let entry = try Entry(&reader)
+            shared = entry.shared
             guard entry.shared >= 0, entry.shared <= keyBuffer.count else { throw MalformedBytes() }
             keyBuffer.replace(behind: entry.shared, with: entry.rest)
             value = entry.value
