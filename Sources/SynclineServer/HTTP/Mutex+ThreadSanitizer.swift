@@ -1,0 +1,1 @@
+../../SegmentLog/Storage/Mutex+ThreadSanitizer.swift

@@ -1,0 +1,1 @@
+../../../Sources/SegmentLog/Storage/Mutex+ThreadSanitizer.swift
