@@ -70,6 +70,12 @@ final class StoreWriter: Sendable {
         }
     }
 
+    /// Makes everything durable that has been written so far. Never on the caller's actor, as above.
+    @concurrent
+    func flush() async throws(SyncError) {
+        do throws(LogError) { try log.flush() } catch { throw SyncError(error) }
+    }
+
     private static func request<Value>(
         _ durability: Durability, _ body: @escaping (StoreEngine) throws -> Value,
         _ complete: @escaping (Result<Value, any Error>) -> Void

@@ -1,4 +1,5 @@
-// Does what the pull machine says: asks, stores each page with its cursor in one event, and counts what it brought.
+// Does what the pull machine says: asks, stores each page with its cursor in one event, and counts what it brought. When a page
+// is asked for, those before it have been written; what a pull brought is durable when it ends.
 
 import SegmentLog
 import SynclineCore
@@ -11,6 +12,13 @@ struct PullDriver {
     let progress: @Sendable (SyncProgress) -> Void
 
     func run(_ query: PullQuery) async throws(SyncError) -> PullReport {
+        let report = try await read(query)
+        // One sync for all pages: those that power loss takes are asked for again, because their cursors go with them.
+        try await database.flush()
+        return report
+    }
+
+    private func read(_ query: PullQuery) async throws(SyncError) -> PullReport {
         let cursor = try cursor(query)
         var report = PullReport()
         if query.mayGoByChanges, cursor?.change != nil || channel.capabilities.contains(.changes) {
@@ -123,7 +131,7 @@ struct PullDriver {
         _ rows: [ServerRow], lookedUp: [String: ServerRow] = [:], _ query: PullQuery, _ cursor: CursorState?,
         isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
-        let effect = try await database.perform(.durable) { engine throws(SyncError) in
+        let effect = try await database.perform(.buffered) { engine throws(SyncError) in
             // Decided on the state that the page is folded into.
             let rows = try inAppWords { () throws(StateError) in
                 try Departure(engine.reader, query, rows, lookedUp: lookedUp).rows

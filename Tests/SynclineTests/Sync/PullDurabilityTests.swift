@@ -1,0 +1,84 @@
+// What of a pull is left by the end of the process and by power loss, at each page and behind the last.
+
+import SegmentLog
+import Synchronization
+import SynclineCore
+import SynclineTesting
+import SynclineWire
+import Testing
+
+@testable import Syncline
+
+@Suite struct PullDurabilityTests {
+    private let disk = FaultyStorage()
+
+    /// A server with six rows, two a page, of which each begins with the last row of the one before; `before` is called
+    /// with the number of a request, from 1, and may say why it fails.
+    private func open(
+        _ before: @escaping @Sendable (Int) -> NetworkFailure? = { _ in nil }
+    ) async throws -> SyncDatabase {
+        let server = SimulatedServer(.zumo2)
+        server.setTable("t", rows: Value.rows(6), pageLimit: 2)
+        let count = Mutex(0)
+        var configuration = SyncConfiguration.test()
+        configuration.transport = PlayedLine { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if let failure = before(number) { return .failure(failure) }
+            return .success(server.handle(request))
+        }
+        return try await SyncDatabase.open(disk, configuration)
+    }
+
+    private static func pull(_ database: SyncDatabase) async throws -> PullReport {
+        var settings = PullSettings()
+        settings.queryID = "q"
+        return try await database.pull("t", settings)
+    }
+
+    private static func rows(in storage: any LogStorage) async throws -> Int {
+        let database = try await SyncDatabase.open(storage, .test())
+        return try await database.table("t").query(Query(table: "t")).rows.count
+    }
+
+    @Test func `when a page is asked for, those before it survive the process`() async throws {
+        let disk = disk
+        let left = Mutex<[MemoryStorage]>([])
+        let database = try await open { _ in
+            left.withLock { $0.append(disk.snapshot()) }
+            return nil
+        }
+        #expect(try await Self.pull(database).changed == 6)
+        var counts: [Int] = []
+        for storage in left.withLock({ $0 }) { counts.append(try await Self.rows(in: storage)) }
+        #expect(counts == [0, 2, 3, 4, 5])
+    }
+
+    @Test(arguments: [nil, 2, 4] as [Int?])
+    func `when a pull has ended, what it brought survives power loss`(lost: Int?) async throws {
+        let database = try await open { $0 == lost ? .offline("the line is cut") : nil }
+        let report = try await Self.pull(database)
+        #expect(report.reason?.code == (lost == nil ? nil : .offline))
+        #expect(report.changed > 0)
+        #expect(try await Self.rows(in: disk.crash { _ in false }) == report.changed)
+    }
+
+    @Test func `the pages of a pull share one sync`() async throws {
+        let database = try await open()
+        disk.resetCounts()
+        #expect(try await Self.pull(database).requests == 5)
+        #expect(disk.counts[.sync] == 1)
+        // Nothing new, nothing to sync.
+        disk.resetCounts()
+        #expect(try await Self.pull(database).reason == nil)
+        #expect(disk.counts[.sync] == 0)
+    }
+
+    @Test func `a pull whose sync fails for good says so`() async throws {
+        let database = try await open()
+        disk.arm(FaultPlan(call: 1, of: [.sync], persists: true))
+        await #expect(throws: SyncError.self) { try await Self.pull(database) }
+    }
+}
