@@ -141,8 +141,10 @@ public final class SyncDatabase: Sendable {
     }
 
     /// The same, for its event's number; nil if nothing changed.
-    package func transactionEvent(_ body: @escaping @Sendable (Transaction) throws -> Void) async throws -> UInt64? {
-        try await perform(transaction: nil, body).event
+    package func transactionEvent(
+        durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Void
+    ) async throws -> UInt64? {
+        try await perform(transaction: durability, body).event
     }
 
     private func perform<Value: Sendable>(

@@ -43,10 +43,11 @@ import Testing
 
     private static func run(_ seed: UInt64) async {
         let plan = SyncPlan(seed: seed)
-        guard await failure(of: plan) != nil else { return }
+        guard let first = await failure(of: plan) else { return }
         let shorter = await shrunk(plan)
         guard let (reason, trace) = await failure(of: shorter) else {
-            Issue.record("seed \(seed) failed once")
+            // Where things go on at the same time, a seed does not decide everything.
+            Issue.record("seed \(seed) failed once: \(first.reason)\n\(first.trace.joined(separator: "\n"))")
             return
         }
         Issue.record(

@@ -285,15 +285,10 @@ extension SyncWorld {
         _ client: Int, _ database: SyncDatabase, _ durability: Durability, _ numbers: Set<Int64>,
         _ body: @escaping @Sendable (Transaction) throws -> Void
     ) async throws {
-        let before = database.totals.made
-        try await database.transaction(durability: durability) { transaction in
-            try body(transaction)
-        }
-        // With others at work the event's number is not known.
-        guard database.totals.made > before, !plan.isConcurrent else { return }
-        clients[client].acknowledged[database.lastEvent] = numbers
-        if case .durable = durability { clients[client].durable = database.lastEvent }
-        note("  changed @\(database.lastEvent)")
+        guard let event = try await database.transactionEvent(durability: durability, body) else { return }
+        clients[client].acknowledged[event] = numbers
+        if case .durable = durability { clients[client].durable = max(clients[client].durable, event) }
+        note("  changed @\(event)")
     }
 }
 

@@ -167,6 +167,10 @@ actor SyncWorld {
         {
             throw SyncFailure("a pull stopped with \(report.reason.map { "\($0)" } ?? "")")
         }
+        // What a pull brought is durable when it has ended, and all before it; one that had to push first may not have begun.
+        if report.requests > 0, !clients[client].hasEnded, clients[client].trouble.disk == nil {
+            clients[client].durable = max(clients[client].durable, database.lastEvent)
+        }
     }
 
     func settings(
