@@ -12,7 +12,7 @@ package final class BlockCache: Sendable {
 
     private struct Slot {
         let place: Place
-        let block: MarkedBlock
+        var block: MarkedBlock
         /// Whether it was asked for since the hand last passed.
         var isUsed: Bool
     }
@@ -66,13 +66,18 @@ package final class BlockCache: Sendable {
         }
     }
 
-    /// Keeps a block, unless it would take the place of very many.
+    /// Keeps a block, in place of the one that is kept for the same place; unless it would take the place of very many.
     func keep(_ block: MarkedBlock, at place: Place) {
         guard block.size <= limit / 16 else { return }
         content.withLock { content in
-            guard content.indexes[place] == nil else { return }
             content.size += block.size
+            let known = content.indexes[place]
+            if let known {
+                content.size -= content.slots[known].block.size
+                content.slots[known].block = block
+            }
             while content.size > limit, !content.slots.isEmpty { content.step() }
+            guard known == nil else { return }
             content.indexes[place] = content.slots.count
             content.slots.append(Slot(place: place, block: block, isUsed: false))
         }

@@ -1,5 +1,5 @@
-// A block that keys are looked for in: some of its keys are kept whole beside it, so that a search reads what lies between two
-// of them and not the block from its beginning, most of which would have to come from memory.
+// A block that keys are looked for in. Where that happens again and again, some of its keys are kept whole beside it, so that a
+// search reads what lies between two of them and not the block from its beginning, most of which would have to come from memory.
 
 final class MarkedBlock: Sendable {
     let block: RunBlock
@@ -19,14 +19,26 @@ final class MarkedBlock: Sendable {
     /// How much memory it takes.
     let size: Int
 
-    init(_ block: RunBlock) {
-        self.block = block
+    /// Without marks, as it is when it is read.
+    convenience init(_ block: RunBlock) {
+        self.init(block, KeyList(), [])
+    }
+
+    /// With marks. A damaged block has them up to the damage: a search goes on from there, and finds it.
+    convenience init(marking block: RunBlock) {
         var (keys, marks) = (KeyList(), [Mark]())
-        // A damaged block has marks up to the damage: a search goes on from there, and finds it.
         try? MarkedBlock.mark(block, &keys, &marks)
-        (self.keys, self.marks) = (keys, marks)
+        self.init(block, keys, marks)
+    }
+
+    private init(_ block: RunBlock, _ keys: KeyList, _ marks: [Mark]) {
+        self.block = block
+        self.keys = keys
+        self.marks = marks
         size = block.bytes.count + keys.size + marks.count * MemoryLayout<Mark>.size
     }
+
+    var isMarked: Bool { !marks.isEmpty }
 
     private static func mark(
         _ block: RunBlock, _ keys: inout KeyList, _ marks: inout [Mark]

@@ -82,10 +82,12 @@ package final class Run: Sendable {
         return try read(place)
     }
 
-    /// A block by its place, to look for a key in.
-    private func marked(_ place: Int) throws(StateError) -> MarkedBlock {
-        if let known = cache.block(at: cached(place)) { return known }
-        let block = MarkedBlock(try read(place))
+    /// A block by its place, to look for a key in. It gets its marks when it is asked for again: those of a block that is
+    /// asked for once would cost more than they save.
+    private func searchable(_ place: Int) throws(StateError) -> MarkedBlock {
+        let known = cache.block(at: cached(place))
+        if let known, known.isMarked { return known }
+        let block = if let known { MarkedBlock(marking: known.block) } else { MarkedBlock(try read(place)) }
         cache.keep(block, at: cached(place))
         return block
     }
@@ -100,7 +102,7 @@ package final class Run: Sendable {
 
     /// What the run says of a key it may have.
     func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
-        let block = try marked(index.place(of: key))
+        let block = try searchable(index.place(of: key))
         do throws(MalformedBytes) {
             return (try block.find(key), block.block)
         } catch {
@@ -118,7 +120,7 @@ package final class Run: Sendable {
             guard !run.index.addresses.isEmpty else { return nil }
             self.run = run
             place = run.index.place(of: key)
-            let block = try run.marked(place)
+            let block = try run.searchable(place)
             do throws(MalformedBytes) {
                 inner = try block.cursor(from: key)
             } catch {

@@ -6,7 +6,6 @@ import Testing
 @testable import SynclineCore
 
 @Suite struct BlockCacheTests {
-    /// A block without entries, and so without marks.
     private static func block(_ size: Int, _ byte: UInt8 = 0x80) -> MarkedBlock {
         MarkedBlock([UInt8](repeating: byte, count: size).withBytes { RunBlock($0) })
     }
@@ -47,17 +46,22 @@ import Testing
         cache.keep(Self.block(10, 0x82), at: .init(run: second, address: 9))
         cache.keep(Self.block(10, 0x83), at: .init(run: second, address: 9))
         #expect(cache.block(at: .init(run: first, address: 9))?.block.bytes.first == 0x81)
-        #expect(cache.block(at: .init(run: second, address: 9))?.block.bytes.first == 0x82)
+        #expect(cache.block(at: .init(run: second, address: 9))?.block.bytes.first == 0x83)
         #expect(cache.size == 20)
     }
 
-    @Test func `the marks of a block count as well`() {
+    @Test func `a block with marks takes the place of the same without, and its marks count`() {
         var writer = RunBlockWriter()
         for number in 0..<200 { Array("key\(1000 + number)".utf8).withBytes { writer.append($0, $0) } }
         let block = MarkedBlock(writer.writer.bytes.withBytes { RunBlock($0) })
-        #expect(block.size > block.block.bytes.count)
+        let marked = MarkedBlock(marking: block.block)
+        #expect(!block.isMarked && marked.isMarked && marked.size > block.size)
         let cache = BlockCache()
-        cache.keep(block, at: .init(run: cache.numberForRun(), address: 1))
+        let place = BlockCache.Place(run: cache.numberForRun(), address: 1)
+        cache.keep(block, at: place)
         #expect(cache.size == block.size)
+        cache.keep(marked, at: place)
+        #expect(cache.size == marked.size)
+        #expect(cache.block(at: place)?.isMarked == true)
     }
 }

@@ -155,7 +155,7 @@ private struct Play {
             var writer = RunBlockWriter()
             for key in keys { key.withBytes { key in (room + key).withBytes { writer.append(key, $0) } } }
             let block = writer.writer.bytes.withBytes { RunBlock($0) }
-            let marked = MarkedBlock(block)
+            let marked = MarkedBlock(marking: block)
             for _ in 0..<200 {
                 let wanted = key()
                 var found: [[UInt8]] = []
@@ -196,7 +196,7 @@ private struct Play {
                 var bytes = block.writer.bytes
                 bytes[chance.below(bytes.count)] = UInt8(truncatingIfNeeded: chance.next())
                 bytes.removeLast(chance.below(8))
-                let damaged = MarkedBlock(bytes.withBytes { RunBlock($0) })
+                let damaged = MarkedBlock(marking: bytes.withBytes { RunBlock($0) })
                 var count = 0
                 do throws(MalformedBytes) {
                     try Array("key1\(seed % 30)".utf8).withBytes { key throws(MalformedBytes) in
