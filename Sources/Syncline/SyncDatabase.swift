@@ -103,11 +103,6 @@ public final class SyncDatabase: Sendable {
         try writer.close()
     }
 
-    /// Makes everything durable that has been written so far.
-    func flush() async throws(SyncError) {
-        try await writer.flush()
-    }
-
     func perform<Value: Sendable>(
         _ durability: Durability? = nil, _ body: @escaping @Sendable (StoreEngine) throws(SyncError) -> Value
     ) async throws(SyncError) -> Value {

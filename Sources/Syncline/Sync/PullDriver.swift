@@ -12,9 +12,16 @@ struct PullDriver {
     let progress: @Sendable (SyncProgress) -> Void
 
     func run(_ query: PullQuery) async throws(SyncError) -> PullReport {
-        let report = try await read(query)
+        let report: PullReport
+        do throws(SyncError) {
+            report = try await read(query)
+        } catch {
+            // The pages before the one that could not be stored stay.
+            try? await database.writer.flush()
+            throw error
+        }
         // One sync for all pages: those that power loss takes are asked for again, because their cursors go with them.
-        try await database.flush()
+        try await database.writer.flush()
         return report
     }
 

@@ -43,9 +43,10 @@ final class MarkedBlock: Sendable {
     private static func mark(
         _ block: RunBlock, _ keys: inout KeyList, _ marks: inout [Mark]
     ) throws(MalformedBytes) {
-        let most = block.bytes.count / distance + 1
-        keys.reserve(most)
-        marks.reserveCapacity(most)
+        // A block that is larger than usual has large values, and not more keys.
+        let expected = min(block.bytes.count, RunBlockWriter.target) / distance + 1
+        keys.reserve(expected)
+        marks.reserveCapacity(expected)
         var cursor = try RunBlock.Cursor(block, from: Bytes(start: nil, count: 0))
         var next = 0
         while cursor.isValid {

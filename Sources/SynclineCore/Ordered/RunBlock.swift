@@ -134,6 +134,9 @@ package final class RunBlock: @unchecked Sendable {
         private var keyBuffer = KeyBuffer()
         private(set) var value: Bytes?
         private(set) var isValid = false
+        /// Where the entry stands, and how much of its key it shares with the one before.
+        private(set) var start = 0
+        private(set) var shared = 0
 
         /// Begins with the first entry that is not before a key.
         init(_ block: RunBlock, from key: Bytes, _ start: Start = Start()) throws(MalformedBytes) {
@@ -141,10 +144,6 @@ package final class RunBlock: @unchecked Sendable {
             reader = ByteReader(block.bytes, at: start.offset)
             try seek(key, matched: start.matched)
         }
-
-        /// Where the entry stands, and how much of its key it shares with the one before.
-        private(set) var start = 0
-        private(set) var shared = 0
 
         var key: Bytes { keyBuffer.bytes }
 

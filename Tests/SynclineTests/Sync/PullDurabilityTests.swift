@@ -11,14 +11,15 @@ import Testing
 
 @Suite struct PullDurabilityTests {
     private let disk = FaultyStorage()
+    private let server = SimulatedServer(.zumo2)
 
     /// A server with six rows, two a page, of which each begins with the last row of the one before; `before` is called
     /// with the number of a request, from 1, and may say why it fails.
     private func open(
-        _ before: @escaping @Sendable (Int) -> NetworkFailure? = { _ in nil }
+        rows: [Value] = Value.rows(6), _ before: @escaping @Sendable (Int) -> NetworkFailure? = { _ in nil }
     ) async throws -> SyncDatabase {
-        let server = SimulatedServer(.zumo2)
-        server.setTable("t", rows: Value.rows(6), pageLimit: 2)
+        let server = server
+        server.setTable("t", rows: rows, pageLimit: 2)
         let count = Mutex(0)
         var configuration = SyncConfiguration.test()
         configuration.transport = PlayedLine { request in
@@ -63,6 +64,36 @@ import Testing
         #expect(report.reason?.code == (lost == nil ? nil : .offline))
         #expect(report.changed > 0)
         #expect(try await Self.rows(in: disk.crash { _ in false }) == report.changed)
+    }
+
+    @Test func `a disk that is full at the third page keeps those before it, through power loss, too`() async throws {
+        let disk = disk
+        let database = try await open { number in
+            if number == 3 { disk.arm(FaultPlan(call: 1, of: [.write], fault: .error(.diskFull), persists: true)) }
+            return nil
+        }
+        let error = await #expect(throws: SyncError.self) { try await Self.pull(database) }
+        #expect(error?.code == .diskFull)
+        disk.disarm()
+        #expect(try await Self.rows(in: disk.crash { _ in false }) == 3)
+    }
+
+    @Test func `a pull that can't read its store keeps the pages before, through power loss, too`() async throws {
+        let disk = disk
+        // Rows that take a block each.
+        let long = Value.string(String(repeating: "x", count: 9000))
+        let database = try await open(rows: (0..<6).map { .item("r\($0)", ["text": long]) }) { number in
+            if number == 7 { disk.arm(FaultPlan(call: 1, of: [.read], persists: true)) }
+            return nil
+        }
+        #expect(try await Self.pull(database).requests == 5)
+        try await database.checkpoint()
+        // The first page of the second pull has what is new, and the second a row that is read for it.
+        for row in ["n0", "n1", "r5"] { server.upsert([.item(row, [:])], in: "t") }
+        let error = await #expect(throws: SyncError.self) { try await Self.pull(database) }
+        #expect(error?.code == .ioError)
+        disk.disarm()
+        #expect(try await Self.rows(in: disk.crash { _ in false }) > 6)
     }
 
     @Test func `the pages of a pull share one sync`() async throws {
