@@ -93,7 +93,7 @@ import Testing
         let error = await #expect(throws: SyncError.self) { try await Self.pull(database) }
         #expect(error?.code == .ioError)
         disk.disarm()
-        #expect(try await Self.rows(in: disk.crash { _ in false }) > 6)
+        #expect(try await Self.rows(in: disk.crash { _ in false }) == 8)
     }
 
     @Test func `the pages of a pull share one sync`() async throws {

@@ -1,0 +1,36 @@
+// Sorted keys that are searched in memory: the first of each block of a run, and those that mark places in a block.
+
+/// Keys in their order, one behind the other in memory.
+struct KeyList {
+    private var keys: [UInt8] = []
+    private var ends: [UInt32] = []
+
+    var size: Int { keys.count + ends.count * 4 }
+
+    mutating func reserve(_ count: Int) {
+        keys.reserveCapacity(count * 32)
+        ends.reserveCapacity(count)
+    }
+
+    mutating func append(_ key: Bytes) {
+        keys.append(contentsOf: key)
+        ends.append(UInt32(truncatingIfNeeded: keys.count))
+    }
+
+    /// The last key that does not come behind another, and how much they share; nil if all do.
+    func last(notBehind key: Bytes) -> (place: Int, shared: Int)? {
+        keys.withBytes { keys in
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if self.key(middle, of: keys).compare(key) <= 0 { low = middle + 1 } else { high = middle }
+            }
+            return low == 0 ? nil : (low - 1, self.key(low - 1, of: keys).sharedPrefix(with: key))
+        }
+    }
+
+    private func key(_ place: Int, of keys: Bytes) -> Bytes {
+        Bytes(rebasing: keys[(place == 0 ? 0 : Int(ends[place - 1]))..<Int(ends[place])])
+    }
+}
