@@ -28,6 +28,9 @@ public struct SyncConfiguration: Sendable {
     public var backend: String?
     /// Who knows the token that requests carry; nil for a server that wants none.
     public var credentials: (any CredentialProvider)?
+    /// How long to wait for the server and how much to take from it; nil for the limits the store was told of, or the
+    /// usual ones.
+    public var limits: NetworkLimits?
     /// Where to keep what store and server say to each other, for a report; nil to keep nothing.
     public var recording: TrafficRecording?
     /// The way to the server, where it is not the network.
@@ -65,6 +68,7 @@ public final class SyncDatabase: Sendable {
         _ storage: any LogStorage, _ configuration: SyncConfiguration = .init()
     ) async throws(SyncError) -> SyncDatabase {
         try configuration.schema?.check()
+        try configuration.limits?.check()
         let log = try inAppWords { () throws(LogError) in
             try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log)
         }

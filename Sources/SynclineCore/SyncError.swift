@@ -23,13 +23,29 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     public var hint: String?
     /// Where, in the notation of addresses.
     public var address: String?
+    /// The error of the app's own code that led to this one, if one did. It does not count when errors are compared.
+    public var cause: (any Error)?
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String, hint: String? = nil, address: String? = nil) {
+    public init(
+        _ code: Code, _ message: String, hint: String? = nil, address: String? = nil, cause: (any Error)? = nil
+    ) {
         self.code = code
         self.message = message
         self.hint = hint
         self.address = address
+        self.cause = cause
+    }
+
+    public static func == (left: SyncError, right: SyncError) -> Bool {
+        (left.code, left.message, left.hint, left.address) == (right.code, right.message, right.hint, right.address)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
+        hasher.combine(hint)
+        hasher.combine(address)
     }
 
     public var description: String {

@@ -9,9 +9,11 @@ public final class Backend: Sendable {
 
     /// The server at a URL.
     public convenience init(
-        url: String, speaking server: ServerProtocol = .zumo2, credentials: (any CredentialProvider)? = nil
+        url: String, speaking server: ServerProtocol = .zumo2, credentials: (any CredentialProvider)? = nil,
+        limits: NetworkLimits = .init()
     ) throws(SyncError) {
-        self.init(try makeTransport(baseURL: url), speaking: server, credentials)
+        try limits.check()
+        self.init(try makeTransport(baseURL: url, limits: limits.transport), speaking: server, credentials)
     }
 
     package init(

@@ -70,13 +70,13 @@ struct PullDriver {
     private func read(
         _ machine: inout some PullReading, _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {
-        var action = await converse(&machine, machine.start())
+        var action = await converse(&machine, machine.start(), query)
         while case .store(let rows, let cursor) = action {
             let lookedUp = try await lookUp(rows, query, &report)
             if report.reason != nil { break }
             try await store(rows, lookedUp: lookedUp, query, cursor, isAudit: false, &report)
             progress(.pulling(table: query.table, received: machine.received, total: machine.total))
-            action = await converse(&machine, machine.stored())
+            action = await converse(&machine, machine.stored(), query)
         }
         report.requests += machine.requests
         report.received = machine.received
@@ -94,28 +94,35 @@ struct PullDriver {
             try Departure(database.reader, query, rows).unclear
         }
         var machine = LookUpMachine(query.table, unclear, retries: retries)
-        _ = await converse(&machine, machine.ask())
+        _ = await converse(&machine, machine.ask(), query)
         report.requests += machine.requests
         report.reason = machine.stop
         return machine.rows
     }
 
     /// Does what a machine wants of the server until it wants something else.
-    private func converse(_ machine: inout some ListReading, _ first: ListAction) async -> ListAction {
+    private func converse(
+        _ machine: inout some ListReading, _ first: ListAction, _ query: PullQuery
+    ) async -> ListAction {
         var action = first
         while true {
             switch action {
             case .ask(let request):
+                if let refusal = channel.limits.refusal(ofRequest: machine.requests, table: query.table) {
+                    action = machine.fail(refusal)
+                    continue
+                }
                 do throws(NetworkFailure) {
                     action = machine.handle(try await channel.send(request))
                 } catch {
                     action = machine.fail(PushMachine.error(of: error))
                 }
             case .wait(let attempt, let after):
-                let isOver = await database.wait(attempt: attempt, after)
+                let isOver = await database.wait(attempt: attempt, after, channel.limits)
                 action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
             case .refreshCredentials:
-                action = await channel.renewToken() ? machine.ask() : machine.fail(PushMachine.unauthorized(nil))
+                let failure = await channel.renewCredentials()
+                action = failure.map { machine.fail($0) } ?? machine.ask()
             case .store, .turn, .finish: return action
             }
         }
@@ -166,7 +173,7 @@ struct PullDriver {
         _ query: PullQuery, clearing cursor: CursorState?, _ report: inout PullReport
     ) async throws(SyncError) {
         var machine = AuditMachine(query, retries: retries)
-        _ = await converse(&machine, machine.ask())
+        _ = await converse(&machine, machine.ask(), query)
         report.requests += machine.requests
         report.reason = machine.stop
         guard machine.stop == nil else { return }

@@ -36,7 +36,7 @@ struct PushDriver {
                     actions += machine.handle(outcome.input)
                 }
                 begin(actions)
-                progress(.pushing(done: machine.finishedCount, total: plan.count))
+                progress(.pushing(done: machine.finishedCount, total: machine.total))
             }
         }
         database.onTheirWay.withLock { $0 = [] }
@@ -57,10 +57,10 @@ struct PushDriver {
         case .sendTogether(let indices, let requests):
             return await send(indices, .batch(requests)) { .repliedTogether(indices, $0) }
         case .wait(let index, let attempt, let after):
-            let isOver = await database.wait(attempt: attempt, after)
+            let isOver = await database.wait(attempt: attempt, after, channel.limits)
             return [Outcome(input: isOver ? .waited(index) : .cancelled(index))]
         case .refreshCredentials:
-            return [Outcome(input: .refreshed(await channel.renewToken()))]
+            return [Outcome(input: .refreshed(await channel.renewCredentials()))]
         }
     }
 

@@ -9,12 +9,12 @@ final class ServerChannel: Sendable {
     private let transport: any HTTPTransport
     let codec: WireCodec
     private let credentials: (any CredentialProvider)?
+    let limits: NetworkLimits
     private let known = Mutex(Known())
 
-    /// What the provider brought or the app said; nil for what nobody was asked for.
+    /// The token that the provider gave or the app set, nil if the provider was not asked yet; and what the server can do.
     private struct Known {
         var token: String??
-        var headers: [HTTPHeader]?
         var capabilities: ServerCapabilities = []
     }
 
@@ -24,22 +24,28 @@ final class ServerChannel: Sendable {
         var headers: [HTTPHeader] = []
     }
 
-    init(_ transport: any HTTPTransport, _ server: ServerProtocol, _ credentials: (any CredentialProvider)?) {
+    init(
+        _ transport: any HTTPTransport, _ server: ServerProtocol, _ credentials: (any CredentialProvider)?,
+        limits: NetworkLimits = .init()
+    ) {
         self.transport = transport
         codec = WireCodec(server)
         self.credentials = credentials
+        self.limits = limits
     }
 
     func send(_ request: ServerRequest) async throws(NetworkFailure) -> ServerReply {
-        if Task.isCancelled { throw .cancelled }
-        let pass = await currentPass()
+        if Task.isCancelled { throw .notSent(PushMachine.error(of: .cancelled)) }
+        let pass: Pass
+        do throws(SyncError) { pass = try await currentPass() } catch { throw .notSent(error) }
         let message: HTTPRequest
         do throws(UnsupportedPredicate) {
             message = try codec.request(request, headers: pass.headers, token: pass.token)
         } catch {
             throw .refused(error.description)
         }
-        let reply = codec.reply(try await transport.send(message), to: request)
+        var reply = codec.reply(try await transport.send(message), to: request)
+        reply.accept(waitsUpTo: limits.longestWaitMilliseconds)
         // What stands before a server answers for it when it is down, and knows nothing of it.
         if reply.status < 500 { known.withLock { $0.capabilities = reply.capabilities } }
         return reply
@@ -50,20 +56,21 @@ final class ServerChannel: Sendable {
 
     /// Sends a request as it is, and once more with another token if the first was refused.
     func exchange(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
-        var response = try await once(request)
-        if response.status == 401, await renewToken() { response = try await once(request) }
-        return response
+        let response = try await once(request)
+        guard response.status == 401, try await renewToken() else { return response }
+        return try await once(request)
     }
 
     /// Hears of changes for as long as the stream lasts: `told` gets the server's cursor. It asks once more with another token
     /// if the first was refused.
     func listen(_ told: @escaping @Sendable (String) -> Void) async {
-        if await hear(told) == 401, await renewToken() { _ = await hear(told) }
+        guard await hear(told) == 401, await renewCredentials() == nil else { return }
+        _ = await hear(told)
     }
 
     /// The status of the stream's answer; nil if there was none.
     private func hear(_ told: @escaping @Sendable (String) -> Void) async -> Int? {
-        let pass = await currentPass()
+        guard let pass = try? await currentPass() else { return nil }
         let reading = Mutex(ServerEvents())
         let request = codec.dressed(codec.events, headers: pass.headers, token: pass.token)
         let response = try? await transport.listen(request) { piece in
@@ -73,7 +80,7 @@ final class ServerChannel: Sendable {
     }
 
     private func once(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
-        let pass = await currentPass()
+        let pass = try await currentPass()
         do throws(NetworkFailure) {
             return try await transport.send(codec.dressed(request, headers: pass.headers, token: pass.token))
         } catch {
@@ -81,31 +88,48 @@ final class ServerChannel: Sendable {
         }
     }
 
+    // MARK: Credentials
+
     /// Uses a token from now on.
     func use(token: String?) {
         known.withLock { $0.token = .some(token) }
     }
 
-    private func currentPass() async -> Pass {
-        let before = known.withLock { $0 }
-        if let token = before.token, let headers = before.headers { return Pass(token: token, headers: headers) }
-        guard let credentials else { return Pass(token: before.token ?? nil) }
-        var token = before.token ?? nil
-        if before.token == nil { token = try? await credentials.token(insteadOf: nil) }
-        let headers = await credentials.headers().sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
-        return known.withLock { [token] known in
-            // What was said meanwhile is newer.
-            if known.token == nil { known.token = .some(token) }
-            if known.headers == nil { known.headers = headers }
-            return Pass(token: known.token ?? nil, headers: known.headers ?? [])
+    /// What the next request carries. Throws if the provider fails: then nothing is sent.
+    private func currentPass() async throws(SyncError) -> Pass {
+        let before = known.withLock { $0.token }
+        guard let credentials else { return Pass(token: before ?? nil) }
+        do {
+            let asked = before == nil ? try await credentials.token(insteadOf: nil) : nil
+            let headers = try await credentials.headers().sorted { $0.key < $1.key }
+            return known.withLock { known in
+                // A token that was set meanwhile is newer.
+                if known.token == nil { known.token = .some(asked) }
+                return Pass(token: known.token ?? nil, headers: headers.map { HTTPHeader($0.key, $0.value) })
+            }
+        } catch {
+            throw CredentialFailure.reason(of: error)
         }
     }
 
     /// Asks for another token after one was refused; whether there is one.
-    func renewToken() async -> Bool {
+    private func renewToken() async throws(SyncError) -> Bool {
         let refused = known.withLock { $0.token ?? nil }
-        guard let fresh = try? await credentials?.token(insteadOf: refused ?? "") else { return false }
-        use(token: fresh)
-        return true
+        do {
+            guard let fresh = try await credentials?.token(insteadOf: refused ?? "") else { return false }
+            use(token: fresh)
+            return true
+        } catch {
+            throw CredentialFailure.reason(of: error)
+        }
+    }
+
+    /// Asks for another token after one was refused; returns why there is none, or nil if there is one.
+    func renewCredentials() async -> SyncError? {
+        do throws(SyncError) {
+            return try await renewToken() ? nil : PushMachine.unauthorized(nil)
+        } catch {
+            return error
+        }
     }
 }

@@ -196,6 +196,7 @@ extension SyncDatabase {
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
         let speaks = try serverProtocol()
         if let known = link.withLock({ $0 }), known.server == speaks { return (known.channel, speaks) }
+        let limits = try await networkLimits()
         let transport: any HTTPTransport
         if let given = configuration.transport {
             transport = given
@@ -207,19 +208,27 @@ extension SyncDatabase {
                     .invalidConfiguration, "the store has no backend to talk to",
                     hint: "Give its URL: `syncline config backend URL`, or SyncConfiguration.backend.")
             }
-            transport = try makeTransport(baseURL: url)
+            transport = try makeTransport(baseURL: url, limits: limits.transport)
         }
         let recorded = configuration.recording?.transport(over: transport) ?? transport
-        let channel = ServerChannel(recorded, speaks, configuration.credentials)
+        let channel = ServerChannel(recorded, speaks, configuration.credentials, limits: limits)
         link.withLock { $0 = ServerLink(channel: channel, server: speaks) }
         return (channel, speaks)
     }
 
+    /// What the app set, else what the store was told, else the usual.
+    private func networkLimits() async throws(SyncError) -> NetworkLimits {
+        if let given = configuration.limits { return given }
+        guard let stored = try await setting("limits"), !stored.isNull else { return NetworkLimits() }
+        return try NetworkLimits(stored)
+    }
+
     /// Waits before another try; false if it was cancelled.
-    func wait(attempt: Int, _ after: ServerReply.RetryAfter?) async -> Bool {
+    func wait(attempt: Int, _ after: ServerReply.RetryAfter?, _ limits: NetworkLimits) async -> Bool {
         let surroundings = configuration.surroundings
         let milliseconds = Backoff.milliseconds(
-            attempt: attempt, after, now: surroundings.now(), chance: surroundings.chance())
+            attempt: attempt, after, limit: limits.longestWaitMilliseconds, now: surroundings.now(),
+            chance: surroundings.chance())
         do {
             if milliseconds > 0 { try await surroundings.wait(milliseconds: milliseconds) }
             return !Task.isCancelled

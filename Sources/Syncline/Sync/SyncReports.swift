@@ -74,7 +74,7 @@ public struct PullReport: Hashable, Sendable {
 
 /// How far a push or a pull is.
 public enum SyncProgress: Hashable, Sendable {
-    /// Operations that are decided, of those that were pending.
+    /// Operations that this push decided, of those that were to be sent when it began.
     case pushing(done: Int, total: Int)
     /// The total is what the server says there is.
     case pulling(table: String, received: Int, total: Int?)

@@ -115,7 +115,14 @@ package struct ServerReply: Hashable, Sendable {
 
     package enum RetryAfter: Hashable, Sendable {
         case milliseconds(Int64)
+        /// Of an answer that does not tell the server's time.
         case moment(Timestamp.Instant)
+
+        /// A moment as a time from now on, if it is known what time it is on the server.
+        package func counted(from now: Timestamp.Instant?) -> RetryAfter {
+            guard case .moment(let moment) = self, let now else { return self }
+            return .milliseconds(max(0, moment.milliseconds &- now.milliseconds))
+        }
     }
 
     package var status: Int
@@ -125,16 +132,16 @@ package struct ServerReply: Hashable, Sendable {
     /// The server's clock.
     package var date: Timestamp.Instant?
     package var retryAfter: RetryAfter?
-    /// How long the server asks to wait, in milliseconds; nil where it does not say, or says a moment without its clock.
+    /// How long the server asks to wait, in milliseconds; nil if it does not say, or says a moment without its clock.
     package var asksToWait: Int64? {
-        switch retryAfter {
-        case .milliseconds(let wait)?: wait
-        case .moment(let moment)?: date.map { max(0, moment.milliseconds &- $0.milliseconds) }
-        case nil: nil
-        }
+        if case .milliseconds(let wait)? = retryAfter { wait } else { nil }
     }
-    /// Whoever asks for more is not waited for: what is going on stops, and nothing is lost.
-    package static let longestWait: Int64 = 300_000
+    /// The longest wait that is accepted, in milliseconds. If the server asks for more, the push or pull stops instead,
+    /// and nothing is lost.
+    package var longestWait = ServerReply.usualLongestWait
+    package static let usualLongestWait: Int64 = 300_000
+    /// Whether another try waits for as long as the server asks.
+    package var isWaitedFor: Bool { asksToWait ?? 0 <= longestWait }
     /// The server's words about an error, cut to a length that people read.
     package var message: String?
     package var capabilities: ServerCapabilities = []
@@ -142,6 +149,18 @@ package struct ServerReply: Hashable, Sendable {
     package init(status: Int, content: Content) {
         self.status = status
         self.content = content
+    }
+
+    /// Sets the longest wait that is accepted, also for each of several results.
+    package mutating func accept(waitsUpTo limit: Int64) {
+        longestWait = limit
+        guard case .results(let results) = content else { return }
+        content = .results(
+            results.map { result in
+                var result = result
+                result.accept(waitsUpTo: limit)
+                return result
+            })
     }
 }
 
@@ -212,4 +231,9 @@ package enum NetworkFailure: Error, Hashable, Sendable {
     /// An answer came that can't be taken: too large, or not HTTP.
     case refused(String)
     case cancelled
+    /// The request did not leave: the app's credentials could not be had, or the task was cancelled before.
+    case notSent(SyncError)
+
+    /// Whether it is certain that the server did not get the request.
+    var isBeforeSending: Bool { if case .notSent = self { true } else { false } }
 }

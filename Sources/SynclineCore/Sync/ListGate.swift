@@ -61,7 +61,7 @@ struct ListGate: Sendable {
             return .refreshCredentials
         case 408, 429, 500...:
             attempts += 1
-            guard attempts <= retries, reply.asksToWait ?? 0 <= ServerReply.longestWait else {
+            guard attempts <= retries, reply.isWaitedFor else {
                 return .stop(PushMachine.error(of: reply))
             }
             return .wait(attempt: attempts, reply.retryAfter)

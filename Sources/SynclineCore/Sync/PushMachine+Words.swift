@@ -15,7 +15,8 @@ extension PushMachine {
         case waited(Int)
         /// It was cancelled before it was sent.
         case cancelled(Int)
-        case refreshed(Bool)
+        /// Other credentials are there, or why there are none.
+        case refreshed(SyncError?)
         /// The store could not do what it was asked.
         case broken(SyncError)
     }

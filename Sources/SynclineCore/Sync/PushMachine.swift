@@ -56,8 +56,10 @@ package struct PushMachine: Sendable {
     var departures: PushDepartures
     /// Those whose answer is being stored: the next may be sent meanwhile.
     private var settling: Set<Int> = []
-    /// How many operations are done with.
+    /// How many operations this push has decided.
     package private(set) var finishedCount = 0
+    /// How many it set out to decide: all but those that waited for a decision when it began.
+    package let total: Int
     /// For an operation behind another of its row, that other.
     private var earlier: [Int: Int] = [:]
 
@@ -88,6 +90,7 @@ package struct PushMachine: Sendable {
             item.report = report
             return item
         }
+        total = items.count { !$0.isFinished }
     }
 
     package mutating func start() -> [Action] { next() + depart() }
@@ -123,7 +126,7 @@ package struct PushMachine: Sendable {
         case .repliedTogether(let indices, let reply):
             return judge(indices, reply)
         case .failed(let index, let failure):
-            if items[index].fetchingAfter == nil { items[index].mayHaveArrived = true }
+            if items[index].fetchingAfter == nil, !failure.isBeforeSending { items[index].mayHaveArrived = true }
             return end(index, PushMachine.error(of: failure))
         case .recorded(let index, let conflict, let hasBase):
             return recorded(index, conflict, hasBase: hasBase)
@@ -136,8 +139,8 @@ package struct PushMachine: Sendable {
             return resend(index)
         case .cancelled(let index):
             return end(index, PushMachine.error(of: .cancelled))
-        case .refreshed(let isRenewed):
-            return refreshed(isRenewed)
+        case .refreshed(let failure):
+            return refreshed(failure)
         case .broken(let error):
             stop = stop ?? error
             // What could not be stored is not done, whatever the server answered: it is sent again.
@@ -157,6 +160,7 @@ package struct PushMachine: Sendable {
         case .refused(let reason):
             SyncError(.serverError, reason, hint: "Nothing is lost. Is it the right backend?")
         case .cancelled: SyncError(.cancelled, "it was cancelled")
+        case .notSent(let error): error
         }
     }
 
@@ -205,7 +209,7 @@ package struct PushMachine: Sendable {
             if mayHaveArrived { items[index].mayHaveArrived = true }
             items[index].attempts += 1
             guard items[index].attempts <= options.retries, stop == nil,
-                reply.asksToWait ?? 0 <= ServerReply.longestWait
+                reply.isWaitedFor
             else {
                 return end(index, PushMachine.error(of: reply))
             }
@@ -240,13 +244,13 @@ package struct PushMachine: Sendable {
             .unauthorized, reply?.message ?? "the server wants other credentials", hint: "Sign in, then try again.")
     }
 
-    private mutating func refreshed(_ isRenewed: Bool) -> [Action] {
+    private mutating func refreshed(_ failure: SyncError?) -> [Action] {
         isRefreshing = false
         let waiting = items.indices.filter { items[$0].isWaitingForCredentials }
         var actions: [Action] = []
         for index in waiting {
             items[index].isWaitingForCredentials = false
-            actions += isRenewed && stop == nil ? resend(index) : end(index, PushMachine.unauthorized(nil))
+            if let reason = stop ?? failure { actions += end(index, reason) } else { actions += resend(index) }
         }
         return actions
     }
@@ -314,7 +318,8 @@ package struct PushMachine: Sendable {
         departures.remove(index)
         settling.remove(index)
         items[index].isFinished = true
-        finishedCount += 1
+        // What was given up is still to be sent.
+        if items[index].report.outcome != .pending { finishedCount += 1 }
         return next()
     }
 
@@ -362,7 +367,6 @@ package struct PushMachine: Sendable {
             case .never(let code):
                 items[index].report.code = code
                 items[index].isFinished = true
-                finishedCount += 1
             }
         }
         return actions

@@ -9,7 +9,8 @@ extension WireCodec {
         var reply = ServerReply(status: response.status, content: .unreadable("the answer is empty"))
         reply.etag = response.headers.value("ETag").flatMap(EntityTag.version)
         reply.date = response.headers.value("Date").flatMap(HTTPDate.instant)
-        reply.retryAfter = response.headers.value("Retry-After").flatMap(WireCodec.retryAfter)
+        reply.retryAfter = response.headers.value("Retry-After").flatMap(WireCodec.retryAfter)?.counted(
+            from: reply.date)
         reply.capabilities = ServerCapabilities(words: response.headers.value(WireHeader.capabilities) ?? "")
         let isGood = (200...299).contains(response.status)
         if !response.body.isEmpty {
@@ -39,8 +40,9 @@ extension WireCodec {
 
     private static func retryAfter(_ text: String) -> ServerReply.RetryAfter? {
         let text = text.trimmed
-        if let seconds = Int64(text), seconds >= 0 {
-            let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        if !text.isEmpty, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
+            // A number that is too large to count with is longer than anybody waits.
+            let (milliseconds, overflow) = (Int64(text) ?? .max).multipliedReportingOverflow(by: 1000)
             return .milliseconds(overflow ? .max : milliseconds)
         }
         return HTTPDate.instant(text).map { .moment($0) }

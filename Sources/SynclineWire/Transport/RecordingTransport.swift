@@ -99,7 +99,7 @@ extension RecordedExchange {
             ])
         case .failure(.offline(let reason)): answer = .object([.init("offline", .string(reason))])
         case .failure(.refused(let reason)): answer = .object([.init("refused", .string(reason))])
-        case .failure(.cancelled): answer = .object([.init("cancelled", .bool(true))])
+        case .failure(.cancelled), .failure(.notSent): answer = .object([.init("cancelled", .bool(true))])
         }
         return .object([
             .init(

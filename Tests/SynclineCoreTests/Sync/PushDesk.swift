@@ -85,7 +85,7 @@ struct PushDesk {
                 perform(machine.handle(.waited(index)))
             case .refreshCredentials:
                 refreshes += 1
-                perform(machine.handle(.refreshed(hasOthers)))
+                perform(machine.handle(.refreshed(hasOthers ? nil : PushMachine.unauthorized(nil))))
             }
         }
     }

@@ -222,6 +222,11 @@ struct ReplyTests {
         ] {
             #expect(reply("", headers: [.init("Retry-After", text)]).retryAfter == nil)
         }
+        let headers: [HTTPHeader] = [
+            .init("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), .init("Retry-After", "Sun, 06 Nov 1994 08:49:40 GMT"),
+        ]
+        #expect(reply("", headers: headers).retryAfter == .milliseconds(3000))
+        #expect(reply("", headers: [.init("Retry-After", "99999999999999999999")]).retryAfter == .milliseconds(.max))
         #expect(reply("", headers: [.init("Retry-After", "99999999999999999")]).retryAfter == .milliseconds(.max))
     }
 

@@ -17,7 +17,7 @@
         case .success: nil
         case .failure(.offline): .offline
         case .failure(.refused): .refused
-        case .failure(.cancelled): .cancelled
+        case .failure(.cancelled), .failure(.notSent): .cancelled
         }
     }
 

@@ -85,7 +85,7 @@ extension Masking {
             exchange.outcome = .response(response)
         case .failure(.offline(let reason)): exchange.outcome = .failure(.offline(mask(reason)))
         case .failure(.refused(let reason)): exchange.outcome = .failure(.refused(mask(reason)))
-        case .failure(.cancelled): break
+        case .failure(.cancelled), .failure(.notSent): break
         }
         return exchange.value
     }

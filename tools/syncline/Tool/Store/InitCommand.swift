@@ -39,7 +39,7 @@ enum InitCommand {
 
 /// The settings people change, and what they may be.
 enum Setting {
-    static let names = ["backend", "protocol", "ids", "retention", "tables", "record", "token", "headers"]
+    static let names = ["backend", "protocol", "ids", "retention", "tables", "limits", "record", "token", "headers"]
     /// Those that are kept beside the log, never in it, and shown masked.
     static let secrets: Set<String> = ["token", "headers"]
     /// Those that are kept beside the log because they are this device's.
@@ -77,6 +77,9 @@ enum Setting {
             }
             return retention.description
         case "tables": return value
+        case "limits":
+            do throws(SyncError) { _ = try NetworkLimits(limits(value)) } catch { throw ToolError(error) }
+            return value
         case "record":
             guard value == "off" || Traffic.limit(value) != nil else {
                 throw ToolError(
@@ -107,6 +110,9 @@ enum Setting {
 }
 
 extension Setting {
+    /// Network limits as the store keeps them; null, which is none, if it is not JSON.
+    fileprivate static func limits(_ text: String) -> Value { (try? Value(json: Array(text.utf8))) ?? .null }
+
     /// The tables a store is to have; nil for any.
     fileprivate static func tables(_ text: String) -> [String]? {
         let names = text.split(separator: ",").map { $0.trimmingSpaces() }
@@ -151,6 +157,11 @@ enum ConfigCommand {
             schema of its own says it anew.
             """,
             """
+            `limits` bounds the exchange with the server: seconds for `connect`, `stall`, `total`, `idle` and `wait` \
+            (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one pull. What is \
+            not named stays as usual; `{}` ends all of them.
+            """,
+            """
             With `record` what push, pull and sync say to the server, and what it answers, is kept in traffic.jsonl \
             beside the log, without tokens and other secrets and never larger than was said. It is `off` by default.
             """,
@@ -164,10 +175,11 @@ enum ConfigCommand {
             Example("syncline config backend https://example.com", "where to push and pull"),
             Example("syncline config retention '30 days'", "what `compact` keeps of the history"),
             Example("syncline config tables todoitem,list", "refuses every other table"),
+            Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "waits less for the server"),
             Example("syncline config record '8 MiB'", "records what is said to the server, for `report`"),
         ],
         result:
-            #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"record":"off","token":"••••","headers":{…}}"#,
+            #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"limits":{…},"record":"off","token":"••••","headers":{…}}"#,
         run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
@@ -178,6 +190,7 @@ enum ConfigCommand {
             let value = try Setting.checked(name, text)
             try await context.withDatabase(arguments) { database in
                 if name == "tables" { return try await database.setStrictTables(Setting.tables(value)) }
+                if name == "limits" { return try await database.set(name, Setting.limits(value)) }
                 guard Setting.local.contains(name) else { return try await database.set(name, .string(value)) }
                 try secrets.set(name, name == "headers" ? try Value(json: Array(value.utf8)) : .string(value))
                 database.forgetServer()

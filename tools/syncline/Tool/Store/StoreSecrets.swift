@@ -68,8 +68,8 @@ struct StoreSecrets: CredentialProvider {
         return text
     }
 
-    func headers() async -> [String: String] {
-        guard case .object(let members)? = try? read().first(where: { $0.name == "headers" })?.value else { return [:] }
+    func headers() async throws -> [String: String] {
+        guard case .object(let members)? = try read().first(where: { $0.name == "headers" })?.value else { return [:] }
         var headers: [String: String] = [:]
         for member in members {
             if case .string(let text) = member.value { headers[member.name] = text }
