@@ -16,6 +16,8 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let storeExists = Code(rawValue: "store-exists")
         /// Another writer has it open.
         public static let storeLocked = Code(rawValue: "store-locked")
+        /// The directory or its lock was moved, removed or replaced: what is at the path is another store, or none.
+        public static let storeReplaced = Code(rawValue: "store-replaced")
         /// Acknowledged data is damaged or missing.
         public static let storeCorrupt = Code(rawValue: "store-corrupt")
         /// It was written by a newer version of the format.
@@ -76,6 +78,13 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LogError {
+    /// The files at the path are not those that were opened.
+    static func replaced(_ storage: any LogStorage) -> LogError {
+        LogError(
+            .storeReplaced, "\(storage.location) or its LOCK was moved, removed or replaced while it was open",
+            hint: "Nothing was written to what is there now. Close this writer, then open the store again.")
+    }
+
     /// The log's words for a refusal by the system.
     package init(_ error: StorageError) {
         let hint: String? =

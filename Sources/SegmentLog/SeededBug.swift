@@ -57,6 +57,7 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case readerShowsUnproven
     case readerSkipsLast
     case refusedBatchKept
+    case replacementNotSeen
     case rollNotSynced
     case rollSkipsNumber
     case ruleZOff

@@ -72,12 +72,12 @@ public final class SyncDatabase: Sendable {
         let log = try inAppWords { () throws(LogError) in
             try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log)
         }
-        let projector = try StateLoader(storage, removesDamaged: true).load()
+        let projector = try StateLoader(log.storage, removesDamaged: true).load()
         let isNew = projector.through == 0
         let engine = try StoreEngine(
             log, projector, configuration.surroundings, schemaVersion: configuration.schema?.version ?? 0)
         let database = SyncDatabase(
-            StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)), storage, configuration)
+            StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)), log.storage, configuration)
         if isNew { try await database.writeBirth() }
         guard let schema = configuration.schema else { return database }
         do throws(SyncError) {

@@ -102,6 +102,10 @@ extension SyncError.Code {
     public static let storeExists = Self(rawValue: "store-exists")
     /// Another process has the store open.
     public static let storeLocked = Self(rawValue: "store-locked")
+    /// The store's directory was moved, removed or replaced while the store was open.
+    public static let storeReplaced = Self(rawValue: "store-replaced")
+    /// The store was closed, or belongs to the process that this one was forked from.
+    public static let closed = Self(rawValue: "closed")
     /// The log is damaged where it was whole.
     public static let storeCorrupt = Self(rawValue: "store-corrupt")
     /// A newer version, or a newer schema, wrote the store.

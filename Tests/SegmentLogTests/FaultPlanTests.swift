@@ -51,6 +51,7 @@ import Testing
         let disk = FaultyStorage()
         let file = try disk.putDurably([1, 2], in: "a")
         try file.put([3])
+        let lock = try #require(try disk.lock("a"))
         disk.arm(FaultPlan(call: 1, of: [kind], fault: .error(.readOnly)))
         let calls: [CallKind: () throws -> Void] = [
             .open: { _ = try disk.openForWriting("new", create: true) }, .size: { _ = try file.size() },
@@ -59,6 +60,7 @@ import Testing
             .resize: { try file.resize(to: 0) }, .rename: { try disk.rename("a", to: "b") },
             .remove: { try disk.remove("a") }, .list: { _ = try disk.names(in: "") },
             .lock: { _ = try disk.lock("new") }, .createDirectory: { try disk.createDirectory("new") },
+            .stat: { _ = try lock.isInPlace() },
         ]
         let call = try #require(calls[kind])
         let pending = disk.pendingItemCount

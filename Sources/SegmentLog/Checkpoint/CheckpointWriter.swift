@@ -122,6 +122,8 @@ public struct CheckpointWriter: ~Copyable {
         if !SeededBug.checkpointNotVerified.isActive {
             try Checkpoint.open(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
         }
+        // The log may have become another's while the file was written.
+        try writer.use { _ in }
         do throws(StorageError) {
             try writer.storage.rename(temporary, to: name)
             try writer.storage.syncDirectory("")

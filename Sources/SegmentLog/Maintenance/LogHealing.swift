@@ -15,8 +15,8 @@ public struct LogHealing: Sendable {
     /// Replaces each damaged stretch whose lost records `isSafeElsewhere` vouches for, and returns them. If it does not
     /// vouch for all, nothing is changed and the error names the records in question.
     public func run(isSafeElsewhere: (SequenceRange) -> Bool) throws(LogError) -> [SequenceRange] {
-        try locked { catalog throws(LogError) in
-            let stretches = try findStretches(catalog)
+        try locked { healing, catalog throws(LogError) in
+            let stretches = try healing.findStretches(catalog)
             for stretch in stretches where !stretch.lost.isEmpty && !isSafeElsewhere(stretch.lost) {
                 throw LogError(
                     .storeCorrupt, stretch.fault.reason, file: stretch.segment, position: stretch.start,
@@ -24,26 +24,28 @@ public struct LogHealing: Sendable {
                     hint:
                         "Nothing was changed: these records are not known to be safe elsewhere. Salvage what is whole.")
             }
-            try heal(stretches, catalog)
+            try healing.heal(stretches, catalog)
             return stretches.map(\.lost).filter { !$0.isEmpty }
         }
     }
 
     /// Replaces only what no record is missed for: an index, a seal, a session. Without an index a segment is scanned.
     package func mendDerived() throws(LogError) {
-        try locked { catalog throws(LogError) in
-            try heal(try findStretches(catalog).filter(\.isDerived), catalog)
+        try locked { healing, catalog throws(LogError) in
+            try healing.heal(try healing.findStretches(catalog).filter(\.isDerived), catalog)
         }
     }
 
-    private func locked<Value>(_ body: (LogCatalog) throws(LogError) -> Value) throws(LogError) -> Value {
-        let birth = LogBirth(storage: storage, clock: clock)
+    private func locked<Value>(
+        _ body: (LogHealing, LogCatalog) throws(LogError) -> Value
+    ) throws(LogError) -> Value {
+        var birth = LogBirth(storage: storage, clock: clock)
         try birth.prepare(.never)
         let lock = try birth.takeLock()
         defer { lock.release() }
-        let catalog = try LogCatalog(storage)
+        let catalog = try LogCatalog(birth.storage)
         if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
-        return try body(catalog)
+        return try body(LogHealing(birth.storage, clock: clock), catalog)
     }
 
     private func findStretches(_ catalog: LogCatalog) throws(LogError) -> [DamagedStretch] {

@@ -23,7 +23,7 @@ public struct LogSalvage: Hashable, Sendable {
             throw LogError(.storeCorrupt, "it has no segment left to copy from", file: FileName.head)
         }
         let clock = FrameClock()
-        let birth = LogBirth(storage: fresh, clock: clock)
+        var birth = LogBirth(storage: fresh, clock: clock)
         try birth.prepare(.always)
         try birth.makeFirstSegment(first: first)
         let writer = try LogWriter.open(fresh, creating: .never, configuration: configuration, clock: clock)

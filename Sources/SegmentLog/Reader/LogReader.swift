@@ -11,7 +11,7 @@ public struct LogReader: Sendable {
         case written
     }
 
-    /// Where the log is.
+    /// Where the log is: the very directory that was opened, whatever its path leads to later.
     public let storage: any LogStorage
     /// Which log it is.
     public let identity: LogIdentity
@@ -31,6 +31,7 @@ public struct LogReader: Sendable {
     public static func open(
         _ storage: any LogStorage, showing visibility: Visibility = .durable
     ) throws(LogError) -> LogReader {
+        let storage = try storage.holding()
         let catalog = try LogCatalog(storage)
         if let newer = catalog.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
         return LogReader(

@@ -88,17 +88,7 @@ package struct LogCatalog: Sendable {
     }
 
     private static func names(in storage: any LogStorage) throws(LogError) -> [String] {
-        do throws(StorageError) {
-            return try storage.names(in: "")
-        } catch {
-            switch error.kind {
-            case .notFound:
-                throw LogError(.noStore, "\(storage.location) does not exist", hint: "Create a log, or check the path.")
-            case .notADirectory:
-                throw LogError(.noStore, "\(storage.location) is not a directory", hint: "A log is a directory.")
-            default: throw LogError(error)
-            }
-        }
+        do throws(StorageError) { return try storage.names(in: "") } catch { throw storage.absence(error) }
     }
 
     package static func readHead(_ storage: any LogStorage) throws(LogError) -> (head: Head?, isDamaged: Bool) {
@@ -285,6 +275,20 @@ package struct LogCatalog: Sendable {
 }
 
 extension LogStorage {
+    /// The directory itself, so that all that is read of a log is of one log.
+    package func holding() throws(LogError) -> any LogStorage {
+        do throws(StorageError) { return try held() } catch { throw absence(error) }
+    }
+
+    /// What a refusal to open or list the directory says of the log in it.
+    fileprivate func absence(_ error: StorageError) -> LogError {
+        switch error.kind {
+        case .notFound: LogError(.noStore, "\(location) does not exist", hint: "Create a log, or check the path.")
+        case .notADirectory: LogError(.noStore, "\(location) is not a directory", hint: "A log is a directory.")
+        default: LogError(error)
+        }
+    }
+
     /// Opens for reading, in the log's words.
     package func reading(_ name: String) throws(LogError) -> any ReadableFile {
         do throws(StorageError) { return try openForReading(name) } catch { throw LogError(error) }

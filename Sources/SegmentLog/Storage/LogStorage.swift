@@ -31,6 +31,15 @@ public protocol LogStorage: Sendable {
     /// Takes the exclusive lock on a file, which is made if needed; nil if it is taken. It is held until released
     /// or until the process ends.
     func lock(_ name: String) throws(StorageError) -> (any FileLock)?
+
+    /// The same files, reached through the directory itself from now on: whatever is put in the place of the
+    /// directory later, no call on the result reaches it.
+    func held() throws(StorageError) -> any LogStorage
+}
+
+extension LogStorage {
+    /// A storage that has no path which could lead elsewhere.
+    public func held() throws(StorageError) -> any LogStorage { self }
 }
 
 /// A file that is read at any offset, by any number of threads.
@@ -70,6 +79,9 @@ public enum SyncLevel: Sendable {
 public protocol FileLock: AnyObject, Sendable {
     /// Whether this process took it: false in a forked child, which must not write.
     var isOwned: Bool { get }
+    /// Whether its name still leads to the locked file, and the storage's path to the directory that holds it. If not,
+    /// the files at the path may be another's.
+    func isInPlace() throws(StorageError) -> Bool
     /// Writes a note into the locked file, for people who wonder who holds it.
     func note(_ text: String)
     /// Gives it up.

@@ -89,7 +89,13 @@ public final class MemoryStorage: LogStorage {
 
     public func lock(_ name: String) throws(StorageError) -> (any FileLock)? {
         let inode = try open(name, create: true, operation: "lock").inode
-        return inode.takeLock() ? MemoryLock(inode) : nil
+        return inode.takeLock() ? MemoryLock(inode, name: name, in: self) : nil
+    }
+
+    fileprivate func leads(_ name: String, to inode: MemoryInode) -> Bool {
+        entries.withLock { entries in
+            if case .file(let found) = entries[name] { found === inode } else { false }
+        }
     }
 
     private func open(
@@ -299,15 +305,21 @@ private final class MemoryFile: WritableFile {
 
 private final class MemoryLock: FileLock {
     private let inode: MemoryInode
+    private let name: String
+    private let storage: MemoryStorage
     private let isReleased = Atomic<Bool>(false)
 
-    init(_ inode: MemoryInode) {
+    init(_ inode: MemoryInode, name: String, in storage: MemoryStorage) {
         self.inode = inode
+        self.name = name
+        self.storage = storage
     }
 
     deinit { release() }
 
     var isOwned: Bool { !isReleased.load(ordering: .acquiring) }
+
+    func isInPlace() throws(StorageError) -> Bool { storage.leads(name, to: inode) }
 
     func note(_ text: String) {
         if isOwned { inode.contents = Array(text.utf8) }

@@ -34,6 +34,16 @@ final class POSIXFile: WritableFile {
         return UInt64(max(0, status.st_size))
     }
 
+    func identity() throws(StorageError) -> FileIdentity {
+        var identity: FileIdentity?
+        let number = withDescriptor { descriptor in
+            identity = try? FileIdentity(descriptor: descriptor, name: name)
+            return identity == nil ? errno : 0
+        }
+        guard let identity else { throw failure(number, "stat") }
+        return identity
+    }
+
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
         guard let base = buffer.baseAddress, buffer.count > 0 else { return 0 }
         // No file reaches to where the system cannot count, so this is behind the end.
@@ -121,17 +131,25 @@ final class POSIXFile: WritableFile {
 /// A `flock` on an open file.
 final class POSIXLock: FileLock {
     private let file: POSIXFile
+    private let name: String
+    private let storage: POSIXStorage
+    private let identity: FileIdentity
     private let owner = getpid()
     private let isReleased = Atomic<Bool>(false)
 
     /// Takes over a file that has just been locked.
-    init(_ file: POSIXFile) {
+    init(_ file: POSIXFile, name: String, in storage: POSIXStorage) throws(StorageError) {
         self.file = file
+        self.name = name
+        self.storage = storage
+        identity = try file.identity()
     }
 
     deinit { release() }
 
     var isOwned: Bool { getpid() == owner && !isReleased.load(ordering: .acquiring) }
+
+    func isInPlace() throws(StorageError) -> Bool { try storage.leads(name, to: identity) }
 
     func note(_ text: String) {
         guard isOwned else { return }

@@ -1,6 +1,7 @@
-// The real disk: a directory of the system, reached by plain calls that are repeated when a signal interrupts them.
-// Every descriptor closes on exec. What the system refuses becomes a `StorageError` with the name as the log knows it,
-// never the whole path. Open files are in POSIXFile.swift.
+// The real disk: a directory of the system, reached by plain calls that are repeated when a signal interrupts them: by
+// its path, or, once it is held, through a descriptor of the directory itself. Every descriptor closes on exec. What the
+// system refuses becomes a `StorageError` with the name as the log knows it; only an error about the directory itself
+// has its path. Open files are in POSIXFile.swift.
 
 #if canImport(Darwin)
     import Darwin
@@ -12,12 +13,25 @@
 public struct POSIXStorage: LogStorage {
     /// The path of the directory.
     public let location: String
+    /// The directory itself, if it is held; otherwise every call looks up the path.
+    private let directory: POSIXDirectory?
 
     /// The directory at a path, which need not exist yet.
     public init(directory path: String) {
         var path = path[...]
         while path.count > 1, path.last == "/" { path.removeLast() }
         location = path.isEmpty ? "." : String(path)
+        directory = nil
+    }
+
+    private init(_ location: String, _ directory: POSIXDirectory) {
+        self.location = location
+        self.directory = directory
+    }
+
+    public func held() throws(StorageError) -> any LogStorage {
+        if directory != nil { return self }
+        return POSIXStorage(location, try POSIXDirectory(path: location))
     }
 
     /// The type of the network file system the directory is on; nil if it is on a local one, or if that cannot be
@@ -27,7 +41,13 @@ public struct POSIXStorage: LogStorage {
     }
 
     public func names(in directory: String) throws(StorageError) -> [String] {
-        guard let stream = opendir(path(directory)) else { throw failure("list", directory) }
+        let descriptor = openDescriptor(path(directory), in: base, flags: O_RDONLY | O_DIRECTORY)
+        guard descriptor >= 0 else { throw failure("list", directory) }
+        guard let stream = fdopendir(descriptor) else {
+            let error = failure("list", directory)
+            close(descriptor)
+            throw error
+        }
         defer { closedir(stream) }
         var names: [String] = []
         while true {
@@ -45,10 +65,10 @@ public struct POSIXStorage: LogStorage {
     }
 
     public func createDirectory(_ directory: String) throws(StorageError) {
-        if directory.isEmpty {
-            try createRoot()
-        } else {
+        if !directory.isEmpty {
             _ = try makeDirectory(path(directory), name: directory)
+        } else if self.directory == nil {
+            try createRoot()
         }
     }
 
@@ -65,16 +85,11 @@ public struct POSIXStorage: LogStorage {
     }
 
     public func rename(_ name: String, to newName: String) throws(StorageError) {
-        #if canImport(Darwin)
-            let result = Darwin.rename(path(name), path(newName))
-        #else
-            let result = Glibc.rename(path(name), path(newName))
-        #endif
-        guard result == 0 else { throw failure("rename", name) }
+        guard renameat(base, path(name), base, path(newName)) == 0 else { throw failure("rename", name) }
     }
 
     public func remove(_ name: String) throws(StorageError) {
-        guard unlink(path(name)) == 0 else { throw failure("remove", name) }
+        guard unlinkat(base, path(name), 0) == 0 else { throw failure("remove", name) }
     }
 
     public func lock(_ name: String) throws(StorageError) -> (any FileLock)? {
@@ -83,7 +98,7 @@ public struct POSIXStorage: LogStorage {
             retrying { flock(descriptor, LOCK_EX | LOCK_NB) } == 0 ? 0 : errno
         }
         switch number {
-        case 0: return POSIXLock(file)
+        case 0: return try POSIXLock(file, name: name, in: self)
         case EWOULDBLOCK:
             file.close()
             return nil
@@ -95,13 +110,28 @@ public struct POSIXStorage: LogStorage {
 }
 
 extension POSIXStorage {
+    /// What relative paths begin at.
+    private var base: Int32 { directory?.descriptor ?? AT_FDCWD }
+
     private func path(_ name: String) -> String {
-        name.isEmpty ? location : location == "/" ? "/" + name : location + "/" + name
+        if directory != nil { return name.isEmpty ? "." : name }
+        return name.isEmpty ? location : location == "/" ? "/" + name : location + "/" + name
+    }
+
+    /// Whether a name leads to a file, and the path to the directory that is held.
+    func leads(_ name: String, to file: FileIdentity) throws(StorageError) -> Bool {
+        if let directory, try !directory.isInPlace() { return false }
+        do throws(StorageError) {
+            return try FileIdentity(path(name), in: base, name: name) == file
+        } catch {
+            if error.isMissing { return false }
+            throw error
+        }
     }
 
     private func open(_ name: String, flags: Int32, operation: String = "open") throws(StorageError) -> POSIXFile {
         // Readable by all as far as the user's mask allows, like every file one makes.
-        let descriptor = openDescriptor(path(name), flags: flags, mode: 0o644)
+        let descriptor = openDescriptor(path(name), in: base, flags: flags, mode: 0o644)
         guard descriptor >= 0 else { throw failure(operation, name) }
         let file = POSIXFile(descriptor: descriptor, name: name)
         // A directory opens for reading without complaint, and would fail only at the first read.
@@ -141,22 +171,24 @@ extension POSIXStorage {
 
     /// Makes one directory; false if it was there.
     private func makeDirectory(_ path: String, name: String) throws(StorageError) -> Bool {
-        guard mkdir(path, 0o755) != 0 else { return true }
+        guard mkdirat(base, path, 0o755) != 0 else { return true }
         guard errno == EEXIST else { throw failure("createDirectory", name) }
         var status = stat()
-        guard stat(path, &status) == 0 else { throw failure("createDirectory", name) }
+        guard fstatat(base, path, &status, 0) == 0 else { throw failure("createDirectory", name) }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw StorageError(number: ENOTDIR, operation: "createDirectory", name: name)
+            throw StorageError(number: ENOTDIR, operation: "createDirectory", name: name.isEmpty ? location : name)
         }
         return false
     }
 
     private func syncDirectory(at path: String, name: String) throws(StorageError) {
-        let descriptor = openDescriptor(path, flags: O_RDONLY | O_DIRECTORY)
+        let descriptor = openDescriptor(path, in: base, flags: O_RDONLY | O_DIRECTORY)
         guard descriptor >= 0 else { throw failure("syncDirectory", name) }
         let number = PlatformSync.syncDirectory(descriptor: descriptor)
         close(descriptor)
-        guard number == 0 else { throw StorageError(number: number, operation: "syncDirectory", name: name) }
+        guard number == 0 else {
+            throw StorageError(number: number, operation: "syncDirectory", name: name.isEmpty ? location : name)
+        }
     }
 
     private func parent(of path: String) -> String {
@@ -167,18 +199,12 @@ extension POSIXStorage {
 
     /// The error of the call that has just failed.
     private func failure(_ operation: String, _ name: String) -> StorageError {
-        StorageError(number: errno, operation: operation, name: name)
+        StorageError(number: errno, operation: operation, name: name.isEmpty ? location : name)
     }
 }
 
-func openDescriptor(_ path: String, flags: Int32, mode: mode_t = 0) -> Int32 {
-    retrying {
-        #if canImport(Darwin)
-            Darwin.open(path, flags | O_CLOEXEC, mode)
-        #else
-            Glibc.open(path, flags | O_CLOEXEC, mode)
-        #endif
-    }
+func openDescriptor(_ path: String, in base: Int32 = AT_FDCWD, flags: Int32, mode: mode_t = 0) -> Int32 {
+    retrying { openat(base, path, flags | O_CLOEXEC, mode) }
 }
 
 /// Repeats a call while signals interrupt it.

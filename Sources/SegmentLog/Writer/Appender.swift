@@ -153,6 +153,8 @@ package final class Appender {
         #endif
     }
 
+    /// Refuses where nothing may be written: the writer stopped, it belongs to another process, or its files are no
+    /// longer those at the path.
     package func checkUsable() throws(LogError) {
         if let failure { throw failure }
         guard lock.isOwned || SeededBug.forkNotChecked.isActive else {
@@ -160,6 +162,19 @@ package final class Appender {
                 .closed, "this process does not own the log: it was forked from the one that does",
                 hint: "Open the log again in the new process, after the old one has closed it.")
         }
+        try checkInPlace()
+    }
+
+    /// Whether somebody wrote meanwhile can't be told once the files were exchanged, so this refusal is for good.
+    private func checkInPlace() throws(LogError) {
+        do throws(StorageError) {
+            if try lock.isInPlace() || SeededBug.replacementNotSeen.isActive { return }
+        } catch {
+            throw LogError(error)
+        }
+        let replaced = LogError.replaced(storage)
+        failure = replaced
+        throw replaced
     }
 
     // MARK: Encoding

@@ -29,10 +29,11 @@ package final class IdleSync: Sendable {
             seen.batches = appender.statistics.batches
             return seen.quietLooks
         }
-        if appender.hasOrderedCommits { try? appender.sync() }
-        guard quietLooks >= IdleSync.patience || appender.failure != nil else { return true }
+        let mayWrite = (try? appender.checkUsable()) != nil
+        if mayWrite, appender.hasOrderedCommits { try? appender.sync() }
+        guard quietLooks >= IdleSync.patience || !mayWrite || appender.failure != nil else { return true }
         isRunning.store(false, ordering: .releasing)
-        try? appender.attest(clean: false)
+        if mayWrite { try? appender.attest(clean: false) }
         return false
     }
 }

@@ -2,8 +2,14 @@
 // again, and one that lost its files is not mistaken for one that never was.
 
 struct LogBirth {
-    let storage: any LogStorage
+    /// The directory itself, once it was prepared.
+    private(set) var storage: any LogStorage
     let clock: any LogClock
+
+    init(storage: any LogStorage, clock: any LogClock) {
+        self.storage = storage
+        self.clock = clock
+    }
 
     private enum Finding {
         case nothing
@@ -33,8 +39,8 @@ struct LogBirth {
         return .beginnings
     }
 
-    /// Refuses what can't become a log, before anything is touched; makes the directory if it may.
-    func prepare(_ creation: LogCreation) throws(LogError) {
+    /// Refuses what can't become a log, before anything is touched; makes the directory if it may, and holds it.
+    mutating func prepare(_ creation: LogCreation) throws(LogError) {
         if let posix = storage as? POSIXStorage, let kind = posix.networkFileSystem() {
             throw LogError(
                 .ioError,
@@ -46,28 +52,39 @@ struct LogBirth {
         case (.log, .always):
             throw LogError(
                 .storeExists, "\(storage.location) holds a log already", hint: "Open it, or choose another directory.")
-        case (.log, _):
-            return
+        case (.log, _), (.beginnings, .ifMissing), (.beginnings, .always):
+            break
         case (.nothing, .never), (.beginnings, .never):
             throw LogError(.noStore, "\(storage.location) holds no log", hint: "Create one, or check the path.")
         case (.somethingElse(let what), _):
-            throw LogError(
-                .noStore, "\(storage.location) is no log: \(what)",
-                hint: "Give an empty or new directory, or the path of a log.")
+            throw strange(what)
         case (.nothing, _):
             do throws(StorageError) { try storage.createDirectory("") } catch { throw LogError(error) }
-        case (.beginnings, _):
-            return
         }
+        storage = try storage.holding()
     }
 
     func takeLock() throws(LogError) -> any FileLock {
-        do throws(StorageError) {
-            if let lock = try storage.lock(FileName.lock) { return lock }
-        } catch {
-            throw LogError(error)
+        for _ in 0..<8 {
+            let lock: (any FileLock)?
+            let isInPlace: Bool
+            do throws(StorageError) {
+                lock = try storage.lock(FileName.lock)
+                isInPlace = try lock?.isInPlace() ?? true
+            } catch {
+                throw LogError(error)
+            }
+            guard let lock else { throw locked }
+            // Between being opened and being locked the file may have been removed, and another made in its place: who
+            // locked that one would be a second writer.
+            if isInPlace { return lock }
+            lock.release()
         }
-        throw LogError(
+        throw LogError.replaced(storage)
+    }
+
+    private var locked: LogError {
+        LogError(
             .storeLocked, "another writer has \(storage.location) open\(holder())", file: FileName.lock,
             hint: "Close it there first; reading needs no lock.")
     }
@@ -93,9 +110,17 @@ struct LogBirth {
                     hint: "Open it, or choose another directory.")
             }
             return false
-        default:
+        case .somethingElse(let what):
+            throw strange(what)
+        case .nothing, .beginnings:
             return true
         }
+    }
+
+    private func strange(_ what: String) -> LogError {
+        LogError(
+            .noStore, "\(storage.location) is no log: \(what)",
+            hint: "Give an empty or new directory, or the path of a log.")
     }
 
     /// The first segment, whole and durable; HEAD follows when the log is opened.

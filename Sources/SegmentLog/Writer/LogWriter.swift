@@ -13,7 +13,7 @@ public final class LogWriter: Sendable {
     private let idle: IdleSync
     private let queue = DispatchQueue(label: "SegmentLog.LogWriter")
 
-    /// Where the log is.
+    /// Where the log is: the very directory that was opened, whatever its path leads to later.
     public let storage: any LogStorage
     /// The log's identity.
     public let identity: LogIdentity
@@ -44,14 +44,16 @@ public final class LogWriter: Sendable {
     }
 
     /// Opens the log in a storage: takes its lock, recovers its end, and is ready to append. A log another writer has
-    /// open, that is damaged where it was acknowledged, or that a newer version wrote is refused and not changed.
+    /// open, that is damaged where it was acknowledged, or that a newer version wrote is refused and not changed. If the
+    /// directory or its lock is moved, removed or replaced later, the writer refuses to write from then on.
     public static func open(
         _ storage: any LogStorage, creating creation: LogCreation = .ifMissing,
         configuration: LogConfiguration = .init(), clock: any LogClock = SystemClock()
     ) throws(LogError) -> LogWriter {
         try configuration.validate()
-        let birth = LogBirth(storage: storage, clock: clock)
+        var birth = LogBirth(storage: storage, clock: clock)
         try birth.prepare(creation)
+        let storage = birth.storage
         let lock = try birth.takeLock()
         do throws(LogError) {
             if try birth.isNeeded(creation) { try birth.makeFirstSegment() }
@@ -170,10 +172,19 @@ public final class LogWriter: Sendable {
 
     /// Makes everything durable, marks the log as closed cleanly and lets go of it. The writer takes nothing more.
     public func close() throws(LogError) {
-        try use { appender throws(LogError) in
+        let failure: LogError? = appender.withLock { appender in
+            // Also of a log that it may not write any more.
             defer { appender.letGo() }
-            try appender.attest(clean: true)
+            do throws(LogError) {
+                try appender.checkUsable()
+                try appender.attest(clean: true)
+                publishProgress(appender)
+                return nil
+            } catch {
+                return error
+            }
         }
+        if let failure { throw failure }
     }
 
     /// Runs something with the appender, for this module's own extensions.

@@ -7,7 +7,7 @@ extension SyncError {
     init(_ error: LogError) {
         let code: Code =
             switch error.code {
-            case .storageFailed, .closed, .takenBack: .ioError
+            case .storageFailed, .takenBack: .ioError
             case .invalidArgument: .usage
             default: Code(rawValue: error.code.rawValue)
             }

@@ -67,7 +67,7 @@ public struct FaultPlan: Hashable, Sendable {
 /// The calls that a simulated disk counts and can fail.
 public enum CallKind: Int, Hashable, Sendable, CaseIterable {
     /// A call of a storage.
-    case open, size, read, write, sync, syncDirectory, resize, rename, remove, list, lock, createDirectory
+    case open, size, read, write, sync, syncDirectory, resize, rename, remove, list, lock, createDirectory, stat
 }
 
 /// How often a disk was called since it was made, or since the counts were reset.

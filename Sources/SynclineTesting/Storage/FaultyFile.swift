@@ -129,11 +129,13 @@ final class FaultyFile: WritableFile {
 
 final class FaultyLock: FileLock {
     private let storage: FaultyStorage
+    private let name: String
     private let inode: Int
     private let isReleased = Atomic<Bool>(false)
 
-    init(storage: FaultyStorage, inode: Int) {
+    init(storage: FaultyStorage, name: String, inode: Int) {
         self.storage = storage
+        self.name = name
         self.inode = inode
     }
 
@@ -142,6 +144,8 @@ final class FaultyLock: FileLock {
     var isOwned: Bool {
         !isReleased.load(ordering: .acquiring) && storage.state.withLock { !$0.isEnded }
     }
+
+    func isInPlace() throws(StorageError) -> Bool { try storage.leads(name, to: inode) }
 
     func note(_ text: String) {
         guard isOwned else { return }

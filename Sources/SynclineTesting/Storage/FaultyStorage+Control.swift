@@ -28,6 +28,12 @@ extension FaultyStorage {
         set { state.withLock { $0.capacity = newValue } }
     }
 
+    /// Plays that the directory was moved away or removed, so that its path leads to another or to none. Who has it open
+    /// still reaches its files.
+    public func replaceDirectory() {
+        state.withLock { $0.isReplaced = true }
+    }
+
     /// What the disk was asked so far.
     public var counts: CallCounts {
         state.withLock { $0.counts }

@@ -38,6 +38,7 @@ public final class FaultyStorage: LogStorage {
         var isTracing = false
         var trace: [String] = []
         var isEnded = false
+        var isReplaced = false
     }
 
     let state: Mutex<State>
@@ -115,7 +116,14 @@ public final class FaultyStorage: LogStorage {
             state.disk.inodes[inode].handles += 1
             return inode
         }
-        return inode.map { FaultyLock(storage: self, inode: $0) }
+        return inode.map { FaultyLock(storage: self, name: name, inode: $0) }
+    }
+
+    /// Whether a name leads to a file of the directory that is at the path.
+    func leads(_ name: String, to inode: Int) throws(StorageError) -> Bool {
+        try call(.stat, name) { (state) throws(SimulatedDisk.Refusal) in
+            !state.isReplaced && (try? state.disk.file(name)) == inode
+        }
     }
 
     private func open(_ name: String, create: Bool) throws(StorageError) -> FaultyFile {

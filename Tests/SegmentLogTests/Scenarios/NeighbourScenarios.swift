@@ -48,6 +48,35 @@ extension Scenario {
                 call += 1
             }
         },
+        Scenario("the directory is replaced under its writer") {
+            let disk = FaultyStorage()
+            let writer = try StoryLog.open(disk)
+            try writer.append(StoryLog.batch("one"))
+            disk.replaceDirectory()
+            try mustRefuse(writer, disk, untouched: disk.snapshot())
+        },
+        Scenario("the lock is removed, and another writer let in") {
+            let disk = FaultyStorage()
+            let writer = try StoryLog.open(disk)
+            try writer.append(StoryLog.batch("one"), durability: .buffered)
+            try disk.remove(FileName.lock)
+            let other = try StoryLog.open(disk)
+            try other.append(StoryLog.batch("two"))
+            try mustRefuse(writer, disk, untouched: disk.snapshot())
+            try other.append(StoryLog.batch("three"))
+            let records = try StoryLog.records(disk)
+            try must(records == [1: "one", 2: "two", 3: "three"], "the log has \(records)")
+        },
+        Scenario("whether the directory is still there can't be told for a moment") {
+            let disk = FaultyStorage()
+            let writer = try StoryLog.open(disk)
+            disk.arm(FaultPlan(call: 1, of: [.stat]))
+            try mustThrow(.ioError, "a commit") { () throws(LogError) in try writer.append(StoryLog.batch("one")) }
+            try writer.append(StoryLog.batch("two"))
+            try writer.close()
+            let records = try StoryLog.records(disk)
+            try must(records == [1: "two"], "the log has \(records)")
+        },
         Scenario("a claim on what is gone is refused") {
             let tree = try collectable().tree
             let writer = try StoryLog.open(tree)
@@ -159,5 +188,24 @@ extension Scenario {
         let checkpoint = try CheckpointWriter.begin(for: writer, through: writer.lastSequence, clock: SimulationClock())
         try checkpoint.finish(note: [])
         return log
+    }
+}
+
+/// A writer whose files are another's by now must refuse everything, and change nothing.
+private func mustRefuse(_ writer: LogWriter, _ disk: FaultyStorage, untouched: MemoryStorage) throws {
+    let code = LogError.Code.storeReplaced
+    try mustThrow(code, "a commit") { () throws(LogError) in try writer.append(StoryLog.batch("late")) }
+    try mustThrow(code, "a sync") { () throws(LogError) in try writer.flush() }
+    try mustThrow(code, "a roll") { () throws(LogError) in try writer.roll() }
+    try mustThrow(code, "a word in HEAD") { () throws(LogError) in try writer.attest() }
+    try mustThrow(code, "a checkpoint") { () throws(LogError) in
+        _ = try CheckpointWriter.begin(for: writer, through: .first, clock: SimulationClock())
+    }
+    try mustThrow(code, "a collection") { () throws(LogError) in _ = try writer.collect(keepingFrom: .first) }
+    try mustThrow(code, "closing") { () throws(LogError) in try writer.close() }
+    let left = disk.snapshot()
+    try must(left.allNames() == untouched.allNames(), "files came or went: \(left.allNames())")
+    for name in left.allNames().files {
+        try must(left.contents(of: name) == untouched.contents(of: name), "\(name) was changed")
     }
 }

@@ -172,6 +172,12 @@ private final class InterleavingLock: FileLock {
     }
 
     var isOwned: Bool { base.isOwned && storage.isOwner }
+
+    func isInPlace() throws(StorageError) -> Bool {
+        storage.turn()
+        return try base.isInPlace()
+    }
+
     func note(_ text: String) { base.note(text) }
     func release() { base.release() }
 }
