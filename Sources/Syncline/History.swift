@@ -46,7 +46,9 @@ extension SyncDatabase {
 
     /// The store as it was when an event had happened.
     public func history(at event: UInt64) async throws(SyncError) -> HistoricState {
-        let projector = try StateLoader(storage).load(through: event)
+        let projector = try HistoryReading.run(storage) { () throws(SyncError) in
+            try StateLoader(storage).load(through: event)
+        }
         return HistoricState(
             reader: projector.reader(of: projector.store.endCommit()), event: projector.through)
     }
@@ -61,14 +63,16 @@ extension SyncDatabase {
     /// The events that gave the fields of a row their values; nil if there is no such row.
     public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
         do {
-            let start = try StateLoader(storage).earliest()
-            let first = start.through + 1
-            var blame = try Blame(table: table, id: id, from: start)
-            try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
-                _ = try inAppWords { () throws(StateError) in try blame.fold(record, number: number) }
-                return true
+            return try HistoryReading.run(storage) {
+                let start = try StateLoader(storage).earliest()
+                let first = start.through + 1
+                var blame = try Blame(table: table, id: id, from: start)
+                try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
+                    _ = try inAppWords { () throws(StateError) in try blame.fold(record, number: number) }
+                    return true
+                }
+                return blame.fields
             }
-            return blame.fields
         } catch let error as SyncError {
             throw error
         } catch let error as StateError {

@@ -132,6 +132,13 @@ extension SyncError {
             self.init(
                 .storeCorrupt, "\(what) can't be read",
                 hint: "Nothing was changed. `syncline verify` says what is damaged.")
+        case .untrue:
+            self.init(
+                .storeCorrupt,
+                "a checkpoint holds other entries than the events made; nothing of the history was removed",
+                hint:
+                    "Close the store and run `syncline repair`: it sets the checkpoint aside, and the state is made again "
+                    + "from the log.")
         case .newer(let what):
             self.init(
                 .storeNewer, "\(what) was written by a newer version", hint: "Open the store with that version.")

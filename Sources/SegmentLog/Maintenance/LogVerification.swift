@@ -159,6 +159,8 @@ public struct LogVerification: Sendable {
                 try Checkpoint.open(storage, through: through, identity: catalog.identity).verify()
                 report.checkpoints.append(through)
             } catch {
+                // A writer has put another in its place since the names were read.
+                if error.systemError == StorageError.notFoundNumber { continue }
                 let name = FileName.checkpoint(through: through)
                 report.damage.append(
                     LogDamage(

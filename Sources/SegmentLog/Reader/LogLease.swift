@@ -37,7 +37,7 @@ public final class LogLease: Sendable {
 
     /// The lowest record that a living reader claims; stale claims are removed. A claim that can't be read holds
     /// everything.
-    static func lowest(in storage: any LogStorage) throws(LogError) -> SequenceNumber? {
+    package static func lowest(in storage: any LogStorage) throws(LogError) -> SequenceNumber? {
         do throws(StorageError) {
             guard try storage.names(in: "").contains(FileName.leases) else { return nil }
             var lowest: SequenceNumber?
@@ -74,7 +74,7 @@ public final class LogLease: Sendable {
 extension LogReader {
     /// Claims the records from `sequence` on. It needs write access to the log's directory.
     public func lease(from sequence: SequenceNumber, clock: any LogClock = SystemClock()) throws(LogError) -> LogLease {
-        let lease = try newLease(from: sequence, clock)
+        let lease = try LogLease.take(in: storage, from: sequence, clock)
         // Collection raises the floor before it looks at claims a second time: one of the two sees the other.
         if let floor = try LogCatalog.readHead(storage).head?.floor, floor > sequence,
             !SeededBug.leaseIgnoresFloor.isActive
@@ -86,8 +86,19 @@ extension LogReader {
         }
         return lease
     }
+}
 
-    private func newLease(from sequence: SequenceNumber, _ clock: any LogClock) throws(LogError) -> LogLease {
+extension LogLease {
+    /// Claims every record that there is, without a look at the log. A collection that had begun before may still end.
+    package static func ofEverything(
+        in storage: any LogStorage, clock: any LogClock = SystemClock()
+    ) throws(LogError) -> LogLease {
+        try take(in: storage, from: .first, clock)
+    }
+
+    fileprivate static func take(
+        in storage: any LogStorage, from sequence: SequenceNumber, _ clock: any LogClock
+    ) throws(LogError) -> LogLease {
         for _ in 0..<8 {
             let name = "\(FileName.leases)/\(clock.newIdentity()).lease"
             do throws(StorageError) {

@@ -170,6 +170,21 @@ public final class LogWriter: Sendable {
         }
     }
 
+    /// The same, and nothing that was written before goes into the next segment as its dictionary. A segment that holds
+    /// neither a record nor a dictionary stays.
+    package func rollForgetting() throws(LogError) {
+        try use { appender throws(LogError) in
+            appender.recent = RecentRecords()
+            if appender.isSealed { return try appender.beginSegment() }
+            if appender.tail.recordCount > 0 || appender.header.dictionaryLength > 0 { try appender.roll() }
+        }
+    }
+
+    /// The first record that must exist.
+    package var floor: SequenceNumber {
+        get throws(LogError) { try use { appender throws(LogError) in appender.head.current.floor } }
+    }
+
     /// Makes everything durable, marks the log as closed cleanly and lets go of it. The writer takes nothing more.
     public func close() throws(LogError) {
         let failure: LogError? = appender.withLock { appender in

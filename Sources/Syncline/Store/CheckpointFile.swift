@@ -50,13 +50,13 @@ enum CheckpointFile {
         }
     }
 
-    /// The checkpoints that hold the whole state by themselves, oldest first.
-    static func whole(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [UInt64] {
-        try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }.reversed().compactMap { through in
+    /// The checkpoints that can be read, with the files each needs.
+    static func all(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [CheckpointFiles] {
+        try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }.compactMap { through in
             guard let file = try? Checkpoint.open(storage, through: through, identity: identity),
-                let note = try? Note(reading: file.note), note.runs.map(\.file) == [through.rawValue]
+                let note = try? Note(reading: file.note)
             else { return nil }
-            return through.rawValue
+            return CheckpointFiles(through: through.rawValue, files: note.runs.map(\.file))
         }
     }
 
@@ -180,7 +180,11 @@ struct CheckpointJob: Sendable {
         }
         let root: RunRoot
         do throws(StateError) {
-            root = try RunWriter.write(try layers.cursorOverRuns(merged)) { block throws(StateError) in
+            // Where older runs stay, what is written is not the whole state, and its digest is not known.
+            let expected = merged == layers.runs.count ? digest : nil
+            root = try RunWriter.write(
+                try layers.cursorOverRuns(merged), expecting: expected
+            ) { block throws(StateError) in
                 do throws(LogError) {
                     return try CheckpointBlocks.append(block, to: &writer)
                 } catch {
@@ -211,9 +215,10 @@ struct CheckpointJob: Sendable {
         }
     }
 
-    /// The checkpoints that the history will be cut at.
+    /// The checkpoints that the history will be cut at, or was.
     private func pinnedCheckpoints() throws(SyncError) -> Set<UInt64> {
-        if retention == .everything { return [] }
-        return HistoryPlan.pinned(try CheckpointFile.whole(log.storage, log.identity))
+        let floor = try inAppWords { () throws(LogError) in try log.floor }
+        if retention == .everything && floor <= .first { return [] }
+        return HistoryPlan.pinned(try CheckpointFile.all(log.storage, log.identity))
     }
 }

@@ -1,5 +1,6 @@
-// Lets go of history as the store's retention says: whole segments, below a checkpoint that holds the whole state and was
-// read back, and never what the outbox still needs.
+// Lets go of history as the store's retention says: whole segments, below a checkpoint that holds the whole state, was read
+// back, and holds the entries that the events made. Changes that no server has confirmed are written into the log again
+// before the events that made them go.
 
 import SegmentLog
 public import SynclineCore
@@ -47,49 +48,105 @@ extension SyncDatabase {
 extension StoreWriter {
     func compact(_ storage: any LogStorage, now: Int64) throws(SyncError) -> CompactReport {
         let log = log
-        try inAppWords { () throws(LogError) in try log.roll() }
-        try checkpoint(isWhole: true)
-        let reader = current.reader
-        let through = current.through
-        var report = CompactReport(checkpoint: through, firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
-        let (retention, oldestPending) = try inAppWords { () throws(StateError) in
-            (try reader.retention, try reader.oldestPending)
+        let retention = try inAppWords { () throws(StateError) in try current.reader.retention }
+        try inAppWords { () throws(LogError) in
+            // What may go must not stay as the dictionary of the segment that follows.
+            if retention == .everything { try log.roll() } else { try log.rollForgetting() }
         }
-        let horizon = try StoreWriter.horizon(retention, storage, through: through, now: now)
-        let plan = HistoryPlan(
-            checkpoints: try CheckpointFile.whole(storage, log.identity), horizon: horizon, oldestPending: oldestPending
-        )
-        do throws(LogError) {
-            if let anchor = plan.anchor {
-                let through = SequenceNumber(rawValue: anchor)
-                try Checkpoint.open(storage, through: through, identity: log.identity).verify()
-                let collection = try log.collect(keepingFrom: SequenceNumber(rawValue: plan.firstEvent))
-                report.segmentsRemoved = collection.segmentsRemoved
-                report.bytesRemoved = collection.bytesRemoved.rawValue
-                try log.remove(checkpoints: plan.dropped.map { SequenceNumber(rawValue: $0) })
+        try checkpoint(isWhole: true)
+        var report = CompactReport(checkpoint: current.through, firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
+        if let plan = try historyPlan(retention, storage, now: now), try canLetGo(of: plan, storage) {
+            // The newest, too: from now on it is what is left of what goes.
+            for through in Set([plan.anchor, try newestCheckpoint(storage)]) {
+                try CheckpointFile.check(storage, through, log.identity)
             }
-            report.firstEvent = try LogReader.open(storage, showing: .written).floor.rawValue
-        } catch {
-            throw SyncError(error)
+            try carry(through: plan.anchor)
+            let collection = try inAppWords { () throws(LogError) in
+                if log.lastSequence.rawValue <= plan.anchor { try log.rollForgetting() }
+                let collection = try log.collect(keepingFrom: SequenceNumber(rawValue: plan.anchor + 1))
+                try log.remove(checkpoints: plan.dropped.map { SequenceNumber(rawValue: $0) })
+                return collection
+            }
+            report.segmentsRemoved = collection.segmentsRemoved
+            report.bytesRemoved = collection.bytesRemoved.rawValue
+        }
+        report.firstEvent = try inAppWords { () throws(LogError) in
+            try LogReader.open(storage, showing: .written).floor.rawValue
         }
         return report
     }
 
+    /// What may go; nil if that is nothing.
+    private func historyPlan(
+        _ retention: Retention, _ storage: any LogStorage, now: Int64
+    ) throws(SyncError) -> HistoryPlan? {
+        // The event that carries changes on is the newest by then.
+        var horizon = try StoreWriter.horizon(retention, storage, through: current.through + 1, now: now)
+        // A reader has the state before the first event that it claims, too.
+        let claimed = try inAppWords { () throws(LogError) in try LogLease.lowest(in: storage) }
+        if let claimed { horizon = min(horizon, claimed.rawValue - min(claimed.rawValue, 1)) }
+        return HistoryPlan(try CheckpointFile.all(storage, log.identity), horizon: horizon)
+    }
+
     /// The last event that need not be kept.
     private static func horizon(
-        _ retention: Retention, _ storage: any LogStorage, through: UInt64, now: Int64
+        _ retention: Retention, _ storage: any LogStorage, through last: UInt64, now: Int64
     ) throws(SyncError) -> UInt64 {
         switch retention {
         case .everything: return 0
-        case .events(let count): return through - min(through, UInt64(count))
+        case .events(let count): return last - min(last, UInt64(count))
         case .days(let count):
             let (milliseconds, isTooMany) = Int64(count).multipliedReportingOverflow(by: 86_400_000)
             if isTooMany { return 0 }
             let moment = WallTime(rawValue: now - min(now, milliseconds))
             return try inAppWords { () throws(LogError) in
                 var cursor = try LogReader.open(storage, showing: .written).cursor(since: moment)
-                return try cursor.nextFrame() ? cursor.firstSequence.rawValue - 1 : through
+                return try cursor.nextFrame() ? cursor.firstSequence.rawValue - 1 : last
             }
         }
+    }
+
+    /// Whether a segment or a file of a checkpoint would go.
+    private func canLetGo(of plan: HistoryPlan, _ storage: any LogStorage) throws(SyncError) -> Bool {
+        if !plan.dropped.isEmpty { return true }
+        let segments = try inAppWords { () throws(LogError) in try LogCatalog(storage) }.segments
+        return segments.count > 1 && segments[1].first.rawValue <= plan.anchor + 1
+    }
+
+    private func newestCheckpoint(_ storage: any LogStorage) throws(SyncError) -> UInt64 {
+        try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }.first?.rawValue ?? 0
+    }
+
+    /// Writes the unconfirmed changes of the events through `last` into the log again. Durable when it returns.
+    private func carry(through last: UInt64) throws(SyncError) {
+        try performNow(.durable) { engine in
+            let rows = try inAppWords { () throws(StateError) in try engine.reader.carriedRows(through: last) }
+            for part in CarriedRow.parts(rows) { try engine.record(.carried(through: last, part)) }
+        }
+    }
+}
+
+extension CarriedRow {
+    /// About how large an event of carried rows may become.
+    private static let eventSize = 1 << 20
+
+    /// Rows for one event each: at least one event, which may be of none.
+    fileprivate static func parts(_ rows: [CarriedRow]) -> [[CarriedRow]] {
+        var parts: [[CarriedRow]] = [[]]
+        var size = 0
+        for row in rows {
+            if size > eventSize {
+                parts.append([])
+                size = 0
+            }
+            parts[parts.count - 1].append(row)
+            size += row.changes.reduce(64) { $0 + 16 + $1.columns.bytes.count }
+            if let frozen = row.frozen {
+                size +=
+                    frozen.columns.bytes.count + (frozen.ancestor?.bytes.count ?? 0)
+                    + (frozen.server?.bytes.count ?? 0)
+            }
+        }
+        return parts
     }
 }

@@ -35,26 +35,59 @@ struct SealNote {
 }
 
 package struct StateCheck {
-    /// A moment at which the state is not what it was noted to be.
+    /// Something that does not agree with the log.
     package struct Mismatch: Hashable, Sendable {
         package var event: UInt64
-        /// What noted it: a segment's seal or a checkpoint.
+        /// What does not agree: a segment's seal, a checkpoint, or the entries of a checkpoint.
         package var source: String
         package var file: String
+        /// Whether it is a checkpoint whose entries are not those whose digest it notes.
+        package var isOfEntries = false
+        /// Whether the state can be made again without it.
+        package var isRepairable = true
+
+        /// What is wrong, as part of a sentence.
+        package var sentence: String {
+            isOfEntries
+                ? "its entries are not the ones whose digest it notes"
+                : "the state at @\(event) is not the one that \(source) notes"
+        }
+    }
+
+    private struct Note {
+        var digest: Digest
+        var totals: Totals?
+        var source: String
+        var file: String
     }
 
     private let storage: any LogStorage
-    private var noted: [UInt64: [(digest: Digest, source: String, file: String)]] = [:]
+    private var noted: [UInt64: [Note]] = [:]
+    private let untrue: Set<UInt64>
+    /// Checkpoints whose entries are not those whose digest they note.
+    package let untrueCheckpoints: [Mismatch]
 
+    /// Reads every checkpoint whole. Both this and the fold belong into one `HistoryReading`.
     /// - Parameter notes: The notes of the segments' seals, with the files they are in.
     package init(_ storage: any LogStorage, notes: [(note: LogNote, file: String)]) throws(SyncError) {
         self.storage = storage
         for (note, file) in notes {
             guard let seal = SealNote(note.bytes) else { continue }
-            noted[note.through.rawValue, default: []].append((seal.digest, "a segment's seal", file))
+            noted[note.through.rawValue, default: []].append(
+                Note(digest: seal.digest, source: "a segment's seal", file: file))
         }
-        for (through, digest, file) in try CheckpointFile.digests(storage) {
-            noted[through, default: []].append((digest, "a checkpoint", file))
+        let floor = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
+        let readings = try CheckpointFile.readings(storage)
+        for reading in readings {
+            noted[reading.through, default: []].append(
+                Note(digest: reading.digest, totals: reading.totals, source: "a checkpoint", file: reading.file))
+        }
+        let hasStart = floor == .first || readings.contains { $0.isTrue && $0.through + 1 >= floor.rawValue }
+        untrue = Set(readings.filter { !$0.isTrue }.map(\.through))
+        untrueCheckpoints = readings.filter { !$0.isTrue }.map {
+            Mismatch(
+                event: $0.through, source: "the entries of a checkpoint", file: $0.file, isOfEntries: true,
+                isRepairable: hasStart)
         }
     }
 
@@ -78,13 +111,13 @@ package struct StateCheck {
 
     /// Folds as far as an event, or all there is, and tells where it differs.
     package func fold(through last: UInt64?, fromBeginning: Bool) throws(SyncError) -> Finding {
-        let projector = try StateLoader(storage).earliest(preferringCheckpoint: !fromBeginning)
-        var finding = Finding(from: projector.through, projector: projector)
+        let projector = try StateLoader(storage).earliest(preferringCheckpoint: !fromBeginning, without: untrue)
+        var finding = Finding(mismatches: untrueCheckpoints, from: projector.through, projector: projector)
         func compare() {
             let digest = projector.store.digest
             for note in noted[projector.through] ?? [] {
                 finding.compared += 1
-                if note.digest == digest { continue }
+                if note.digest == digest, note.totals ?? projector.totals == projector.totals { continue }
                 finding.mismatches.append(
                     Mismatch(event: projector.through, source: note.source, file: note.file))
             }
@@ -102,22 +135,5 @@ package struct StateCheck {
             return number < last ?? .max
         }
         return finding
-    }
-}
-
-extension CheckpointFile {
-    /// What each checkpoint that can be read notes.
-    fileprivate static func digests(
-        _ storage: any LogStorage
-    ) throws(SyncError) -> [(through: UInt64, digest: Digest, file: String)] {
-        try inAppWords { () throws(LogError) in
-            let identity = try LogReader.open(storage, showing: .written).identity
-            return try Checkpoint.list(storage).compactMap { through in
-                guard let file = try? Checkpoint.open(storage, through: through, identity: identity),
-                    let note = try? Note(reading: file.note)
-                else { return nil }
-                return (through.rawValue, note.digest, file.name)
-            }
-        }
     }
 }

@@ -43,17 +43,21 @@ package struct StateLoader: Sendable {
     }
 
     /// The first state that the log's events can be folded onto: nothing, or the oldest checkpoint that lies before what
-    /// is left of it. Rows of a checkpoint stay on disk, so it may be preferred to nothing.
-    package func earliest(preferringCheckpoint: Bool = false) throws(SyncError) -> Projector {
+    /// is left of it. Rows of a checkpoint stay on disk, so it may be preferred to nothing. One of `untrue` is taken only
+    /// if there is no other.
+    package func earliest(
+        preferringCheckpoint: Bool = false, without untrue: Set<UInt64> = []
+    ) throws(SyncError) -> Projector {
         let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
         let isWhole = reader.floor == .first
         if isWhole && !preferringCheckpoint { return try inAppWords { () throws(StateError) in try Projector() } }
         for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }).reversed()
-        where through.next >= reader.floor {
+        where through.next >= reader.floor && !untrue.contains(through.rawValue) {
             let projector = try? CheckpointFile.open(storage, through, reader.identity, removesDamaged: false)
             if let projector { return projector }
         }
         if isWhole { return try inAppWords { () throws(StateError) in try Projector() } }
+        if !untrue.isEmpty { return try earliest(preferringCheckpoint: preferringCheckpoint) }
         throw StateLoader.lost(reader.floor)
     }
 

@@ -70,6 +70,23 @@ final class StoreWriter: Sendable {
         }
     }
 
+    /// Runs `body` in a commit of its own, on the calling thread.
+    func performNow<Value: Sendable>(
+        _ durability: Durability, _ body: @escaping @Sendable (StoreEngine) throws -> Value
+    ) throws(SyncError) -> Value {
+        let result = engine.withLock { engine -> Result<Value, any Error>? in
+            var result: Result<Value, any Error>?
+            commit([StoreWriter.request(durability, body) { result = $0 }], engine)
+            return result
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error as SyncError): throw error
+        case .failure(let error): throw SyncError(.internalError, "\(error)")
+        case nil: throw SyncError(.internalError, "a commit ended without an answer")
+        }
+    }
+
     /// Makes everything durable that has been written so far. Never on the caller's actor, as above.
     @concurrent
     func flush() async throws(SyncError) {

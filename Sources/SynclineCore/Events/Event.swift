@@ -37,6 +37,8 @@ package struct Event: Hashable, Sendable {
         case resolved(Resolution)
         /// The app's schema became another; the steps of its migrations change the rows that are there.
         case declared(Declaration, steps: [Migration.Step])
+        /// History through an event may be let go of: the changes of its events that no server has confirmed.
+        case carried(through: UInt64, [CarriedRow])
     }
 }
 

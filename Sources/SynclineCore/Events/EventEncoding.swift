@@ -10,6 +10,7 @@
 package enum EventKind: UInt8, CaseIterable, Sendable {
     case opened = 1
     case configured, local, undone, page, purged, cursorReset, indexed, sent, answered, resolved, declared
+    case carried = 14
 }
 
 /// Builds the bytes of one event.
@@ -107,6 +108,8 @@ package struct EventWriter {
 
     mutating func append(varint: Int) { writer.append(varint: varint) }
 
+    mutating func append(number: UInt64) { writer.append(varint: number) }
+
     mutating func append(position: Position) { writer.append(position: position) }
 }
 
@@ -181,6 +184,8 @@ extension Event {
             writer.append(resolution: resolution)
         case .declared(let declaration, let steps):
             writer.append(declaration, steps)
+        case .carried(let last, let rows):
+            writer.append(carriedThrough: last, rows)
         }
         return writer.bytes
     }
@@ -205,6 +210,7 @@ extension Event {
         case .answered: .answered
         case .resolved: .resolved
         case .declared: .declared
+        case .carried: .carried
         }
     }
 }
@@ -228,7 +234,7 @@ package struct EventReader {
             self.kind = kind
             time = try reader.zigzag()
         } catch {
-            if let first = bytes.first, first > EventKind.allCases.count {
+            if let first = bytes.first, first > 0, EventKind(rawValue: first) == nil {
                 throw .newer("an event of kind \(first)")
             }
             throw .malformed("an event of \(bytes.count) bytes")
@@ -385,6 +391,9 @@ package struct EventReader {
         case .declared:
             let (declaration, steps) = try declaration()
             return .declared(declaration, steps: steps)
+        case .carried:
+            let (last, rows) = try carried()
+            return .carried(through: last, rows)
         }
     }
 
@@ -409,32 +418,6 @@ package struct EventReader {
             rows.append(PulledRow(id: id, row: isThere ? try row() : nil))
         }
         return PulledPage(table: table, queryID: queryID, rows: rows, cursor: cursor, isAudit: isAudit)
-    }
-}
-
-/// A change whose parts are not decoded yet; they stand in the event's bytes.
-struct EncodedChange {
-    var kind: OperationKind
-    var flags: UInt8
-    var table: String
-    var id: UnsafeRawBufferPointer
-    var version: UnsafeRawBufferPointer?
-    var shape: Shape
-    var values: UnsafeRawBufferPointer
-}
-
-extension LocalChange {
-    init(_ encoded: EncodedChange) throws(MalformedBytes) {
-        var reader = ByteReader(encoded.id)
-        guard case .string(let id) = try reader.value() else { throw MalformedBytes() }
-        self.init(kind: encoded.kind, table: encoded.table, id: id)
-        columns = Row(shape: encoded.shape, bytes: [UInt8](encoded.values))
-        replaces = encoded.flags & 8 != 0
-        cancels = encoded.flags & 0x10 != 0
-        if let version = encoded.version {
-            var reader = ByteReader(version)
-            baseVersion = try reader.value()
-        }
     }
 }
 

@@ -46,7 +46,7 @@ extension EventWriter {
         append(value: resolution.policy.map { .string($0) } ?? .null)
     }
 
-    private mutating func append(optional row: Row?) {
+    mutating func append(optional row: Row?) {
         append(flag: row != nil)
         if let row { append(row: row) }
     }
@@ -104,12 +104,12 @@ extension EventReader {
         return Resolution(table: table, id: id, choice: choice, change: change, policy: try text())
     }
 
-    private mutating func optionalRow() throws(MalformedBytes) -> Row? {
+    mutating func optionalRow() throws(MalformedBytes) -> Row? {
         try flag() ? try row() : nil
     }
 
     /// A text or null.
-    private mutating func text() throws(MalformedBytes) -> String? {
+    mutating func text() throws(MalformedBytes) -> String? {
         switch try value() {
         case .null: nil
         case .string(let text): text
@@ -117,7 +117,7 @@ extension EventReader {
         }
     }
 
-    private mutating func number() throws(MalformedBytes) -> Int {
+    mutating func number() throws(MalformedBytes) -> Int {
         let number = try varint()
         guard number <= UInt64(UInt16.max) else { throw MalformedBytes() }
         return Int(number)

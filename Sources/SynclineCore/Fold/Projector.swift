@@ -15,7 +15,7 @@ package final class Projector: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var through: UInt64
 
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
-    package static let version: UInt32 = 5
+    package static let version: UInt32 = 6
 
     @exclusivity(unchecked) var key = ByteWriter(capacity: 128)
     @exclusivity(unchecked) var value = ByteWriter(capacity: 1024)
@@ -75,6 +75,8 @@ package final class Projector: ShapeNumbering {
             try apply(resolution, number: number)
         case .declared(let declaration, let steps):
             try apply(declaration, steps)
+        case .carried(_, let rows):
+            for row in rows { try check(row) }
         }
         through = number
     }

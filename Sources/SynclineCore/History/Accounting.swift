@@ -112,7 +112,7 @@ package struct Accounting {
             guard isResolved else { return .superseded }
             let isFollowUp = resolution.choice == .row && position > before?.frozen?.through ?? position
             return isFollowUp ? .superseded : .resolved
-        case .opened, .configured, .local, .indexed, .cursorReset, .sent, .declared: return .superseded
+        case .opened, .configured, .local, .indexed, .cursorReset, .sent, .declared, .carried: return .superseded
         }
     }
 

@@ -89,15 +89,14 @@ package struct Blame {
 }
 
 extension Event {
-    /// The words for what an event can be, in the order of the kinds' numbers, which begin with 1.
-    package static let causes = [
-        "opened", "configured", "local", "undo", "pull", "purge", "cursor-reset", "indexed", "sent", "answer",
-        "resolution", "declared",
-    ]
-
     /// What kind of event it is, in a word.
+    package var cause: String { kind.cause }
+}
+
+extension EventKind {
+    /// The kind in a word.
     package var cause: String {
-        switch body {
+        switch self {
         case .opened: "opened"
         case .configured: "configured"
         case .local: "local"
@@ -110,6 +109,7 @@ extension Event {
         case .answered: "answer"
         case .resolved: "resolution"
         case .declared: "declared"
+        case .carried: "carried"
         }
     }
 }

@@ -149,7 +149,20 @@ extension Masking {
         case .resolved(var resolution):
             if let columns = resolution.change?.columns { resolution.change?.columns = mask(columns) }
             event.body = .resolved(resolution)
+        case .carried(let last, let rows): event.body = .carried(through: last, rows.map { mask($0) })
         }
         return event
+    }
+
+    private func mask(_ row: CarriedRow) -> CarriedRow {
+        var row = row
+        for index in row.changes.indices { row.changes[index].columns = mask(row.changes[index].columns) }
+        guard var frozen = row.frozen else { return row }
+        frozen.columns = mask(frozen.columns)
+        frozen.ancestor = frozen.ancestor.map { mask($0) }
+        frozen.server = frozen.server.map { mask($0) }
+        frozen.message = frozen.message.map { mask($0) }
+        row.frozen = frozen
+        return row
     }
 }

@@ -58,12 +58,12 @@ package struct OutboxOutline {
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         var reader = try EventReader(record, shapes)
         switch reader.kind {
-        case .opened, .cursorReset, .indexed: return true
+        case .opened, .cursorReset, .indexed, .carried: return true
         case .local: return try foldLocal(&reader, number)
         default: break
         }
         switch try reader.event().body {
-        case .opened, .cursorReset, .indexed, .local: return true
+        case .opened, .cursorReset, .indexed, .local, .carried: return true
         case .configured(let name, let value):
             guard name == SettingName.ids else { return true }
             ids = value == .string("ignore-case") ? .ignoreCase : .exact

@@ -68,7 +68,7 @@ extension Provenance {
             case .undone(let event): .undo(of: event)
             case .purged: .purge
             case .declared(let declaration, _): .migration(version: declaration.version)
-            case .opened, .configured, .indexed, .cursorReset, .sent: .other
+            case .opened, .configured, .indexed, .cursorReset, .sent, .carried: .other
             }
     }
 }

@@ -70,6 +70,8 @@ package struct Replay {
             try projector.apply(event, number: number)
         } else if variation.without.contains(number) {
             outcome = .leftOut
+        } else if event.kind == .carried {
+            // It repeats what happened, which is not what happens here.
         } else if case .resolved(let resolution) = event.body, variation.policy != nil, wasDecided(resolution) {
             outcome = .leftOut
         } else {

@@ -58,26 +58,44 @@ extension StateReader {
     }
 }
 
+/// A checkpoint, and the files that its runs are in.
+package struct CheckpointFiles: Hashable, Sendable {
+    /// The last event it covers, which names its own file.
+    package var through: UInt64
+    /// The files it needs, each by the last event it covers.
+    package var files: [UInt64]
+
+    package init(through: UInt64, files: [UInt64]) {
+        self.through = through
+        self.files = files
+    }
+
+    /// Whether it holds the whole state by itself.
+    package var isWhole: Bool { files == [through] }
+}
+
 /// What goes and what stays.
 package struct HistoryPlan: Hashable, Sendable {
-    /// The checkpoint that the states of the history begin with; nil where nothing may go.
-    package var anchor: UInt64?
-    /// The first event that stays.
-    package var firstEvent: UInt64 = 1
-    /// Checkpoints that nothing needs any more.
-    package var dropped: [UInt64] = []
+    /// The whole checkpoint that the states of the history begin with: every event it covers may go.
+    package var anchor: UInt64
+    /// The files of checkpoints that nothing needs any more.
+    package var dropped: [UInt64]
 
+    /// Nil where nothing may go.
     /// - Parameters:
-    ///   - checkpoints: Those that hold the whole state by themselves, oldest first.
+    ///   - checkpoints: All checkpoints that can be read.
     ///   - horizon: The last event that need not be kept.
-    package init(checkpoints: [UInt64], horizon: UInt64, oldestPending: UInt64?) {
+    package init?(_ checkpoints: [CheckpointFiles], horizon: UInt64) {
         // What is kept can be folded only from a state that lies before it.
-        guard let anchor = checkpoints.last(where: { $0 <= horizon }) else { return }
+        let possible = checkpoints.filter { $0.isWhole && $0.through <= horizon }
+        guard let anchor = possible.map(\.through).max() else { return nil }
         self.anchor = anchor
-        firstEvent = min(anchor + 1, oldestPending ?? .max)
-        dropped = checkpoints.filter { $0 < anchor }
+        let needed = Set(checkpoints.filter { $0.through >= anchor }.flatMap(\.files))
+        dropped = checkpoints.map(\.through).filter { $0 < anchor && !needed.contains($0) }.sorted()
     }
 
     /// The checkpoints that later plans begin from: what the history begins with now, and what it will begin with next.
-    package static func pinned(_ checkpoints: [UInt64]) -> Set<UInt64> { Set(checkpoints.prefix(2)) }
+    package static func pinned(_ checkpoints: [CheckpointFiles]) -> Set<UInt64> {
+        Set(checkpoints.filter(\.isWhole).map(\.through).sorted().prefix(2))
+    }
 }

@@ -19,7 +19,7 @@ package struct RowFocus: Hashable, Sendable {
     /// Whether an event may concern the row. A yes may be wrong, a no never is.
     package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind, _ ids: IDComparison) -> Bool {
         switch kind {
-        case .opened, .cursorReset, .indexed: false
+        case .opened, .cursorReset, .indexed, .carried: false
         case .configured, .declared, .undone, .purged: true
         case .local, .page, .sent, .answered, .resolved:
             // An id that is compared without case may be spelled in many ways.
@@ -34,7 +34,7 @@ extension Projector {
         let key = rowKey(row.table, row.id)
         func isRow(_ table: String, _ id: String) -> Bool { table == row.table && rowKey(table, id) == key }
         switch event.body {
-        case .opened, .cursorReset, .indexed: break
+        case .opened, .cursorReset, .indexed, .carried: break
         case .configured, .declared: try apply(event, number: number)
         case .local(let transaction):
             var made = 0

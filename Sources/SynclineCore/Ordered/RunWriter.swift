@@ -5,6 +5,8 @@ package struct RunWriter: ~Copyable {
     private var index = ByteWriter()
     private var root = RunRoot()
     private var hashes: [UInt64] = []
+    /// The sum of the entries written, where it is asked for.
+    private var digest: Digest?
 
     /// The largest block handed to the sink holds a single entry; others are near 8 KiB, index and filter blocks 64 KiB.
     private static let pieceSize = 1 << 16
@@ -12,14 +14,18 @@ package struct RunWriter: ~Copyable {
     /// Where a block goes, and its address.
     package typealias Sink = (UnsafeRawBufferPointer) throws(StateError) -> UInt64
 
-    /// Writes all that a cursor brings.
-    package static func write(_ cursor: consuming StateCursor, _ sink: Sink) throws(StateError) -> RunRoot {
+    /// Writes all that a cursor brings. Throws at the end if that is not what `expected` is the digest of.
+    package static func write(
+        _ cursor: consuming StateCursor, expecting expected: Digest? = nil, _ sink: Sink
+    ) throws(StateError) -> RunRoot {
         var writer = RunWriter()
+        if expected != nil { writer.digest = Digest() }
         var cursor = cursor
         while let key = cursor.key {
             try writer.append(key, cursor.value, sink)
             try cursor.advance()
         }
+        if writer.digest != expected { throw .untrue }
         return try writer.finish(sink)
     }
 
@@ -32,6 +38,7 @@ package struct RunWriter: ~Copyable {
         if KeyFilter.covers(key) { hashes.append(hash64(key)) }
         root.count += 1
         root.size += key.count + (value?.count ?? 0)
+        if let value { digest?.add(key, value) }
         if block.isFull { try closeBlock(sink) }
     }
 

@@ -8,4 +8,6 @@ package enum StateError: Error, Hashable, Sendable {
     case malformed(String)
     /// An event was written by a newer version.
     case newer(String)
+    /// The entries that the runs hold are not those that were folded.
+    case untrue
 }

@@ -97,3 +97,16 @@ package struct StateSnapshot: Sendable {
         try StateCursor(self, from: key)
     }
 }
+
+extension StateSnapshot {
+    /// The digest of the entries that are really there: each is read, and its hash is added. It tells a run that holds
+    /// something else than what was folded, which the digest that is kept with every change cannot tell.
+    package func summed() throws(StateError) -> Digest {
+        var digest = Digest()
+        try forEach(from: []) { key, value throws(StateError) in
+            digest.add(key, value)
+            return true
+        }
+        return digest
+    }
+}

@@ -121,6 +121,7 @@ extension Chance {
                         change: once(in: 2) ? nil : .init(kind: pick(OperationKind.allCases), columns: row()),
                         policy: once(in: 2) ? nil : text()))
             case .declared: .declared(declaration(), steps: (0..<below(4)).map { _ in step() })
+            case .carried: .carried(through: UInt64(below(1 << 30)), (0..<below(4)).map { _ in carriedRow() })
             }
         return Event(time: integer(), body)
     }
@@ -135,6 +136,29 @@ extension Chance {
         if once(in: 2) { return .dropColumn(table: text(), column: text()) }
         return .renameColumn(table: text(), from: text(), to: text())
     }
+
+    private mutating func carriedRow() -> CarriedRow {
+        let changes = (0..<1 + below(3)).map { _ -> CarriedRow.Change in
+            var change = CarriedRow.Change(position: position(), kind: pick(OperationKind.allCases), columns: row())
+            change.replaces = once(in: 2)
+            change.cancels = once(in: 2)
+            change.isGrouped = once(in: 2)
+            change.isResolution = once(in: 2)
+            return change
+        }
+        guard once(in: 2) else { return CarriedRow(table: text(), id: text(), changes: changes) }
+        var frozen = FrozenOperation(
+            kind: pick(OperationKind.allCases), status: pick([.inFlight, .conflict, .parked]), maybeSent: once(in: 2),
+            position: position(), through: position(), operationID: text(), columns: row(),
+            ancestor: once(in: 2) ? nil : row())
+        frozen.server = once(in: 2) ? nil : row()
+        frozen.httpStatus = once(in: 2) ? nil : 200 + below(300)
+        frozen.code = once(in: 2) ? nil : text()
+        frozen.message = once(in: 2) ? nil : text()
+        return CarriedRow(table: text(), id: text(), changes: changes, frozen: frozen)
+    }
+
+    private mutating func position() -> Position { Position(event: next(), index: UInt32(below(9))) }
 
     private mutating func sentOperation() -> SentOperation {
         SentOperation(

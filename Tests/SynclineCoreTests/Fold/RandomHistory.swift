@@ -25,6 +25,7 @@ struct RandomHistory {
 
     mutating func step() throws {
         switch chance.below(18) {
+        case 17 where chance.once(in: 3): try carry()
         case 0: try undo()
         case 1, 2, 3: try record(.page(page()))
         case 4 where chance.once(in: 3): try record(.purged(purge()))
@@ -69,6 +70,12 @@ struct RandomHistory {
         }
         try record(
             .declared(Declaration(version: UInt32(next), isStrict: false, tables: tables), steps: steps))
+    }
+
+    /// What a compaction writes before it lets go of history.
+    private mutating func carry() throws {
+        let last = next - min(next, UInt64(chance.below(5)))
+        try record(.carried(through: last, reader.carriedRows(through: last)))
     }
 
     private mutating func undo() throws {

@@ -9,9 +9,14 @@ enum CompactCommands {
         details: [
             """
             Closes the log's segment, writes a checkpoint of the whole state and reads it back. Then whole segments go \
-            that the setting `retention` does not ask for: never one that holds a change the outbox still has, and only \
-            below a checkpoint from which the rest can be folded. A retention of `all`, the default, keeps everything.
+            that the setting `retention` does not ask for, and only below a checkpoint from which the rest can be \
+            folded. Changes that no server has confirmed are written into the log again first. A retention of `all`, the \
+            default, keeps everything.
+            """,
             """
+            Nothing goes if the checkpoint holds other entries than the events made (`store-corrupt`; `syncline repair` \
+            sets it aside), nor what another process is reading.
+            """,
         ],
         examples: [Example("syncline compact", "lets go of what the retention does not ask for")],
         result: #"{"checkpoint":"@40","firstEvent":"@17","segmentsRemoved":n,"bytesRemoved":n}"#

@@ -222,10 +222,10 @@ struct EventCounts {
     private(set) var kinds: [Kind] = []
 
     init(_ reading: EventReading) throws {
-        var all = (["other"] + Event.causes).map { Kind(name: $0) }
+        var all = (UInt8.min...UInt8.max).map { Kind(name: EventKind(rawValue: $0)?.cause ?? "other") }
         try reading.forEachRecord { number, record in
-            let kind = record.first.map { Int($0) } ?? 0
-            let place = kind < all.count ? kind : 0
+            let kind = record.first.flatMap(EventKind.init(rawValue:))?.rawValue ?? 0
+            let place = Int(kind)
             if all[place].count == 0 { all[place].first = number }
             all[place].count += 1
             all[place].bytes += UInt64(record.count)

@@ -1,6 +1,7 @@
 // `repair`: mends what can be mended without losing an acknowledged record, keeps what it cuts, and says what is left.
 
 import SegmentLog
+import Syncline
 import SynclineInspect
 
 enum RepairCommand {
@@ -9,7 +10,8 @@ enum RepairCommand {
         details: [
             """
             Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log, removes \
-            leftovers, moves damaged checkpoints into quarantine/, and covers a damaged frame that holds no record, \
+            leftovers, moves damaged checkpoints into quarantine/, and those whose entries are not the ones their digest was \
+            made of, and covers a damaged frame that holds no record, \
             such as an index, with a hole. What it cuts, moves or covers stays in quarantine/. \
             Damage to acknowledged records is never touched.
             """,
@@ -49,18 +51,27 @@ enum RepairCommand {
             return try SalvageReport(from: storage, to: directory, context).show(context)
         }
         let inspection = LogInspection(storage)
-        let report = try inspection.verify()
+        let report = try RepairCommand.report(inspection, storage)
         if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
         let plan = RepairPlan(report, try inspection.catalog())
         if isDry || plan.steps.isEmpty {
             return try show(plan.steps, plan.left, isDry: isDry, context)
         }
         try Repair(storage, context.clock).perform(plan)
-        let after = try inspection.verify().damage
+        let after = try RepairCommand.report(inspection, storage).damage
         let done = plan.steps.filter { step in
             !after.contains { $0.address == step.address && $0.reason == step.reason }
         }
         return try show(done, after, isDry: false, context)
+    }
+
+    /// What is damaged; where nothing is, checkpoints whose entries are not those whose digest they note.
+    private static func report(_ inspection: LogInspection, _ storage: POSIXStorage) throws -> LogReport {
+        var report = try inspection.verify()
+        if report.isHealthy {
+            report.damage = try StateCheck(storage, notes: []).untrueCheckpoints.map(\.damage)
+        }
+        return report
     }
 
     private static func show(

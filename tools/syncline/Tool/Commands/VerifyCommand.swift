@@ -10,9 +10,10 @@ enum VerifyCommand {
         details: [
             """
             Reads the whole log and checks each frame's checksums, its place in the order, the ends of segments, \
-            indexes and checkpoints. It never writes, and works beside a program that has the store open: what such \
-            a program is just writing is no damage. If all of it is whole, the events behind the oldest checkpoint are \
-            folded again and the state is compared with what each segment and each checkpoint noted.
+            indexes and checkpoints. It changes nothing, and works beside a program that has the store open: what such \
+            a program is just writing is no damage, and what it compacts stays until this is done (a claim in leases/). If all of it is whole, every entry of each checkpoint is read and \
+            compared with the digest that the checkpoint notes. Then the events after the oldest checkpoint are folded \
+            again, and the state is compared with what each segment and each checkpoint noted.
             """,
             "`repairable` damage costs no acknowledged record: `syncline repair` mends it.",
         ],
@@ -36,16 +37,21 @@ enum VerifyCommand {
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
-        let inspection = LogInspection(try context.storage(arguments))
+        let storage = try context.storage(arguments)
+        let inspection = LogInspection(storage)
         let total = try inspection.catalog().segments.reduce(0) { $0 + $1.size }
         let progress = context.narration.progress("verifying", total: total)
         defer { progress.finish() }
-        var report = try inspection.verify(deep: arguments.flag("deep")) { progress.advance(by: $0.length.rawValue) }
-        progress.finish()
-        if report.isHealthy {
-            report.damage = try mismatches(
-                report, try context.storage(arguments), fromBeginning: arguments.flag("deep"))
+        let report = try HistoryReading.run(storage) {
+            var report = try inspection.verify(deep: arguments.flag("deep")) {
+                progress.advance(by: $0.length.rawValue)
+            }
+            if report.isHealthy {
+                report.damage = try mismatches(report, storage, fromBeginning: arguments.flag("deep"))
+            }
+            return report
         }
+        progress.finish()
         if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
         try context.output.value(report.json)
         try show(report, context)
@@ -57,12 +63,7 @@ enum VerifyCommand {
         _ report: LogReport, _ storage: any LogStorage, fromBeginning: Bool
     ) throws -> [LogDamage] {
         let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
-        return try StateCheck(storage, notes: notes).run(fromBeginning: fromBeginning).map { mismatch in
-            LogDamage(
-                file: mismatch.file, records: SequenceRange(first: .init(rawValue: mismatch.event), count: 1),
-                reason: "the state at @\(mismatch.event) is not the one that \(mismatch.source) notes",
-                remedy: .rebuild)
-        }
+        return try StateCheck(storage, notes: notes).run(fromBeginning: fromBeginning).map(\.damage)
     }
 
     private static func show(_ report: LogReport, _ context: Context) throws {
@@ -85,6 +86,14 @@ enum VerifyCommand {
             told.append(damage.remedy.advice)
             context.narration.hint("\(damage.address): \(damage.remedy.advice)")
         }
+    }
+}
+
+extension StateCheck.Mismatch {
+    var damage: LogDamage {
+        LogDamage(
+            file: file, records: SequenceRange(first: .init(rawValue: event), count: 1), reason: sentence,
+            remedy: isRepairable ? .rebuild : .salvage)
     }
 }
 

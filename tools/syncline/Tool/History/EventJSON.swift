@@ -21,6 +21,7 @@ struct EventSummary {
         case .answered(let answer): [answer.table]
         case .resolved(let resolution): [resolution.table]
         case .declared(let declaration, let steps): Set(declaration.tables.map(\.name) + steps.map(\.table))
+        case .carried(_, let rows): Set(rows.map(\.table))
         default: []
         }
     }
@@ -57,6 +58,8 @@ struct EventSummary {
         case .declared(let declaration, let steps):
             "schema \(declaration.version)\(declaration.isStrict ? ", strict" : ""): "
                 + (declaration.tables.map(\.name) + steps.map(\.text)).joined(separator: ", ")
+        case .carried(let last, let rows):
+            "history through @\(last) may go; unconfirmed changes of \(counted(UInt64(rows.count), "row"))"
         }
     }
 
@@ -122,7 +125,25 @@ struct EventSummary {
                     }),
                 "steps": .array(steps.map { .string($0.text) }),
             ])
+        case .carried(let last, let rows):
+            head.adding(["through": .string("@\(last)"), "rows": .array(rows.map { json($0) })])
         }
+    }
+
+    private func json(_ row: CarriedRow) -> JSONValue {
+        let changes = row.changes.map { change -> JSONValue in
+            let head: JSONValue = [
+                "address": .string("@\(change.position.event)"), "kind": .string("\(change.kind)"),
+            ]
+            return head.adding(["columns": change.kind == .delete ? nil : shown(change.columns)])
+        }
+        let head: JSONValue = [
+            "table": .string(row.table), "id": .string(row.id), "changes": .array(changes),
+        ]
+        return head.adding([
+            "operationId": row.frozen.map { .string($0.operationID) },
+            "state": row.frozen.map { .string("\($0.status)") },
+        ])
     }
 
     private static func json(_ operation: SentOperation) -> JSONValue {

@@ -14,7 +14,7 @@ enum LogCommands {
         operands: [Operand("ADDRESS", "@41 or @41..57; all events without it")],
         options: [
             Option("table", value: "TABLE", "of one table"),
-            Option("kind", value: "KIND", choices: Event.causes, "of one kind"),
+            Option("kind", value: "KIND", choices: EventKind.allCases.map(\.cause), "of one kind"),
             Option("limit", short: "n", value: "N", "the newest so many"),
             .at, .full, .redact,
         ],

@@ -83,12 +83,14 @@ enum ReplayCommand {
     // MARK: Check
 
     private static func check(_ last: UInt64?, _ storage: any LogStorage, _ context: Context) throws -> ExitCode {
-        let report = try LogInspection(storage).verify()
-        if let damage = report.damage.first(where: { $0.remedy == .salvage }) { throw damage.error }
-        let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
         let progress = context.narration.progress("folding", total: 0)
         defer { progress.finish() }
-        let found = try StateCheck(storage, notes: notes).fold(through: last, fromBeginning: true)
+        let found = try HistoryReading.run(storage) {
+            let report = try LogInspection(storage).verify()
+            if let damage = report.damage.first(where: { $0.remedy == .salvage }) { throw damage.error }
+            let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
+            return try StateCheck(storage, notes: notes).fold(through: last, fromBeginning: true)
+        }
         let totals = found.projector.totals
         let changes = totals.json
         let mismatches = found.mismatches.map { mismatch -> JSONValue in
@@ -105,7 +107,8 @@ enum ReplayCommand {
         let style = context.output.style
         for mismatch in found.mismatches {
             try context.output.line(
-                style.paint("! ", .bad) + "the state at @\(mismatch.event) is not the one \(mismatch.source) notes")
+                style.paint("! ", .bad)
+                    + (mismatch.isOfEntries ? "\(mismatch.file): \(mismatch.sentence)" : mismatch.sentence))
         }
         let count = counted(found.projector.through - found.from, "event")
         let verdict =
@@ -129,7 +132,9 @@ enum ReplayCommand {
                 "invalid-query", "the condition can't be read: \(error)", hint: "See `syncline help replay`.")
         }
         let from = try arguments.value("from").map { try Moment($0, storage).event }
-        let found = try Bisection(storage, condition, from: from, through: last ?? .max).run()
+        let found = try HistoryReading.run(storage) {
+            try Bisection(storage, condition, from: from, through: last ?? .max).run()
+        }
         var event: EventSummary?
         if let number = found.event {
             try EventReading(storage, context).forEach(from: number) { number, body in
@@ -160,6 +165,8 @@ enum ReplayCommand {
         _ variation: ReplayVariation, _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments,
         _ context: Context
     ) throws -> ExitCode {
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
         let loader = StateLoader(storage)
         var varied = Replay(from: try loader.earliest(), variation)
         var steps: [ReplayStep] = []

@@ -1,0 +1,49 @@
+// Whether a checkpoint holds what it notes. Its checksums say that the bytes are as they were written, and its digest can be
+// compared with a fold; neither says that the entries in its runs are the ones the digest was made of. So they are read, all
+// of them, and summed anew.
+
+import SegmentLog
+import SynclineCore
+
+extension CheckpointFile {
+    /// What a checkpoint notes of the state, and whether its entries are that state's.
+    struct Reading {
+        var through: UInt64
+        var file: String
+        var digest: Digest
+        var totals: Totals
+        var isTrue: Bool
+    }
+
+    /// The checkpoints that can be read, newest first. Reads each of them whole.
+    static func readings(_ storage: any LogStorage) throws(SyncError) -> [Reading] {
+        let identity = try inAppWords { () throws(LogError) in
+            try LogReader.open(storage, showing: .written).identity
+        }
+        var readings: [Reading] = []
+        for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }) {
+            let opened = try? (
+                Checkpoint.open(storage, through: through, identity: identity),
+                open(storage, through, identity, removesDamaged: false)
+            )
+            guard let (file, projector) = opened else { continue }
+            readings.append(
+                Reading(
+                    through: through.rawValue, file: file.name, digest: projector.store.digest,
+                    totals: projector.totals, isTrue: try isTrue(projector)))
+        }
+        return readings
+    }
+
+    /// Throws unless the entries of a checkpoint are those whose digest it notes.
+    static func check(_ storage: any LogStorage, _ through: UInt64, _ identity: LogIdentity) throws(SyncError) {
+        let projector = try open(storage, SequenceNumber(rawValue: through), identity, removesDamaged: false)
+        if try !isTrue(projector) { throw SyncError(StateError.untrue) }
+    }
+
+    private static func isTrue(_ projector: Projector) throws(SyncError) -> Bool {
+        try inAppWords { () throws(StateError) in
+            try projector.store.snapshot.summed() == projector.store.digest
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// The unconfirmed changes of a row, written again: so the events that made them may be let go of, and the log still has what
+// no server has. Folding them changes nothing; they must be what is in the outbox.
+
+/// The changes of one row that are in the outbox, with the operation that was sent, if one was.
+package struct CarriedRow: Hashable, Sendable {
+    /// A change with its place in the order of the outbox.
+    package struct Change: Hashable, Sendable {
+        package var position: Position
+        package var kind: OperationKind
+        /// The columns it set.
+        package var columns: Row
+        package var replaces = false
+        package var cancels = false
+        package var isGrouped = false
+        package var isResolution = false
+
+        package init(position: Position, kind: OperationKind, columns: Row) {
+            self.position = position
+            self.kind = kind
+            self.columns = columns
+        }
+    }
+
+    package var table: String
+    package var id: String
+    /// Oldest first.
+    package var changes: [Change]
+    /// The operation that may have reached the server, is in conflict, or parked.
+    package var frozen: FrozenOperation?
+
+    package init(table: String, id: String, changes: [Change], frozen: FrozenOperation? = nil) {
+        self.table = table
+        self.id = id
+        self.changes = changes
+        self.frozen = frozen
+    }
+}
+
+extension StateReader {
+    /// The rows that have a change in the outbox which was made by one of the events through `last`, in the order of those
+    /// changes, each with all its changes.
+    package func carriedRows(through last: UInt64) throws(StateError) -> [CarriedRow] {
+        var keys: [[UInt8]] = []
+        var known: Set<[UInt8]> = []
+        try forEachChange { position, change throws(StateError) in
+            if position.event > last { return false }
+            if known.insert(change.rowKey).inserted { keys.append(change.rowKey) }
+            return true
+        }
+        var rows: [CarriedRow] = []
+        for key in keys {
+            guard let row = try carriedRow(key: key) else {
+                throw .malformed("the outbox names a row without changes, which")
+            }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    /// What a row has in the outbox; nil if that is nothing.
+    func carriedRow(key: [UInt8]) throws(StateError) -> CarriedRow? {
+        guard let entry = try entry(key: key), let pending = entry.pending else { return nil }
+        var changes: [CarriedRow.Change] = []
+        var next: Position? = pending.last
+        while let position = next {
+            let change = try change(at: position)
+            changes.append(CarriedRow.Change(change, at: position, in: pending))
+            next = change.previous
+        }
+        let row = try RowKey(malformed: key)
+        return CarriedRow(
+            table: row.table, id: entry.spelling ?? row.id, changes: changes.reversed(), frozen: pending.frozen)
+    }
+}
+
+extension CarriedRow.Change {
+    fileprivate init(_ change: JournalEntry, at position: Position, in pending: PendingRow) {
+        self.init(position: position, kind: change.kind, columns: change.content ?? pending.overlay)
+        replaces = change.replaces
+        cancels = change.cancels
+        isGrouped = change.isGrouped
+        isResolution = change.isResolution
+    }
+}
+
+extension Projector {
+    /// A carried row adds nothing: it must be what the outbox has.
+    func check(_ carried: CarriedRow) throws(StateError) {
+        let key = rowKey(carried.table, carried.id)
+        guard try StateReader(store.snapshot, shapes).carriedRow(key: key) == carried else {
+            throw .malformed("carried changes that are not those of the outbox, which")
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// A change of an event while its parts stand in the event's bytes, and the change it decodes to.
+
+/// A change whose parts are not decoded yet; they stand in the event's bytes.
+struct EncodedChange {
+    var kind: OperationKind
+    var flags: UInt8
+    var table: String
+    var id: UnsafeRawBufferPointer
+    var version: UnsafeRawBufferPointer?
+    var shape: Shape
+    var values: UnsafeRawBufferPointer
+}
+
+extension LocalChange {
+    init(_ encoded: EncodedChange) throws(MalformedBytes) {
+        var reader = ByteReader(encoded.id)
+        guard case .string(let id) = try reader.value() else { throw MalformedBytes() }
+        self.init(kind: encoded.kind, table: encoded.table, id: id)
+        columns = Row(shape: encoded.shape, bytes: [UInt8](encoded.values))
+        replaces = encoded.flags & 8 != 0
+        cancels = encoded.flags & 0x10 != 0
+        if let version = encoded.version {
+            var reader = ByteReader(version)
+            baseVersion = try reader.value()
+        }
+    }
+}
