@@ -49,6 +49,7 @@ public final class SyncDatabase: Sendable {
     /// The rows whose operations are being sent at this moment.
     let onTheirWay = Mutex<Set<[UInt8]>>([])
     let link = Mutex<ServerLink?>(nil)
+    let automatic = Mutex(AutomaticSlot.free)
 
     private init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
         self.writer = writer
@@ -102,8 +103,10 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Makes everything durable and lets go of the store.
+    /// Makes everything durable and lets go of the store. A sync that runs by itself is stopped first; no request leaves
+    /// after that.
     public func close() async throws(SyncError) {
+        await automatic.withLock { $0.close() }?.stop()
         try writer.close()
     }
 

@@ -81,11 +81,24 @@ enum FirstSteps {
         print(pushed.outcome, pulled.changed)
     }
 
+    static func both() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let report = try await database.sync(["todoitem"])
+        if let reason = report.reason { print(reason.code, reason.message) }
+    }
+
+    static func conflicts() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        for try await conflicts in try database.observeConflicts(table: "todoitem") {
+            print("\(conflicts.count) to decide")
+        }
+    }
+
     static func automatic() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let sync = database.startAutomaticSync(AutomaticSyncSettings(tables: ["todoitem"]))
+        let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["todoitem"]))
         for await status in sync.statuses() {
-            print(status.phase, status.pending)
+            print(status.phase, status.pending, status.conflicts)
         }
     }
 

@@ -6,7 +6,8 @@ import SynclineCore
 
 final class ObserverList: Sendable {
     private struct Observer {
-        var table: String
+        /// Nil for all tables.
+        var table: String?
         var continuation: AsyncStream<StateReader>.Continuation
     }
 
@@ -22,8 +23,8 @@ final class ObserverList: Sendable {
 
     private let content = Mutex(Content())
 
-    /// The states as of each change that touches a table, the present one first.
-    func observe(_ table: String, from current: @Sendable () -> StateReader) -> AsyncStream<StateReader> {
+    /// The states as of each change that touches a table, or any table, the present one first.
+    func observe(_ table: String?, from current: @Sendable () -> StateReader) -> AsyncStream<StateReader> {
         let (stream, continuation) = AsyncStream.makeStream(of: StateReader.self)
         let number: Int? = content.withLock { content in
             guard !content.isFinished else { return nil }
@@ -62,6 +63,11 @@ final class ObserverList: Sendable {
         return stream
     }
 
+    /// Tells those who want to know of the app's changes that there is something to send, though no row changed.
+    func tellOfDecision() {
+        for listener in content.withLock({ Array($0.listeners.values) }) { listener.yield() }
+    }
+
     /// A commit is done; `publish` makes it what readers see.
     func tell(_ commit: StoreCommit, publish: () -> Void) {
         content.withLock { content in
@@ -71,7 +77,8 @@ final class ObserverList: Sendable {
                 for listener in content.listeners.values { listener.yield() }
             }
             for state in commit.states where !state.touched.isEmpty {
-                for observer in content.observers.values where state.touched.contains(observer.table) {
+                for observer in content.observers.values
+                where observer.table.map({ state.touched.contains($0) }) ?? true {
                     observer.continuation.yield(state.reader)
                 }
             }

@@ -1,14 +1,13 @@
 // Syncs a store by itself, as long as it is wanted: starts rounds when the machine says so, and tells how it stands.
 
+import SegmentLog
 import Synchronization
 public import SynclineCore
 
 /// What a store does by itself.
 public struct AutomaticSyncSettings: Sendable {
-    /// The tables to pull, in this order, and how.
-    public var pulls: [(table: String, settings: PullSettings)] = []
-    /// How it pushes.
-    public var push = PushSettings()
+    /// What a round does.
+    public var sync: SyncSettings
     /// How long after a change it syncs, in milliseconds; nil to leave changes to the interval.
     public var delay: Int64? = 500
     /// How long after a round the next begins, in milliseconds; nil for none.
@@ -16,13 +15,9 @@ public struct AutomaticSyncSettings: Sendable {
     /// Whether a server that can tell of changes is listened to, so that they come when they are made.
     public var listens = true
 
-    /// Incremental pulls of some tables.
+    /// Pushes, and incremental pulls of some tables.
     public init(tables: [String] = []) {
-        pulls = tables.map { table in
-            var settings = PullSettings()
-            settings.queryID = "sync"
-            return (table, settings)
-        }
+        sync = SyncSettings(tables: tables)
     }
 }
 
@@ -48,11 +43,14 @@ public struct SyncStatus: Hashable, Sendable {
     public var phase: Phase
     /// Changes that were not pushed.
     public var pending: UInt64
+    /// Operations that wait for a decision of the app's: those in conflict, and those that the server refused.
+    public var conflicts: Int
     /// When a round was last complete, in milliseconds since 1970.
     public var lastRound: Int64?
 }
 
-/// A store that syncs by itself until it is stopped.
+/// A store that syncs by itself until it is stopped or the store is closed. The store keeps it:
+/// ``SyncDatabase/automaticSync`` finds it again.
 public final class AutomaticSync: Sendable {
     private struct State {
         var status: SyncStatus
@@ -63,14 +61,22 @@ public final class AutomaticSync: Sendable {
     private let state: Mutex<State>
     private let happenings: AsyncStream<AutomaticLoop.Happening>.Continuation
     private let task: Task<Void, Never>
+    private let ended: @Sendable (AutomaticSync) -> Void
 
-    fileprivate init(_ database: SyncDatabase, _ settings: AutomaticSyncSettings) {
+    fileprivate init(
+        _ database: SyncDatabase, _ settings: AutomaticSyncSettings,
+        ended: @escaping @Sendable (AutomaticSync) -> Void
+    ) {
+        self.ended = ended
+        let conflicts = ConflictCount()
         let (stream, happenings) = AsyncStream.makeStream(of: AutomaticLoop.Happening.self)
         self.happenings = happenings
-        state = Mutex(State(status: SyncStatus(phase: .idle, pending: database.totals.pending)))
+        let status = SyncStatus(
+            phase: .idle, pending: database.totals.pending, conflicts: conflicts.count(database))
+        state = Mutex(State(status: status))
         let box = WeakBox()
         task = Task {
-            var loop = AutomaticLoop(database, settings, happenings) { status in box.value?.tell(status) }
+            var loop = AutomaticLoop(database, settings, happenings, conflicts) { status in box.value?.tell(status) }
             await loop.run(stream)
         }
         box.value = self
@@ -113,6 +119,7 @@ public final class AutomaticSync: Sendable {
             return Array(state.watchers.values)
         }
         for watcher in watchers { watcher.finish() }
+        ended(self)
     }
 
     private func tell(_ status: SyncStatus) {
@@ -138,11 +145,68 @@ public final class AutomaticSync: Sendable {
     }
 }
 
+/// The place for the one automatic sync that a store may have.
+enum AutomaticSlot: Sendable {
+    case free
+    case taken(AutomaticSync)
+    /// The store was closed.
+    case closed
+
+    /// Closes the store to it; returns the one that is to be stopped.
+    mutating func close() -> AutomaticSync? {
+        defer { self = .closed }
+        if case .taken(let sync) = self { return sync }
+        return nil
+    }
+
+    mutating func leave(_ sync: AutomaticSync) {
+        if case .taken(let current) = self, current === sync { self = .free }
+    }
+
+    func checkOpen() throws(SyncError) {
+        if case .closed = self { throw SyncError(LogError(.closed, "the store was closed")) }
+    }
+}
+
 extension SyncDatabase {
-    /// Lets the store sync by itself: after changes, at intervals, and when it is told that there is a network. Off until
-    /// it is called; the store is to be stopped before it is closed.
-    public func startAutomaticSync(_ settings: AutomaticSyncSettings = .init()) -> AutomaticSync {
-        AutomaticSync(self, settings)
+    /// Lets the store sync by itself: after changes, at intervals, and when it is told that there is a network. It does so
+    /// until it is stopped or the store is closed, also if nobody keeps what this returns.
+    ///
+    /// A store has one at most: a second one is refused with `invalid-configuration` until the first was stopped. Conflicts
+    /// are merged unless the settings say otherwise.
+    @discardableResult
+    public func startAutomaticSync(_ settings: AutomaticSyncSettings = .init()) throws(SyncError) -> AutomaticSync {
+        try automatic.withLock { slot throws(SyncError) in
+            try slot.checkOpen()
+            guard case .free = slot else {
+                throw SyncError(
+                    .invalidConfiguration, "the store syncs by itself already",
+                    hint: "Use `automaticSync`, or stop it before another is started.")
+            }
+            let sync = AutomaticSync(self, settings) { [weak self] sync in
+                self?.automatic.withLock { $0.leave(sync) }
+            }
+            slot = .taken(sync)
+            return sync
+        }
+    }
+
+    /// The automatic sync that runs; nil if none does.
+    public var automaticSync: AutomaticSync? {
+        automatic.withLock { if case .taken(let sync) = $0 { sync } else { nil } }
+    }
+}
+
+/// Counts the operations that wait for a decision, anew only if something happened since it did last.
+private final class ConflictCount: Sendable {
+    private let known = Mutex<(event: UInt64, count: Int)?>(nil)
+
+    func count(_ database: SyncDatabase) -> Int {
+        let current = database.writer.current
+        if let known = known.withLock({ $0 }), known.event == current.through { return known.count }
+        let count = (try? current.reader.conflicts().count) ?? 0
+        known.withLock { $0 = (current.through, count) }
+        return count
     }
 }
 
@@ -161,6 +225,7 @@ private struct AutomaticLoop {
     private let database: SyncDatabase
     private let settings: AutomaticSyncSettings
     private let happenings: AsyncStream<Happening>.Continuation
+    private let conflicts: ConflictCount
     private let tell: @Sendable (SyncStatus) -> Void
     private let surroundings: any Surroundings
     private var machine: AutomaticMachine
@@ -172,8 +237,9 @@ private struct AutomaticLoop {
 
     init(
         _ database: SyncDatabase, _ settings: AutomaticSyncSettings, _ happenings: AsyncStream<Happening>.Continuation,
-        _ tell: @escaping @Sendable (SyncStatus) -> Void
+        _ conflicts: ConflictCount, _ tell: @escaping @Sendable (SyncStatus) -> Void
     ) {
+        self.conflicts = conflicts
         self.database = database
         self.settings = settings
         self.happenings = happenings
@@ -254,7 +320,8 @@ private struct AutomaticLoop {
 
     /// Whether all tables were read as far as a cursor of the server's.
     private func isKnown(_ cursor: String) -> Bool {
-        settings.pulls.allSatisfy { pull in
+        guard let pulls = settings.sync.pulls else { return false }
+        return pulls.allSatisfy { pull in
             guard let queryID = pull.settings.queryID else { return false }
             let known = try? database.reader.cursor(pull.table, queryID)
             return known?.position == cursor
@@ -271,20 +338,21 @@ private struct AutomaticLoop {
     }
 
     private func show(_ phase: SyncStatus.Phase) {
-        tell(SyncStatus(phase: phase, pending: database.totals.pending, lastRound: lastRound))
+        tell(
+            SyncStatus(
+                phase: phase, pending: database.totals.pending, conflicts: conflicts.count(database),
+                lastRound: lastRound))
     }
 
-    /// A push and the pulls; what stopped them.
+    /// A sync; what stopped it.
     private func round() async -> SyncError? {
         do throws(SyncError) {
-            show(.pushing)
-            let pushed = try await database.push(settings.push)
-            if case .stopped(let error) = pushed.outcome { return error }
-            for pull in settings.pulls {
-                show(.pulling(table: pull.table))
-                if let reason = try await database.pull(pull.table, pull.settings).reason { return reason }
-            }
-            return nil
+            return try await database.sync(settings.sync) { step in
+                switch step {
+                case .push: show(.pushing)
+                case .pull(let table): show(.pulling(table: table))
+                }
+            }.reason
         } catch {
             return error
         }

@@ -127,6 +127,16 @@ extension SyncDatabase {
         _ table: String, _ settings: PullSettings = .init(),
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> PullReport {
+        var pushing = PushSettings()
+        pushing.retries = settings.retries
+        return try await pull(table, settings, pushing: pushing, progress: progress)
+    }
+
+    /// The same; `pushing` says how pending operations are pushed first.
+    func pull(
+        _ table: String, _ settings: PullSettings, pushing: PushSettings,
+        progress: @escaping @Sendable (SyncProgress) -> Void
+    ) async throws(SyncError) -> PullReport {
         try checkDeclared(table)
         let (channel, server) = try await channel()
         var query = PullQuery(table: table)
@@ -148,9 +158,7 @@ extension SyncDatabase {
         guard await lane.enter() else { return report }
         defer { lane.leave() }
         if settings.pushesFirst, try await pending().contains(where: { $0.table == table && $0.isToBeSent }) {
-            var push = PushSettings()
-            push.retries = settings.retries
-            let pushed = try await pushNow(push, channel, server, progress)
+            let pushed = try await pushNow(pushing, channel, server, progress)
             if case .stopped(let error) = pushed.outcome {
                 report.reason = error
                 return report
@@ -182,6 +190,8 @@ extension SyncDatabase {
             try engine.record(.resolved(resolution))
             engine.touch(table)
         }
+        // What is left of it is to be sent.
+        writer.observers.tellOfDecision()
     }
 
     // MARK: The server
@@ -194,6 +204,7 @@ extension SyncDatabase {
 
     /// The way to the server, and the protocol it speaks.
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
+        try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
         let speaks = try serverProtocol()
         if let known = link.withLock({ $0 }), known.server == speaks { return (known.channel, speaks) }
         let limits = try await networkLimits()

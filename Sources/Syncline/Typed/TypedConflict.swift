@@ -20,8 +20,13 @@ public struct TypedConflict<Model: SyncModel>: Sendable where Model.ID == String
 extension TypedTable {
     /// Operations on the table that wait for a decision, in the order of the plan.
     public func conflicts() async throws(SyncError) -> [TypedConflict<Model>] {
+        try typed(try await untyped.database.conflicts().filter { $0.table == untyped.name })
+    }
+
+    /// Conflicts about rows of the table, with their models.
+    func typed(_ conflicts: [Conflict]) throws(SyncError) -> [TypedConflict<Model>] {
         var all: [TypedConflict<Model>] = []
-        for conflict in try await untyped.database.conflicts() where conflict.table == untyped.name {
+        for conflict in conflicts {
             all.append(
                 TypedConflict(
                     conflict: conflict, base: try model(conflict.id, conflict.base),

@@ -23,7 +23,7 @@ import Testing
         #expect(try await writer.push().reason == nil)
         var settings = AutomaticSyncSettings(tables: ["todoitem"])
         settings.interval = nil
-        let sync = listener.startAutomaticSync(settings)
+        let sync = try listener.startAutomaticSync(settings)
         for number in 0..<5 {
             // Before the first round is over nobody listens, and what came meanwhile is told when the stream begins.
             try await writer.table("todoitem").insert(.object([.init("id", .string("r\(number)"))]))

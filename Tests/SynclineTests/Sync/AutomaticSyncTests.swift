@@ -36,7 +36,7 @@ import Testing
     @Test func `a change is pushed after the delay, and the server's rows come`() async throws {
         server.setTable("t", rows: [.object([.init("id", .string("theirs"))])])
         let database = try await open()
-        let sync = database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
+        let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != nil } != nil)
         #expect(try await database.table("t").get(id: "theirs") != nil)
         let first = sync.status.lastRound
@@ -56,7 +56,7 @@ import Testing
         let database = try await open()
         try await database.table("t").insert(.object([.init("id", .string("mine"))]))
         network.setOffline(true)
-        let sync = database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
+        let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
         let offline = await status(of: sync) { if case .offline = $0.phase { true } else { false } }
         #expect(offline?.pending == 1)
         network.setOffline(false)
@@ -64,6 +64,79 @@ import Testing
         #expect(await status(of: sync) { $0.phase == .idle } != nil)
         #expect(server.rows(of: "t").count == 1)
         await sync.stop()
+        try await database.close()
+    }
+
+    @Test func `closing the store ends what syncs by itself`() async throws {
+        server.setTable("t", rows: [])
+        let database = try await open()
+        let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
+        #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != nil } != nil)
+        try await database.close()
+        #expect(sync.status.phase == .stopped)
+        let requests = network.requestCount
+        sync.syncNow()
+        #expect(clock.nextWaking == nil, "nobody waits for the next round")
+        #expect(network.requestCount == requests)
+    }
+
+    @Test func `closing in the middle of a request waits until it has ended`() async throws {
+        let held = HeldNetwork(network)
+        var configuration = SyncConfiguration()
+        configuration.surroundings = clock
+        configuration.transport = held
+        let database = try await SyncDatabase.open(MemoryStorage(), configuration)
+        let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
+        while held.running == 0 { await Task.yield() }
+        try await database.close()
+        #expect(held.running == 0)
+        #expect(sync.status.phase == .stopped)
+    }
+
+    @Test func `there is one at most, and it can be found again`() async throws {
+        server.setTable("t", rows: [])
+        let database = try await open()
+        #expect(database.automaticSync == nil)
+        try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
+        let sync = try #require(database.automaticSync)
+        let error = #expect(throws: SyncError.self) { try database.startAutomaticSync() }
+        #expect(error?.code == .invalidConfiguration)
+        await sync.stop()
+        #expect(database.automaticSync == nil)
+        let second = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
+        #expect(database.automaticSync === second)
+        try await database.close()
+        #expect(database.automaticSync == nil)
+        #expect(throws: SyncError.self) { try database.startAutomaticSync() }
+    }
+
+    @Test func `a closed store sends nothing`() async throws {
+        server.setTable("t", rows: [])
+        let database = try await open()
+        try await database.close()
+        await #expect(throws: SyncError.self) { try await database.push() }
+        await #expect(throws: SyncError.self) { try await database.pull("t") }
+        await #expect(throws: SyncError.self) { try await database.backend() }
+        #expect(network.requestCount == 0)
+    }
+
+    @Test func `conflicts are counted, and a decision about one is sent`() async throws {
+        server.setTable("t", rows: [.item("r", ["a": .integer(1)])])
+        let database = try await open()
+        var settings = AutomaticSyncSettings(tables: ["t"])
+        settings.interval = nil
+        let sync = try database.startAutomaticSync(settings)
+        #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != nil }?.conflicts == 0)
+        server.upsert([.item("r", ["a": .integer(8)])], in: "t")
+        let first = sync.status.lastRound
+        try await database.table("t").update(.item("r", ["a": .integer(9)]))
+        await skip()
+        #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != first }?.conflicts == 1)
+        let second = sync.status.lastRound
+        try await database.resolve(table: "t", id: "r", .keepMine)
+        await skip()
+        #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != second }?.conflicts == 0)
+        #expect(server.rows(of: "t").first?.member("a") == .integer(9))
         try await database.close()
     }
 
@@ -95,7 +168,7 @@ import Testing
         server.setTable("t", rows: [])
         let telling = TellingNetwork(network)
         let database = try await open(telling)
-        let sync = database.startAutomaticSync(settings())
+        let sync = try database.startAutomaticSync(settings())
         for number in 1...3 {
             await telling.waitForStream(number)
             let last = sync.status.lastRound
@@ -118,7 +191,7 @@ import Testing
         server.setTable("t", rows: [])
         let telling = TellingNetwork(network, refusing: "first")
         let database = try await open(telling)
-        let sync = database.startAutomaticSync(settings())
+        let sync = try database.startAutomaticSync(settings())
         await telling.waitForStream(1)
         await sync.stop()
         try await database.close()
@@ -130,7 +203,7 @@ import Testing
         let database = try await open(telling)
         var settings = settings()
         settings.listens = false
-        let sync = database.startAutomaticSync(settings)
+        let sync = try database.startAutomaticSync(settings)
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != nil } != nil)
         // What it had started would be over behind this.
         await sync.stop()
@@ -141,6 +214,31 @@ import Testing
 
 private struct TwoTokens: CredentialProvider {
     func token(insteadOf refused: String?) async throws -> String? { refused == nil ? "first" : "second" }
+}
+
+/// A network in which every request lasts until it is cancelled.
+private final class HeldNetwork: HTTPTransport {
+    private let network: SimulatedNetwork
+    private let count = Mutex(0)
+
+    init(_ network: SimulatedNetwork) {
+        self.network = network
+    }
+
+    /// Requests that are on their way.
+    var running: Int { count.withLock { $0 } }
+
+    func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+        count.withLock { $0 += 1 }
+        let (stream, end) = AsyncStream<Void>.makeStream()
+        await withTaskCancellationHandler {
+            for await _ in stream {}
+        } onCancel: {
+            end.finish()
+        }
+        count.withLock { $0 -= 1 }
+        throw .cancelled
+    }
 }
 
 /// A network whose server tells of changes when the test wants it to.

@@ -122,10 +122,16 @@ enum SyncCommands {
     static let sync = Command(
         "sync", "pushes, then pulls each table",
         details: [
-            "Pulls are incremental, with the query id `sync`. Without tables, all that the store knows are pulled."
+            """
+            Pulls are incremental, with the query id `sync`. Without tables, all that the store knows are pulled. \
+            Conflicts are merged: what both sides changed in different columns is joined, and the rest waits for `resolve`.
+            """
         ],
         operands: [Operand("TABLE", "the tables to pull", repeats: true)],
         options: [
+            Option(
+                "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
+                "who decides conflicts that arise; merge"),
             Option("watch", "keeps going until it is interrupted"),
             Option("interval", value: "SECONDS", "how long a round waits for the next, with --watch; 10"), .retries,
         ],
@@ -135,13 +141,19 @@ enum SyncCommands {
     ) { arguments, context in
         let retries = try arguments.retries()
         let interval = try arguments.number("interval", in: 1...86_400) ?? 10
-        let (tables, keepsGoing) = (arguments.operands, arguments.flag("watch"))
+        var settings = SyncSettings(tables: arguments.operands.isEmpty ? nil : arguments.operands)
+        settings.push.policy = policy(arguments.value("policy") ?? "merge")
+        settings.push.retries = retries
+        settings.pulls = settings.pulls?.map { pull in
+            var pull = pull
+            pull.settings.retries = retries
+            return pull
+        }
+        let (wanted, keepsGoing) = (settings, arguments.flag("watch"))
         return try await context.withDatabase(arguments) { database in
             while true {
                 let round = try await context.recorded(arguments.without("watch"), database, \.json) {
-                    try await context.whileWatching { progress in
-                        try await SyncRound(database, tables, retries: retries, progress)
-                    }
+                    try await context.whileWatching { try await database.sync(wanted, progress: $0) }
                 }
                 try context.show(round)
                 if !keepsGoing || Task.isCancelled || context.host.interrupt.isSet { return round.exit }
@@ -153,27 +165,7 @@ enum SyncCommands {
     }
 }
 
-/// A push, and a pull of each table.
-private struct SyncRound: Sendable {
-    let push: PushReport
-    var pulls: [(table: String, report: PullReport)] = []
-
-    init(
-        _ database: SyncDatabase, _ tables: [String], retries: Int,
-        _ progress: @escaping @Sendable (SyncProgress) -> Void
-    ) async throws {
-        var settings = PushSettings()
-        settings.retries = retries
-        push = try await database.push(settings, progress: progress)
-        if case .stopped = push.outcome { return }
-        for table in tables.isEmpty ? try await database.tables() : tables {
-            var settings = PullSettings()
-            settings.queryID = "sync"
-            settings.retries = retries
-            pulls.append((table, try await database.pull(table, settings, progress: progress)))
-        }
-    }
-
+extension SyncReport {
     var json: JSONValue {
         let pulls = pulls.map { pull in
             let head: JSONValue = ["table": .string(pull.table)]
@@ -305,7 +297,7 @@ extension Context {
         for warning in report.warnings { narration.warn(warning) }
     }
 
-    fileprivate func show(_ round: SyncRound) throws {
+    fileprivate func show(_ round: SyncReport) throws {
         try output.value(round.json)
         try lines(of: round.push)
         for pull in round.pulls { try output.line(pull.report.line(pull.table)) }
