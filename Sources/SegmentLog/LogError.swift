@@ -85,6 +85,9 @@ extension LogError {
             hint: "Nothing was written to what is there now. Close this writer, then open the store again.")
     }
 
+    /// Whether there is no such file.
+    package var isNotFound: Bool { systemError == StorageError.notFoundNumber }
+
     /// The log's words for a refusal by the system.
     package init(_ error: StorageError) {
         let hint: String? =
@@ -100,5 +103,11 @@ extension LogError {
         self.init(
             code, "\(error.operation) failed: \(error.reason)", file: error.name, hint: hint,
             systemError: error.number)
+        guard let offset = error.offset else { return }
+        if let (ordinal, _) = FileName.parseSegment(error.name) {
+            position = LogPosition(segment: ordinal, offset: offset)
+        } else {
+            message += " at byte \(offset)"
+        }
     }
 }

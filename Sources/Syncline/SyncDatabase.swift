@@ -43,7 +43,7 @@ public struct SyncConfiguration: Sendable {
 /// A store of tables.
 public final class SyncDatabase: Sendable {
     let writer: StoreWriter
-    let storage: any LogStorage
+    package let storage: any LogStorage
     let configuration: SyncConfiguration
     let lane = Lane()
     /// The rows whose operations are being sent at this moment.
@@ -283,6 +283,10 @@ public final class SyncDatabase: Sendable {
         }
         forgetServer()
     }
+
+    /// Throws if the store was replaced or may not be written for another reason; whatever is kept beside the log asks
+    /// before it is changed.
+    package func checkWritable() async throws(SyncError) { try await writer.flush() }
 
     /// Makes the next push or pull find its way to the server anew, with what is configured by then.
     package func forgetServer() { link.withLock { $0 = nil } }

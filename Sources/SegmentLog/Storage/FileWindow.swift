@@ -76,8 +76,13 @@ extension ReadableFile {
     package func readFully(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
         var count = 0
         while count < buffer.count {
-            let more = try read(
-                into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), at: offset + UInt64(count))
+            let place = offset + UInt64(count)
+            let more: Int
+            do throws(StorageError) {
+                more = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), at: place)
+            } catch {
+                throw error.at(place)
+            }
             if more == 0 { break }
             count += more
             if SeededBug.shortReadIsEnd.isActive { break }
@@ -91,8 +96,21 @@ extension WritableFile {
     package func writeFully(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
         var count = 0
         while count < bytes.count {
-            count += try write(UnsafeRawBufferPointer(rebasing: bytes[count...]), at: offset + UInt64(count))
+            let place = offset + UInt64(count)
+            do throws(StorageError) {
+                count += try write(UnsafeRawBufferPointer(rebasing: bytes[count...]), at: place)
+            } catch {
+                throw error.at(place)
+            }
             if SeededBug.shortWriteIsWhole.isActive { break }
         }
+    }
+}
+
+extension StorageError {
+    fileprivate func at(_ offset: UInt64) -> StorageError {
+        var error = self
+        error.offset = offset
+        return error
     }
 }

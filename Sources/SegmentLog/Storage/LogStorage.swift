@@ -19,8 +19,8 @@ public protocol LogStorage: Sendable {
     /// Opens a file that is there for reading.
     func openForReading(_ name: String) throws(StorageError) -> any ReadableFile
 
-    /// Opens a file for reading and writing; `create` makes an empty one where there is none.
-    func openForWriting(_ name: String, create: Bool) throws(StorageError) -> any WritableFile
+    /// Opens a file for reading and writing; an empty one is made if there is none and `creation` allows it.
+    func openForWriting(_ name: String, creating creation: FileCreation) throws(StorageError) -> any WritableFile
 
     /// Gives a file another name, replacing what has it.
     func rename(_ name: String, to newName: String) throws(StorageError)
@@ -40,6 +40,21 @@ public protocol LogStorage: Sendable {
 extension LogStorage {
     /// A storage that has no path which could lead elsewhere.
     public func held() throws(StorageError) -> any LogStorage { self }
+
+    /// Opens a file for reading and writing; `create` makes an empty one if there is none.
+    public func openForWriting(_ name: String, create: Bool) throws(StorageError) -> any WritableFile {
+        try openForWriting(name, creating: create ? .ifMissing : .never)
+    }
+}
+
+/// Whether opening a file for writing may make it.
+public enum FileCreation: Sendable {
+    /// There must be one.
+    case never
+    /// Made if there is none.
+    case ifMissing
+    /// Made if there is none; nobody but its owner may read it, also one that was there.
+    case privately
 }
 
 /// A file that is read at any offset, by any number of threads.
@@ -106,6 +121,8 @@ public struct StorageError: Error, Hashable, Sendable {
     public var number: Int32
     /// The system's words.
     public var reason: String
+    /// The byte of the file that was to be read or written, where that is known.
+    public var offset: UInt64?
 
     /// Makes an error.
     public init(_ kind: Kind, operation: String, name: String, number: Int32, reason: String) {

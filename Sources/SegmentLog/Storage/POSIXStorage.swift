@@ -80,8 +80,11 @@ public struct POSIXStorage: LogStorage {
         try open(name, flags: O_RDONLY)
     }
 
-    public func openForWriting(_ name: String, create: Bool) throws(StorageError) -> any WritableFile {
-        try open(name, flags: create ? O_RDWR | O_CREAT : O_RDWR)
+    public func openForWriting(
+        _ name: String, creating creation: FileCreation
+    ) throws(StorageError) -> any WritableFile {
+        let flags = creation == .never ? O_RDWR : O_RDWR | O_CREAT
+        return try open(name, flags: flags, isPrivate: creation == .privately)
     }
 
     public func rename(_ name: String, to newName: String) throws(StorageError) {
@@ -129,9 +132,11 @@ extension POSIXStorage {
         }
     }
 
-    private func open(_ name: String, flags: Int32, operation: String = "open") throws(StorageError) -> POSIXFile {
+    private func open(
+        _ name: String, flags: Int32, isPrivate: Bool = false, operation: String = "open"
+    ) throws(StorageError) -> POSIXFile {
         // Readable by all as far as the user's mask allows, like every file one makes.
-        let descriptor = openDescriptor(path(name), in: base, flags: flags, mode: 0o644)
+        let descriptor = openDescriptor(path(name), in: base, flags: flags, mode: isPrivate ? 0o600 : 0o644)
         guard descriptor >= 0 else { throw failure(operation, name) }
         let file = POSIXFile(descriptor: descriptor, name: name)
         // A directory opens for reading without complaint, and would fail only at the first read.
@@ -140,6 +145,8 @@ extension POSIXStorage {
         guard status.st_mode & S_IFMT != S_IFDIR else {
             throw StorageError(number: EISDIR, operation: operation, name: name)
         }
+        // One that was there may have other rights.
+        if isPrivate, status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(operation, name) }
         return file
     }
 

@@ -92,8 +92,10 @@ public final class FaultyStorage: LogStorage {
         try open(name, create: false)
     }
 
-    public func openForWriting(_ name: String, create: Bool) throws(StorageError) -> any WritableFile {
-        try open(name, create: create)
+    public func openForWriting(
+        _ name: String, creating creation: FileCreation
+    ) throws(StorageError) -> any WritableFile {
+        try open(name, create: creation != .never)
     }
 
     public func rename(_ name: String, to newName: String) throws(StorageError) {

@@ -81,9 +81,9 @@ final class InterleavingStorage: LogStorage, @unchecked Sendable {
         return InterleavingReading(try base.openForReading(name), self)
     }
 
-    func openForWriting(_ name: String, create: Bool) throws(StorageError) -> any WritableFile {
+    func openForWriting(_ name: String, creating creation: FileCreation) throws(StorageError) -> any WritableFile {
         turn()
-        return InterleavingFile(try base.openForWriting(name, create: create), self)
+        return InterleavingFile(try base.openForWriting(name, creating: creation), self)
     }
 
     func rename(_ name: String, to newName: String) throws(StorageError) {

@@ -76,7 +76,7 @@ final class FileSink {
     init(_ path: String) throws(ToolError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else {
-            throw ToolError("io-error", "\(escaped(path)) can't be written: \(String(cString: strerror(errno)))")
+            throw ToolError(LogError(StorageError(number: errno, operation: "open", name: path)))
         }
         sink = DescriptorSink(descriptor)
     }
@@ -95,7 +95,7 @@ final class FileSink {
     static func read(_ path: String) throws(ToolError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY)
         guard descriptor >= 0 else {
-            throw ToolError("io-error", "\(escaped(path)) can't be read: \(String(cString: strerror(errno)))")
+            throw ToolError(LogError(StorageError(number: errno, operation: "open", name: path)))
         }
         let lines = DescriptorLines(descriptor)
         var bytes: [UInt8] = []

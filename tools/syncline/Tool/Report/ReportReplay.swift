@@ -120,7 +120,8 @@ final class ScratchFolder {
         var template = Array((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp").utf8CString.dropLast())
         template += Array("/syncline-replay.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw ToolError("io-error", "no folder for a while can be made: \(String(cString: strerror(errno)))")
+            let error = StorageError(number: errno, operation: "mkdtemp", name: "a temporary directory")
+            throw ToolError(LogError(error))
         }
         path = template.withUnsafeBufferPointer {
             String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -192,7 +192,9 @@ enum ConfigCommand {
                 if name == "tables" { return try await database.setStrictTables(Setting.tables(value)) }
                 if name == "limits" { return try await database.set(name, Setting.limits(value)) }
                 guard Setting.local.contains(name) else { return try await database.set(name, .string(value)) }
-                try secrets.set(name, name == "headers" ? try Value(json: Array(value.utf8)) : .string(value))
+                try await database.checkWritable()
+                try StoreSecrets(database.storage).set(
+                    name, name == "headers" ? try Value(json: Array(value.utf8)) : .string(value))
                 database.forgetServer()
             }
         }

@@ -1,0 +1,78 @@
+// The door for small files beside a log: settings, secrets, marks. Such a file is read and replaced as a whole. After a
+// crash at any moment it is the old one or the new one, and it is the new one once `replace` has returned. What an
+// unfinished call leaves has the name of a leftover, which the next writer of the log removes.
+
+/// A small file that is replaced as a whole.
+package struct WholeFile: Sendable {
+    private let storage: any LogStorage
+    private let name: String
+    private let creation: FileCreation
+
+    /// A file by its name in a storage, which need not exist. Nobody but its owner may read a private one.
+    package init(_ name: String, in storage: any LogStorage, isPrivate: Bool = false) {
+        self.name = name
+        self.storage = storage
+        creation = isPrivate ? .privately : .ifMissing
+    }
+
+    /// Its bytes; nil if there is none.
+    package func read() throws(LogError) -> [UInt8]? {
+        do throws(StorageError) {
+            let file = try storage.openForReading(name)
+            defer { file.close() }
+            let size = Int(clamping: try file.size())
+            let buffer = ByteBuffer(capacity: max(size, 16))
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer.free(size)[..<size])
+            return [UInt8](UnsafeRawBufferPointer(rebasing: room[..<(try file.readFully(into: room, at: 0))]))
+        } catch {
+            if error.kind == .notFound || error.kind == .notADirectory { return nil }
+            throw LogError(error)
+        }
+    }
+
+    /// Puts these bytes in its place, durably.
+    package func replace(with bytes: [UInt8]) throws(LogError) {
+        let draft = name + FileName.temporarySuffix
+        do throws(StorageError) {
+            // One that a crash left may have other rights.
+            try removeIfThere(draft)
+            do throws(StorageError) {
+                let file = try storage.openForWriting(draft, creating: creation)
+                defer { file.close() }
+                try bytes.span.withUnsafeBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: 0) }
+                try file.sync(.durable)
+                try storage.rename(draft, to: name)
+            } catch {
+                // It may hold a secret; what can't be removed now goes with the next opening.
+                try? removeIfThere(draft)
+                throw error
+            }
+            try storage.syncDirectory(directory)
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// Removes it, durably, if there is one.
+    package func remove() throws(LogError) {
+        do throws(StorageError) {
+            try removeIfThere(name)
+            try storage.syncDirectory(directory)
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    private func removeIfThere(_ name: String) throws(StorageError) {
+        do throws(StorageError) {
+            try storage.remove(name)
+        } catch {
+            if error.kind != .notFound { throw error }
+        }
+    }
+
+    /// What precedes the last slash of its name.
+    private var directory: String {
+        name.split(separator: "/").dropLast().joined(separator: "/")
+    }
+}
