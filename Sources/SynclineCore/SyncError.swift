@@ -126,8 +126,8 @@ extension SyncError {
     /// The state could not be read or an event not folded.
     package init(_ error: StateError) {
         switch error {
-        case .unreadable(let reason):
-            self.init(.ioError, reason, hint: "Check the device, then open the store again.")
+        case .failed(let error):
+            self = error
         case .malformed(let what):
             self.init(
                 .storeCorrupt, "\(what) can't be read",

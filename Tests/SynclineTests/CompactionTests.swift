@@ -52,7 +52,7 @@ import Testing
             do throws(LogError) {
                 return try CheckpointBlocks.append(block, to: &writer)
             } catch {
-                throw .unreadable(error.message)
+                throw .failed(SyncError(error))
             }
         }
         note.runs = [(through, root)]

@@ -42,14 +42,25 @@ public final class Checkpoint: Sendable {
         }
     }
 
-    /// The newest checkpoint that can be read, if any.
+    /// The newest checkpoint that is whole, if any. That one can't be read now is an error.
     public static func newest(_ reader: LogReader) throws(LogError) -> Checkpoint? {
         for through in try list(reader.storage) {
-            if let checkpoint = try? open(reader.storage, through: through, identity: reader.identity) {
-                return checkpoint
-            }
+            let checkpoint = try openIfSound(reader.storage, through: through, identity: reader.identity)
+            if let checkpoint { return checkpoint }
         }
         return nil
+    }
+
+    /// The same for one checkpoint: nil if it is damaged or gone, an error if it can't be read now.
+    package static func openIfSound(
+        _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity
+    ) throws(LogError) -> Checkpoint? {
+        do throws(LogError) {
+            return try open(storage, through: through, identity: identity)
+        } catch {
+            guard error.code == .storeCorrupt || error.isNotFound else { throw error }
+            return nil
+        }
     }
 
     /// Opens the checkpoint that covers everything through a record.

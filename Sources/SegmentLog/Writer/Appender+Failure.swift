@@ -51,11 +51,14 @@ extension Appender {
     /// Refuses everything from here on.
     @discardableResult
     func latch(after error: StorageError) -> LogError {
+        let isFull = error.kind == .diskFull
         let failure = LogError(
-            .storageFailed, "\(error.operation) failed: \(error.reason); the writer stopped", file: error.name,
+            isFull ? .diskFull : .storageFailed, "\(error.operation) failed: \(error.reason); the writer stopped",
+            file: error.name,
             position: LogPosition(segment: header.ordinal, offset: synced.offset),
             records: SequenceRange(first: synced.next, last: tail.next.previous),
-            hint: "What was acknowledged is safe. Check the device, then open the log again.",
+            hint:
+                "What was acknowledged is safe. \(isFull ? "Free some space" : "Check the device"), then open the log again.",
             systemError: error.number)
         if !SeededBug.failureNotLatched.isActive { self.failure = failure }
         return failure

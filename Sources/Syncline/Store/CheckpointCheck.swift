@@ -15,21 +15,18 @@ extension CheckpointFile {
         var isTrue: Bool
     }
 
-    /// The checkpoints that can be read, newest first. Reads each of them whole.
+    /// The checkpoints that are whole, newest first. Reads each of them whole.
     static func readings(_ storage: any LogStorage) throws(SyncError) -> [Reading] {
         let identity = try inAppWords { () throws(LogError) in
             try LogReader.open(storage, showing: .written).identity
         }
         var readings: [Reading] = []
         for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }) {
-            let opened = try? (
-                Checkpoint.open(storage, through: through, identity: identity),
-                open(storage, through, identity, removesDamaged: false)
-            )
-            guard let (file, projector) = opened else { continue }
+            guard let projector = try openIfSound(storage, through, identity, removesDamaged: false) else { continue }
             readings.append(
                 Reading(
-                    through: through.rawValue, file: file.name, digest: projector.store.digest,
+                    through: through.rawValue, file: FileName.checkpoint(through: through),
+                    digest: projector.store.digest,
                     totals: projector.totals, isTrue: try isTrue(projector)))
         }
         return readings

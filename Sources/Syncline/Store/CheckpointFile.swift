@@ -50,13 +50,30 @@ enum CheckpointFile {
         }
     }
 
-    /// The checkpoints that can be read, with the files each needs.
+    /// The checkpoints that are whole, with the files each needs.
     static func all(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [CheckpointFiles] {
-        try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }.compactMap { through in
-            guard let file = try? Checkpoint.open(storage, through: through, identity: identity),
-                let note = try? Note(reading: file.note)
-            else { return nil }
-            return CheckpointFiles(through: through.rawValue, files: note.runs.map(\.file))
+        try inAppWords { () throws(LogError) in
+            var all: [CheckpointFiles] = []
+            for through in try Checkpoint.list(storage) {
+                guard let file = try Checkpoint.openIfSound(storage, through: through, identity: identity),
+                    let note = try? Note(reading: file.note)
+                else { continue }
+                all.append(CheckpointFiles(through: through.rawValue, files: note.runs.map(\.file)))
+            }
+            return all
+        }
+    }
+
+    /// A projector as of a checkpoint; nil if the checkpoint is damaged, incomplete or gone. That one can't be read now is
+    /// an error: without it the state would seem to be lost.
+    static func openIfSound(
+        _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
+    ) throws(SyncError) -> Projector? {
+        do throws(SyncError) {
+            return try open(storage, through, identity, removesDamaged: removesDamaged)
+        } catch {
+            if [.storeCorrupt, .storeNewer].contains(error.code) { return nil }
+            throw error
         }
     }
 
@@ -64,8 +81,12 @@ enum CheckpointFile {
     static func open(
         _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
     ) throws(SyncError) -> Projector {
-        let newest = try inAppWords { () throws(LogError) in
-            try Checkpoint.open(storage, through: through, identity: identity)
+        let newest: Checkpoint
+        do throws(LogError) {
+            newest = try Checkpoint.open(storage, through: through, identity: identity)
+        } catch {
+            throw error.isNotFound
+                ? SyncError(StateError.malformed(FileName.checkpoint(through: through))) : SyncError(error)
         }
         return try inAppWords { () throws(StateError) in
             let note = try Note(reading: newest.note)
@@ -99,7 +120,7 @@ struct CheckpointBlocks: BlockSource {
         do throws(LogError) {
             checkpoint = try Checkpoint.open(storage, through: through, identity: identity)
         } catch {
-            throw .unreadable(error.message)
+            throw error.isNotFound ? .malformed(FileName.checkpoint(through: through)) : .failed(SyncError(error))
         }
     }
 
@@ -122,7 +143,7 @@ struct CheckpointBlocks: BlockSource {
         } catch {
             // Without the file, the next opening makes the state from the log.
             if removesDamaged, error.code == .storeCorrupt, let name = error.file { try? storage.remove(name) }
-            throw .unreadable(error.message)
+            throw .failed(SyncError(error))
         }
     }
 
@@ -188,7 +209,7 @@ struct CheckpointJob: Sendable {
                 do throws(LogError) {
                     return try CheckpointBlocks.append(block, to: &writer)
                 } catch {
-                    throw .unreadable(error.message)
+                    throw .failed(SyncError(error))
                 }
             }
         } catch {

@@ -53,7 +53,7 @@ package struct StateLoader: Sendable {
         if isWhole && !preferringCheckpoint { return try inAppWords { () throws(StateError) in try Projector() } }
         for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }).reversed()
         where through.next >= reader.floor && !untrue.contains(through.rawValue) {
-            let projector = try? CheckpointFile.open(storage, through, reader.identity, removesDamaged: false)
+            let projector = try CheckpointFile.openIfSound(storage, through, reader.identity, removesDamaged: false)
             if let projector { return projector }
         }
         if isWhole { return try inAppWords { () throws(StateError) in try Projector() } }
@@ -79,7 +79,7 @@ package struct StateLoader: Sendable {
         if !usingCheckpoints { return try earliest() }
         let all = try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }
         for through in all where through.rawValue <= last ?? .max && through.next >= reader.floor {
-            let projector = try? CheckpointFile.open(
+            let projector = try CheckpointFile.openIfSound(
                 storage, through, reader.identity, removesDamaged: removesDamaged)
             if let projector { return projector }
         }

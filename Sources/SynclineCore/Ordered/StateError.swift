@@ -2,8 +2,8 @@
 // whole or says itself what it lost.
 
 package enum StateError: Error, Hashable, Sendable {
-    /// A block of a checkpoint could not be read; the text says why.
-    case unreadable(String)
+    /// A block of a checkpoint could not be read or written; the error says why, and where.
+    case failed(SyncError)
     /// Bytes of the state or of an event are not what this version writes.
     case malformed(String)
     /// An event was written by a newer version.

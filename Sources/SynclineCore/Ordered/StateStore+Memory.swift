@@ -18,7 +18,7 @@ private final class MemoryBlocks: BlockSource {
 
     func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock {
         guard let block = blocks.withLock({ $0.indices.contains(Int(address)) ? $0[Int(address)] : nil }) else {
-            throw .unreadable("a block of the state is not in memory")
+            throw .failed(SyncError(.internalError, "a block of the state is not in memory"))
         }
         return block
     }

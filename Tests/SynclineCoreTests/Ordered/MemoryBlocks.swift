@@ -16,7 +16,7 @@ final class MemoryBlocks: BlockSource {
 
     func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock {
         let bytes = blocks.withLock { $0.indices.contains(Int(address)) ? $0[Int(address)] : nil }
-        guard let bytes else { throw .unreadable("there is no block \(address)") }
+        guard let bytes else { throw .failed(SyncError(.ioError, "there is no block \(address)")) }
         return bytes.withUnsafeBytes { RunBlock($0) }
     }
 }

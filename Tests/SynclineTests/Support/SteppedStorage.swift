@@ -59,9 +59,9 @@ final class SteppedStorage: LogStorage {
         return try base.openForReading(name)
     }
 
-    func openForWriting(_ name: String, create: Bool) throws(StorageError) -> any WritableFile {
+    func openForWriting(_ name: String, creating creation: FileCreation) throws(StorageError) -> any WritableFile {
         before()
-        return try base.openForWriting(name, create: create)
+        return try base.openForWriting(name, creating: creation)
     }
 
     func rename(_ name: String, to newName: String) throws(StorageError) { try base.rename(name, to: newName) }
