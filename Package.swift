@@ -134,6 +134,7 @@ let package = Package(
         .testTarget(
             name: "SynclineTests",
             dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineTesting", "SynclineWire"],
+            exclude: ["Conformance"],
             swiftSettings: settings
         ),
         .testTarget(

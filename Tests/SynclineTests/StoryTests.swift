@@ -58,6 +58,17 @@ import Testing
         }
     }
 
+    @Test func `the conformance scenarios pass, all of them`() async throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Conformance")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
+        #expect(files.count == 11)
+        for file in files.sorted() {
+            for scenario in try Scenario.parse([UInt8](try Data(contentsOf: folder.appendingPathComponent(file)))) {
+                #expect(await ScenarioRunner.run(scenario) == .passed, "\(file): \(scenario.name)")
+            }
+        }
+    }
+
     @Test func `a story that is not true fails, and says where`() async throws {
         let lie = #"[{"name": "a lie", "steps": [{"insert": {"table": "t", "item": {"id": "a"}}}, {"pending": []}]}]"#
         let scenario = try #require(try Scenario.parse(Array(lie.utf8)).first)

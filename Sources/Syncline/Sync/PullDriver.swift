@@ -20,6 +20,7 @@ struct PullDriver {
             try? await database.writer.flush()
             throw error
         }
+        if report.reason == nil { try await database.noteThatServerWorks() }
         // One sync for all pages: those that power loss takes are asked for again, because their cursors go with them.
         try await database.writer.flush()
         return report
@@ -178,9 +179,13 @@ struct PullDriver {
         report.reason = machine.stop
         guard machine.stop == nil else { return }
         let found = machine.ids
-        let gone = try inAppWords { () throws(StateError) in
-            try Audit(database.reader, query, found: found).gone
-        }
+        let audit = try inAppWords { () throws(StateError) in try Audit(database.reader, query, found: found) }
+        var presence = PresenceMachine(query.table, audit.claimed, retries: retries)
+        _ = await converse(&presence, presence.ask(), query)
+        report.requests += presence.requests
+        report.reason = presence.stop
+        guard presence.stop == nil else { return }
+        let gone = audit.gone + presence.gone
         for part in stride(from: 0, to: gone.count, by: 1000) {
             let rows = gone[part..<min(part + 1000, gone.count)].map { ServerRow.gone($0) }
             try await store(rows, query, nil, isAudit: true, &report)

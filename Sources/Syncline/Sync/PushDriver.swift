@@ -89,11 +89,12 @@ struct PushDriver {
                             operation, position, through, id: surroundings.newID(), server, engine)
                         outcomes.append(Outcome(input: .frozen(index, freezing)))
                     case .record(let index, let answer, let operation):
-                        outcomes.append(try record(answer, index, operation, engine))
+                        outcomes.append(try record(answer, index, operation, surroundings.newID, engine))
                     case .resolve(let index, let resolution):
                         try engine.record(.resolved(resolution))
                         engine.touch(resolution.table)
                         outcomes.append(Outcome(input: .resolved(index)))
+                    case .noteServerWorks: try engine.record(.serverWorked)
                     }
                 }
                 return outcomes
@@ -108,27 +109,30 @@ struct PushDriver {
         _ operation: PlannedOperation, _ position: Position, _ through: Position, id: String,
         _ server: ServerProtocol, _ engine: StoreEngine
     ) throws(SyncError) -> PushMachine.Freezing {
-        func pending() throws(SyncError) -> PendingRow? {
-            try inAppWords { () throws(StateError) in try engine.reader.entry(key: operation.rowKey)?.pending }
+        func entry() throws(SyncError) -> RowEntry? {
+            try inAppWords { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
         }
         let (table, rowID) = operation.address
-        func ready(_ frozen: FrozenOperation) -> PushMachine.Freezing {
+        func ready(_ frozen: FrozenOperation, _ entry: RowEntry?) -> PushMachine.Freezing {
             if let conflict = Conflict(table: table, id: rowID, frozen) { return .blocked(conflict) }
-            return .ready(WriteRequest(frozen, table: table, id: rowID, server))
+            return .ready(
+                WriteRequest(frozen, table: table, id: rowID, server), entry.map { .init($0) } ?? .init())
         }
-        guard let before = try pending() else { return .nothing }
-        if let frozen = before.frozen { return ready(frozen) }
-        guard let first = before.operation?.first, first <= through else { return .nothing }
+        let before = try entry()
+        guard let pending = before?.pending else { return .nothing }
+        if let frozen = pending.frozen { return ready(frozen, before) }
+        guard let first = pending.operation?.first, first <= through else { return .nothing }
         try engine.record(
             .sent([
                 SentOperation(table: table, id: rowID, operationID: id, position: position, through: through)
             ]))
-        guard let frozen = try pending()?.frozen else { return .nothing }
-        return ready(frozen)
+        let after = try entry()
+        guard let frozen = after?.pending?.frozen else { return .nothing }
+        return ready(frozen, after)
     }
 
     private func record(
-        _ answer: Answer, _ index: Int, _ operation: PlannedOperation, _ engine: StoreEngine
+        _ answer: Answer, _ index: Int, _ operation: PlannedOperation, _ newID: () -> String, _ engine: StoreEngine
     ) throws(SyncError) -> Outcome {
         func cursors() throws(SyncError) -> [CursorState] {
             try inAppWords { () throws(StateError) in
@@ -136,10 +140,17 @@ struct PushDriver {
             }
         }
         let before = try cursors()
+        var answer = answer
+        if answer.outcome.goesOn { answer.nextOperationID = newID() }
         try engine.record(.answered(answer))
         engine.touch(answer.table)
         let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
-        let conflict = entry?.pending?.frozen.flatMap { Conflict(table: operation.table, id: operation.id, $0) }
+        let frozen = entry?.pending?.frozen
+        if answer.outcome.goesOn, let frozen {
+            let request = WriteRequest(frozen, table: operation.table, id: operation.id, server)
+            return Outcome(input: .continued(index, request))
+        }
+        let conflict = frozen.flatMap { Conflict(table: operation.table, id: operation.id, $0) }
         let warning =
             try cursors() == before
             ? nil

@@ -11,6 +11,7 @@ package struct CarriedRow: Hashable, Sendable {
         package var columns: Row
         package var replaces = false
         package var cancels = false
+        package var revives = false
         package var isGrouped = false
         package var isResolution = false
 
@@ -78,6 +79,7 @@ extension CarriedRow.Change {
         self.init(position: position, kind: change.kind, columns: change.content ?? pending.overlay)
         replaces = change.replaces
         cancels = change.cancels
+        revives = change.revives
         isGrouped = change.isGrouped
         isResolution = change.isResolution
     }

@@ -35,6 +35,10 @@ package struct Event: Hashable, Sendable {
         case answered(Answer)
         /// A conflict or a parked operation was decided.
         case resolved(Resolution)
+        /// The app dropped what is pending on a row.
+        case discarded(table: String, id: String)
+        /// The server answered something while an operation was failing.
+        case serverWorked
         /// The app's schema became another; the steps of its migrations change the rows that are there.
         case declared(Declaration, steps: [Migration.Step])
         /// History through an event may be let go of: the changes of its events that no server has confirmed.

@@ -10,7 +10,9 @@
 package enum EventKind: UInt8, CaseIterable, Sendable {
     case opened = 1
     case configured, local, undone, page, purged, cursorReset, indexed, sent, answered, resolved, declared
+    case discarded
     case carried = 14
+    case serverWorked = 16
 }
 
 /// Builds the bytes of one event.
@@ -184,6 +186,10 @@ extension Event {
             writer.append(resolution: resolution)
         case .declared(let declaration, let steps):
             writer.append(declaration, steps)
+        case .discarded(let table, let id):
+            writer.append(name: table)
+            writer.append(id: id)
+        case .serverWorked: break
         case .carried(let last, let rows):
             writer.append(carriedThrough: last, rows)
         }
@@ -210,6 +216,8 @@ extension Event {
         case .answered: .answered
         case .resolved: .resolved
         case .declared: .declared
+        case .discarded: .discarded
+        case .serverWorked: .serverWorked
         case .carried: .carried
         }
     }
@@ -391,6 +399,10 @@ package struct EventReader {
         case .declared:
             let (declaration, steps) = try declaration()
             return .declared(declaration, steps: steps)
+        case .discarded:
+            let table = try name()
+            return .discarded(table: table, id: try id())
+        case .serverWorked: return .serverWorked
         case .carried:
             let (last, rows) = try carried()
             return .carried(through: last, rows)

@@ -2,7 +2,9 @@
 //
 //   sent       := (name of the table · id · operation id, a text or null · position · through)*
 //   answered   := name of the table · id · operation id · status · outcome · [message]
-//                 outcome: 0 done id [row] · 1 conflict code [row] · 2 parked · 3 not received
+//                 outcome: 0 done id [row] · 1 conflict code [row] · 2 parked · 3 not received · 4 tombstone
+//                 next operation id [row] · 5 revived next operation id, id, row · 6 as 1, and an earlier try may
+//                 have been done · 7 failing · 8 interrupted
 //   resolved   := name of the table · id · choice · (00, or 01 kind row) · [policy]
 
 extension EventWriter {
@@ -25,11 +27,22 @@ extension EventWriter {
             append(id: row.id)
             append(optional: row.row)
         case .conflict(let server, let code):
-            append(varint: 1)
+            append(varint: answer.mayHaveBeenDone ? 6 : 1)
             append(id: code)
             append(optional: server)
         case .parked: append(varint: 2)
         case .notReceived: append(varint: 3)
+        case .tombstone(let row):
+            append(varint: 4)
+            append(id: answer.nextOperationID ?? "")
+            append(optional: row)
+        case .failing: append(varint: 7)
+        case .interrupted: append(varint: 8)
+        case .revived(let row):
+            append(varint: 5)
+            append(id: answer.nextOperationID ?? "")
+            append(id: row.id)
+            append(optional: row.row)
         }
         append(value: answer.message.map { .string($0) } ?? .null)
     }
@@ -73,19 +86,33 @@ extension EventReader {
         let operationID = try self.id()
         let status = try number()
         let outcome: Answer.Outcome
-        switch try number() {
+        var nextOperationID: String?
+        let form = try number()
+        switch form {
         case 0:
             let id = try self.id()
             outcome = .done(PulledRow(id: id, row: try optionalRow()))
-        case 1:
+        case 1, 6:
             let code = try self.id()
             outcome = .conflict(server: try optionalRow(), code: code)
         case 2: outcome = .parked
         case 3: outcome = .notReceived
+        case 4:
+            nextOperationID = try self.id()
+            outcome = .tombstone(try optionalRow())
+        case 5:
+            nextOperationID = try self.id()
+            let id = try self.id()
+            outcome = .revived(PulledRow(id: id, row: try optionalRow()))
+        case 7: outcome = .failing
+        case 8: outcome = .interrupted
         default: throw MalformedBytes()
         }
-        return Answer(
+        var answer = Answer(
             table: table, id: id, operationID: operationID, status: status, outcome: outcome, message: try text())
+        answer.nextOperationID = nextOperationID
+        answer.mayHaveBeenDone = form == 6
+        return answer
     }
 
     mutating func resolution() throws(MalformedBytes) -> Resolution {

@@ -31,6 +31,14 @@ package struct Answer: Hashable, Sendable {
         case parked
         /// It certainly did not reach the server.
         case notReceived
+        /// The server keeps a tombstone of the row, which it may have shown: the insert goes on as an undelete.
+        case tombstone(Row?)
+        /// The undelete brought the row back as it was: what differs goes on as an update.
+        case revived(PulledRow)
+        /// The server answered 500 to every try, and the push stopped.
+        case failing
+        /// The push stopped for another reason, after one that the operation had stopped by failing.
+        case interrupted
     }
 
     package var table: String
@@ -41,6 +49,10 @@ package struct Answer: Hashable, Sendable {
     package var outcome: Outcome
     /// The server's words.
     package var message: String?
+    /// The operation id of what is sent next, of an outcome that goes on.
+    package var nextOperationID: String?
+    /// Of a conflict: an earlier try, whose answer was lost, may have been done before the server's row changed.
+    package var mayHaveBeenDone = false
 
     package init(
         table: String, id: String, operationID: String, status: Int, outcome: Outcome, message: String? = nil
@@ -51,6 +63,16 @@ package struct Answer: Hashable, Sendable {
         self.status = status
         self.outcome = outcome
         self.message = message
+    }
+}
+
+extension Answer.Outcome {
+    /// Whether the operation goes on at once, as another request.
+    package var goesOn: Bool {
+        switch self {
+        case .tombstone, .revived: true
+        case .done, .conflict, .parked, .notReceived, .failing, .interrupted: false
+        }
     }
 }
 

@@ -110,6 +110,12 @@ extension Row {
         return merged(with: Row(lacking.map { .init($0.name, .null) }))
     }
 
+    /// What must be sent so that the server's row becomes this one: columns whose values differ, and null for those that
+    /// only the server's has.
+    package func difference(from server: Row) -> Row {
+        replacing(server).filter { !$0.value.means(server[$0.name] ?? .null) }
+    }
+
     /// The columns that belong to the app.
     package var own: Row {
         let hasSystemColumns = shape.names.contains { Item.systemColumns.contains($0) }

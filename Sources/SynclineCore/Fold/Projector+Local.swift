@@ -57,7 +57,9 @@ extension Projector {
         if ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
         var change = change
         let local = separateLocal(&change.columns, of: change.table)
-        if change.kind == .update, change.columns.isEmpty, let local, entry.isPresent {
+        if change.kind == .update, change.columns.isEmpty {
+            // Nothing of it is to be pushed.
+            guard let local, entry.isPresent else { return false }
             try setLocal(local, &entry)
             try write(entry, key, old: old)
             return false

@@ -39,9 +39,10 @@ extension Projector {
             entry.forgetOvertaken()
             try rebase(&entry, key, onto: row)
         } else {
-            guard entry.base != nil || !entry.overtaken.isEmpty else { return false }
+            let meetsChange = entry.meetsTombstone
+            guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return false }
             entry.forgetOvertaken()
-            if entry.base != nil { try removeBase(&entry, key) }
+            if entry.base != nil || meetsChange { try removeBase(&entry, key) }
         }
         effect.count(found, entry)
         try write(entry, key, old: old)
@@ -50,7 +51,7 @@ extension Projector {
 
     private func rebase(_ entry: inout RowEntry, _ key: [UInt8], onto row: Row) throws(StateError) {
         let ancestor = entry.base
-        entry.base = row
+        entry.take(base: row, isAnswer: false)
         try settleVoid(&entry)
         guard var pending = entry.pending else { return }
         if pending.frozen?.status == .conflict {
@@ -66,11 +67,12 @@ extension Projector {
 
     private func removeBase(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
         let ancestor = entry.base
-        entry.base = nil
+        entry.loseBase()
         guard var pending = entry.pending else { return }
         let isDelete = pending.frozen?.isConflictingDelete ?? (pending.operation?.kind == .delete)
         if isDelete {
             // Both sides deleted it: agreement.
+            entry.isOwnTombstone = true
             let links = try chain(of: pending)
             let taken = links.prefix { link in pending.frozen.map { link.position <= $0.through } ?? true }
             try settle(taken)
@@ -79,7 +81,7 @@ extension Projector {
             pending.frozen?.server = nil
             pending.frozen?.code = "row-gone"
             entry.pending = pending
-        } else if pending.frozen == nil {
+        } else if pending.frozen == nil, pending.operation?.kind != .insert {
             try freeze(&entry, pending, key, asConflictWith: nil, ancestor, code: "row-gone")
         }
     }

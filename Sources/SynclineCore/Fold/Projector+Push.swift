@@ -22,9 +22,10 @@ extension Projector {
             first: links[0].position, last: last.position, count: taken.count, isPresent: entry.base != nil)
         for link in taken { part.lay(link.change, link.columns, at: link.position) }
         guard let operation = part.operation else { throw .malformed("the sending of changes that come to nothing") }
-        let frozen = FrozenOperation(
+        var frozen = FrozenOperation(
             kind: operation.kind, status: .inFlight, maybeSent: true, position: sent.position, through: last.position,
             operationID: operationID, columns: part.overlay, ancestor: entry.base)
+        frozen.isDecided = taken.contains { $0.change.revives }
         rebuild(&entry, from: links, frozen: frozen)
         try write(entry, key, old: old)
     }
@@ -43,7 +44,11 @@ extension Projector {
             let taken = links.prefix { $0.position <= frozen.through }
             try settle(taken)
             let base = shared(row.row, of: answer.table)
-            entry.base = base
+            if let base {
+                entry.take(base: base, isAnswer: true)
+            } else {
+                entry.loseBase(byOwnDelete: frozen.kind == .delete)
+            }
             entry.overtake(frozen.ancestor)
             if ids == .ignoreCase { entry.spelling = row.id }
             rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil, behind: frozen)
@@ -57,7 +62,28 @@ extension Projector {
             frozen.code = code
             frozen.httpStatus = answer.status
             frozen.message = answer.message
-            entry.base = server
+            frozen.revival = nil
+            frozen.mayHaveBeenDone = answer.mayHaveBeenDone
+            if let server { entry.take(base: server, isAnswer: false) } else { entry.loseBase() }
+            pending.frozen = frozen
+            entry.pending = pending
+        case .tombstone(let tombstone):
+            frozen.revival = Revival(tombstone: shared(tombstone, of: answer.table))
+            frozen.operationID = answer.nextOperationID ?? ""
+            entry.loseBase()
+            pending.frozen = frozen
+            entry.pending = pending
+        case .revived(let row):
+            try revive(&entry, frozen, as: row, answer)
+        case .failing:
+            frozen.failures += 1
+            pending.frozen = frozen
+            entry.pending = pending
+            let mark = [Keyspace.failing] + key
+            if try value(mark) == nil { put(mark, [], old: nil) }
+        case .interrupted:
+            frozen.failures = 0
+            frozen.serverWorks = false
             pending.frozen = frozen
             entry.pending = pending
         case .parked:
@@ -69,6 +95,34 @@ extension Projector {
             entry.pending = pending
         }
         try write(entry, key, old: old)
+    }
+
+    /// The server has brought the row back as it was before it was deleted: it is the base, and the insert goes on as an
+    /// update of what differs, as if it had been made in place of that row.
+    private func revive(
+        _ entry: inout RowEntry, _ frozen: FrozenOperation, as row: PulledRow, _ answer: Answer
+    ) throws(StateError) {
+        guard let pending = entry.pending, let base = shared(row.row, of: answer.table) else {
+            throw .malformed("the return of a row that is not there, which")
+        }
+        entry.take(base: base, isAnswer: true)
+        if ids == .ignoreCase { entry.spelling = row.id }
+        var links = try chain(of: pending)
+        for index in links.indices where links[index].position <= frozen.through {
+            guard links[index].change.kind == .insert else { continue }
+            links[index].change.replaces = true
+            links[index].change.revives = false
+            links[index].columns = links[index].columns.replacing(base)
+        }
+        var update = frozen
+        update.kind = .update
+        update.revival = nil
+        update.isDecided = false
+        update.operationID = answer.nextOperationID ?? ""
+        update.ancestor = base
+        update.columns = frozen.columns.difference(from: base)
+        rebuild(&entry, from: links, frozen: update)
+        try lowerCursors(of: answer.table, to: base)
     }
 
     /// A row that the server stamped with a time before a cursor would not be asked for again.
@@ -83,6 +137,43 @@ extension Projector {
         }
     }
 
+    /// The server answered something else than what fails: those operations are the cause of it.
+    func noteThatServerWorks() throws(StateError) {
+        var marks: [[UInt8]] = []
+        try store.snapshot.forEach(prefix: [Keyspace.failing]) { key, _ throws(StateError) in
+            marks.append([UInt8](key))
+            return true
+        }
+        for mark in marks {
+            if let old = try value(mark) { remove(mark, old: old) }
+            let key = Array(mark.dropFirst())
+            let (found, old) = try entry(key)
+            guard var entry = found, var frozen = entry.pending?.frozen, frozen.failures > 0 else { continue }
+            frozen.serverWorks = true
+            entry.pending?.frozen = frozen
+            try write(entry, key, old: old)
+        }
+    }
+
+    // MARK: Dropped
+
+    /// What is pending on a row leaves the outbox; the row is what the server last told.
+    func discard(_ table: String, _ id: String) throws(StateError) {
+        let key = rowKey(table, id)
+        let (found, old) = try entry(key)
+        guard var entry = found, let pending = entry.pending else {
+            throw .malformed("the dropping of changes that are not pending, which")
+        }
+        let links = try chain(of: pending)
+        try drop(links)
+        totals.cancelled += UInt64(links.count)
+        for link in links.reversed() {
+            if let before = link.stored?.change.localBefore { entry.local = before }
+        }
+        entry.pending = nil
+        try write(entry, key, old: old)
+    }
+
     // MARK: Decided
 
     func apply(_ resolution: Resolution, number: UInt64) throws(StateError) {
@@ -95,17 +186,23 @@ extension Projector {
         let rest = Array(links.dropFirst(taken.count))
         try drop(taken)
         let change = shared(resolution, &entry)
+        let revives = frozen.status == .conflict && frozen.server == nil && change?.kind == .insert
         switch (change, resolution.choice) {
         case (nil, _):
             totals.resolved += UInt64(taken.count)
-            rebuild(&entry, from: rest, frozen: nil, behind: frozen)
+            // A delete by decision takes along the updates that followed the operation.
+            let left = resolution.choice == .row ? Array(rest.drop { $0.change.kind == .update }) : rest
+            try drop(rest.dropLast(left.count))
+            totals.superseded += UInt64(rest.count - left.count)
+            rebuild(&entry, from: left, frozen: nil, behind: frozen)
         case (let change?, .row):
             totals.resolved += UInt64(taken.count)
             totals.made += 1
-            try replace(&entry, by: change, at: Position(event: number), key, rest)
+            try replace(&entry, by: change, at: Position(event: number), key, rest, revives: revives)
         case (let change?, _):
             totals.superseded += UInt64(taken.count - 1)
-            rebuild(&entry, from: [ChainLink(change, key, at: frozen.position)] + rest, frozen: nil)
+            let link = ChainLink(change, key, at: frozen.position, revives: revives)
+            rebuild(&entry, from: [link] + rest, frozen: nil)
         }
         try write(entry, key, old: old)
     }
@@ -113,12 +210,14 @@ extension Projector {
     /// A row of the app's choosing takes its place at the end; what followed the operation lies on top of it.
     private func replace(
         _ entry: inout RowEntry, by change: Resolution.Change, at position: Position, _ key: [UInt8],
-        _ rest: [ChainLink]
+        _ rest: [ChainLink], revives: Bool
     ) throws(StateError) {
-        var link = ChainLink(change, key, at: position)
+        var link = ChainLink(change, key, at: position, revives: revives)
         if !rest.isEmpty {
             var all = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)
-            for var part in [link] + rest {
+            // A delete by decision takes along the updates that followed the operation.
+            let lying = change.kind == .delete ? Array(rest.drop { $0.change.kind == .update }) : rest
+            for var part in [link] + lying {
                 // What was decided behind the operation is decided anew behind the row that takes its place.
                 part.decide(behind: all, base: entry.base, takesPlace: all.operation != nil)
                 all.lay(part.change, part.columns, at: position)
@@ -129,7 +228,9 @@ extension Projector {
                 totals.superseded += 1
                 return rebuild(&entry, from: [], frozen: nil)
             }
-            link = ChainLink(.init(kind: operation.kind, columns: all.overlay), key, at: position)
+            link = ChainLink(
+                .init(kind: operation.kind, columns: all.overlay), key, at: position,
+                revives: revives && operation.kind == .insert)
         }
         rebuild(&entry, from: [link], frozen: nil)
     }
@@ -137,9 +238,10 @@ extension Projector {
 
 extension ChainLink {
     /// A change that a resolution made.
-    fileprivate init(_ change: Resolution.Change, _ key: [UInt8], at position: Position) {
+    fileprivate init(_ change: Resolution.Change, _ key: [UInt8], at position: Position, revives: Bool) {
         var entry = JournalEntry(kind: change.kind, rowKey: key)
         entry.isResolution = true
+        entry.revives = revives
         self.init(position: position, change: entry, columns: change.columns, stored: nil)
     }
 }

@@ -75,6 +75,10 @@ package final class Projector: ShapeNumbering {
             try apply(resolution, number: number)
         case .declared(let declaration, let steps):
             try apply(declaration, steps)
+        case .discarded(let table, let id):
+            try discard(table, id)
+        case .serverWorked:
+            try noteThatServerWorks()
         case .carried(_, let rows):
             for row in rows { try check(row) }
         }

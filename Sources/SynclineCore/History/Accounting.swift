@@ -100,7 +100,7 @@ package struct Accounting {
         of position: Position, isLast: Bool, _ event: Event, _ before: PendingRow?, _ isResolved: Bool
     ) -> Fate {
         switch event.body {
-        case .undone, .purged: return .cancelled
+        case .undone, .purged, .discarded: return .cancelled
         // An operation ends with its last change; those before it were part of it.
         case .answered: return isLast ? .done : .superseded
         case .page:
@@ -112,7 +112,8 @@ package struct Accounting {
             guard isResolved else { return .superseded }
             let isFollowUp = resolution.choice == .row && position > before?.frozen?.through ?? position
             return isFollowUp ? .superseded : .resolved
-        case .opened, .configured, .local, .indexed, .cursorReset, .sent, .declared, .carried: return .superseded
+        case .opened, .configured, .local, .indexed, .cursorReset, .sent, .declared, .serverWorked, .carried:
+            return .superseded
         }
     }
 

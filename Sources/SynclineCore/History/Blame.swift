@@ -109,6 +109,8 @@ extension EventKind {
         case .answered: "answer"
         case .resolved: "resolution"
         case .declared: "declared"
+        case .discarded: "drop"
+        case .serverWorked: "server-worked"
         case .carried: "carried"
         }
     }

@@ -76,7 +76,9 @@ extension Condition {
     /// Whether what an event changed must be looked at for the count.
     func mayChange(with kind: EventKind) -> Bool {
         switch (subject, kind) {
-        case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .carried), (.pending, _): false
+        case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .serverWorked), (_, .carried),
+            (.pending, _):
+            false
         // Sending shows an app nothing new, and only what a server said makes a conflict.
         case (_, .sent), (.conflicts, .local): false
         default: true

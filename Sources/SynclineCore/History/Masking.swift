@@ -121,7 +121,7 @@ extension Masking {
     package func mask(_ event: Event) -> Event {
         var event = event
         switch event.body {
-        case .opened, .undone, .purged, .indexed, .cursorReset, .sent, .declared: break
+        case .opened, .undone, .purged, .indexed, .cursorReset, .sent, .declared, .discarded, .serverWorked: break
         case .configured(let name, let value):
             if !Masking.plainSettings.contains(name) {
                 event.body = .configured(name: name, value: value.map { mask($0) })
@@ -142,7 +142,11 @@ extension Masking {
                 answer.outcome = .done(row)
             case .conflict(let server, let code):
                 answer.outcome = .conflict(server: server.map { mask($0) }, code: code)
-            case .parked, .notReceived: break
+            case .tombstone(let row): answer.outcome = .tombstone(row.map { mask($0) })
+            case .revived(var row):
+                row.row = row.row.map { mask($0) }
+                answer.outcome = .revived(row)
+            case .parked, .notReceived, .failing, .interrupted: break
             }
             answer.message = answer.message.map { mask($0) }
             event.body = .answered(answer)

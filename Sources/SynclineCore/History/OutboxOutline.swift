@@ -58,12 +58,12 @@ package struct OutboxOutline {
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         var reader = try EventReader(record, shapes)
         switch reader.kind {
-        case .opened, .cursorReset, .indexed, .carried: return true
+        case .opened, .cursorReset, .indexed, .serverWorked, .carried: return true
         case .local: return try foldLocal(&reader, number)
         default: break
         }
         switch try reader.event().body {
-        case .opened, .cursorReset, .indexed, .local, .carried: return true
+        case .opened, .cursorReset, .indexed, .serverWorked, .carried, .local: return true
         case .configured(let name, let value):
             guard name == SettingName.ids else { return true }
             ids = value == .string("ignore-case") ? .ignoreCase : .exact
@@ -79,6 +79,10 @@ package struct OutboxOutline {
         case .sent(let operations): return operations.allSatisfy { send($0) }
         case .answered(let answer): return take(answer)
         case .resolved(let resolution): return resolve(resolution, number)
+        case .discarded(let table, let id):
+            let key = key(table, id)
+            if let gone = chains[key] { put(Chain(), key, lost: gone.links.count) }
+            return true
         }
     }
 
@@ -109,7 +113,10 @@ package struct OutboxOutline {
                 let change = try reader.encodedChange()
                 var id = ByteReader(change.id)
                 guard case .string(let text) = try id.value() else { throw MalformedBytes() }
-                add((Position(event: number, index: index), change.kind), to: key(change.table, text))
+                // An update of nothing does not enter the outbox.
+                if change.kind != .update || !change.shape.names.isEmpty {
+                    add((Position(event: number, index: index), change.kind), to: key(change.table, text))
+                }
                 index += 1
             }
         } catch {
@@ -190,6 +197,7 @@ package struct OutboxOutline {
         case .conflict, .parked:
             chain.frozen = .through(through, waits: true)
             put(chain, key, lost: 0)
+        case .tombstone, .revived, .failing, .interrupted: break
         case .notReceived:
             chain.frozen = .none
             put(chain, key, lost: 0)
@@ -215,6 +223,12 @@ package struct OutboxOutline {
         chain.links.removeFirst(taken)
         chain.frozen = .none
         var left = 0
+        // A delete by decision takes along what followed.
+        var along = 0
+        if resolution.change == nil, resolution.choice == .row {
+            along = chain.links.prefix { $0.kind == .update }.count
+            chain.links.removeFirst(along)
+        }
         if let change = resolution.change {
             // A row of the app's choosing takes in what followed, and may come to nothing with it.
             if resolution.choice == .row && !chain.links.isEmpty { return false }
@@ -222,7 +236,7 @@ package struct OutboxOutline {
             chain.links.insert((position, change.kind), at: 0)
             left = 1
         }
-        put(chain, key, lost: taken - left)
+        put(chain, key, lost: taken + along - left)
         return true
     }
 }

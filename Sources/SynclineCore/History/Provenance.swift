@@ -14,6 +14,8 @@ public enum Provenance: Hashable, Sendable {
     case undo(of: UInt64)
     /// Rows were removed without telling the server.
     case purge
+    /// What was pending on the row was dropped.
+    case discard
     /// The app's schema became this version.
     case migration(version: UInt32)
     /// It was so before the history that is kept begins.
@@ -34,6 +36,7 @@ extension Provenance: CustomStringConvertible {
             "\(choice), " + (policy.map { "decided by the policy \($0)" } ?? "decided by the app")
         case .undo(let event): "took back @\(event)"
         case .purge: "purge"
+        case .discard: "dropped by the app"
         case .migration(let version): "migration to schema \(version)"
         case .beginning: "before the history begins"
         case .other: "–"
@@ -67,8 +70,9 @@ extension Provenance {
             case .resolved(let resolution): .resolution(choice: resolution.choice.word, policy: resolution.policy)
             case .undone(let event): .undo(of: event)
             case .purged: .purge
+            case .discarded: .discard
             case .declared(let declaration, _): .migration(version: declaration.version)
-            case .opened, .configured, .indexed, .cursorReset, .sent, .carried: .other
+            case .opened, .configured, .indexed, .cursorReset, .sent, .serverWorked, .carried: .other
             }
     }
 }

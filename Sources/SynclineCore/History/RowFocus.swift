@@ -20,8 +20,8 @@ package struct RowFocus: Hashable, Sendable {
     package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind, _ ids: IDComparison) -> Bool {
         switch kind {
         case .opened, .cursorReset, .indexed, .carried: false
-        case .configured, .declared, .undone, .purged: true
-        case .local, .page, .sent, .answered, .resolved:
+        case .configured, .declared, .undone, .purged, .serverWorked: true
+        case .local, .page, .sent, .answered, .resolved, .discarded:
             // An id that is compared without case may be spelled in many ways.
             ids == .ignoreCase || encodedID.withBytes { record.contains(bytes: $0) }
         }
@@ -35,7 +35,7 @@ extension Projector {
         func isRow(_ table: String, _ id: String) -> Bool { table == row.table && rowKey(table, id) == key }
         switch event.body {
         case .opened, .cursorReset, .indexed, .carried: break
-        case .configured, .declared: try apply(event, number: number)
+        case .configured, .declared, .serverWorked: try apply(event, number: number)
         case .local(let transaction):
             var made = 0
             for (index, change) in transaction.changes.enumerated() where isRow(change.table, change.id) {
@@ -59,6 +59,8 @@ extension Projector {
             if isRow(answer.table, answer.id) { try apply(event, number: number) }
         case .resolved(let resolution):
             if isRow(resolution.table, resolution.id) { try apply(event, number: number) }
+        case .discarded(let table, let id):
+            if isRow(table, id) { try apply(event, number: number) }
         }
         through = number
     }

@@ -25,8 +25,8 @@ package enum LocalDecision {
         case .update:
             if let visible = entry.visible {
                 change.columns = columns.filter { isChange($0, in: visible, isWhole: entry.base != nil) }
-                if change.columns.isEmpty { return nil }
             }
+            if change.columns.isEmpty { return nil }
         }
         return change
     }

@@ -12,13 +12,15 @@ package struct PurgePlan {
         let ids = try reader.idComparison
         try reader.forEachEntry(of: table) { id, entry throws(StateError) in
             if let filter {
-                // A row whose delete is pending is matched by what the server last told.
-                guard let row = entry.visible ?? entry.base else { return }
+                // A row whose delete is pending is matched by what the server last told, or by what it was sent.
+                guard let row = entry.visible ?? entry.base ?? entry.pending?.frozen?.row else { return }
                 let matches = row.withView { view in
                     Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) }
                 }
                 guard matches else { return }
             }
+            // What is only remembered of a row that is gone is not a row.
+            guard entry.base != nil || entry.pending != nil else { return }
             self.ids.append(id)
             if entry.pending != nil { pendingKeys.append(RowKey.bytes(table, id, ids)) }
             pending += (entry.pending?.frozen == nil ? 0 : 1) + (entry.pending?.operation == nil ? 0 : 1)

@@ -1,7 +1,7 @@
 // A change in the outbox, in the order of the journal. What it set is kept here only while its row has other changes
 // too: alone, it is what the row's entry lays over the base.
 //
-//   flags: 07 form (0 insert, 1 insert that replaces, 2 update, 3 delete, 4 delete that cancels) · 08 part of a
+//   flags: 07 form (0 insert, 1 insert that replaces, 2 update, 3 delete, 4 delete that cancels, 5 insert that revives) · 08 part of a
 //          transaction · 10 content · 20 the row has an earlier change · 40 made by a resolution · 80 frozen
 //   behind it all, of a change that set local columns: the row's local columns before it
 
@@ -13,6 +13,8 @@ package struct JournalEntry: Hashable, Sendable {
     package var cancels = false
     /// An insert of a row whose delete was pending.
     package var replaces = false
+    /// An insert that a decision made of an operation whose row is gone: it brings the row back.
+    package var revives = false
     package var isGrouped = false
     package var isResolution = false
     /// Part of an operation that was sent, is in conflict, or parked.
@@ -46,7 +48,7 @@ extension JournalEntry {
     func encode(into writer: inout ByteWriter, _ shapes: some ShapeNumbering) {
         var flags: UInt8 =
             switch kind {
-            case .insert: replaces ? 1 : 0
+            case .insert: replaces ? 1 : revives ? 5 : 0
             case .update: 2
             case .delete: cancels ? 4 : 3
             }
@@ -64,12 +66,13 @@ extension JournalEntry {
 
     init(_ reader: inout ByteReader, _ shapes: ShapeTable) throws(MalformedBytes) {
         let flags = try reader.byte()
-        let kinds: [OperationKind] = [.insert, .insert, .update, .delete, .delete]
+        let kinds: [OperationKind] = [.insert, .insert, .update, .delete, .delete, .insert]
         let form = Int(flags & 7)
         guard form < kinds.count else { throw MalformedBytes() }
         self.init(kind: kinds[form], rowKey: [UInt8](try reader.counted()))
         replaces = form == 1
         cancels = form == 4
+        revives = form == 5
         isGrouped = flags & JournalEntry.grouped != 0
         isResolution = flags & JournalEntry.resolution != 0
         isFrozen = flags & JournalEntry.frozen != 0

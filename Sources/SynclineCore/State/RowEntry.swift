@@ -2,7 +2,8 @@
 // lay over it, the operation they collapse to, and the one that was sent or waits for a decision; and the columns that
 // never leave the device.
 //
-//   flags: 01 base · 02 pending · 04 id in a spelling of its own · 08 states that own writes overtook · 10 local columns
+//   flags: 01 base · 02 pending · 04 id in a spelling of its own · 08 states that own writes overtook · 10 local columns ·
+//          20 the server's tombstone is of an own delete · 40 the base came with the answer to an own write
 
 /// What a change does to a row, and what an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
@@ -19,6 +20,11 @@ package struct RowEntry: Hashable, Sendable {
     package var local: Row?
     /// States of the server's row that own writes took the place of, until the server shows another.
     package fileprivate(set) var overtaken: [Overtaken] = []
+    /// Whether the row is gone from the server by a delete of this store's: an insert then brings it back without a
+    /// decision. Forgotten when the row is seen live.
+    package var isOwnTombstone = false
+    /// Whether the base came with the answer to an own write, not with a page.
+    package var isAnswered = false
 
     package init(spelling: String? = nil, base: Row? = nil, pending: PendingRow? = nil) {
         self.spelling = spelling
@@ -27,7 +33,7 @@ package struct RowEntry: Hashable, Sendable {
     }
 
     /// Whether nothing is left to be kept.
-    package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty }
+    package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty && !isOwnTombstone }
 
     /// Whether an entry has pending changes, as its bytes say.
     static func hasPending(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.first.map { $0 & 2 != 0 } ?? false }
@@ -54,6 +60,31 @@ package struct RowEntry: Hashable, Sendable {
         guard let pending else { return base }
         guard let under = base ?? pending.lostBase, !pending.hidesBase else { return pending.overlay }
         return under.merged(with: pending.overlay)
+    }
+}
+
+extension RowEntry {
+    /// The server shows the row live, or has stored it.
+    mutating func take(base row: Row, isAnswer: Bool) {
+        base = row
+        isAnswered = isAnswer
+        isOwnTombstone = false
+    }
+
+    /// The row is gone from the server.
+    mutating func loseBase(byOwnDelete: Bool = false) {
+        base = nil
+        isAnswered = false
+        if byOwnDelete { isOwnTombstone = true }
+    }
+
+    /// Whether an insert that meets a tombstone on the server brings the row back without a decision.
+    package var mayRevive: Bool { isOwnTombstone || pending?.frozen?.isDecided ?? false }
+
+    /// Whether a tombstone says something to a row without a base: its pending update or delete does not know it yet.
+    var meetsTombstone: Bool {
+        guard base == nil, let pending, pending.frozen == nil, let operation = pending.operation else { return false }
+        return operation.kind != .insert
     }
 }
 
@@ -176,6 +207,16 @@ package struct FrozenOperation: Hashable, Sendable {
     package var columns: Row
     /// The base it was made on.
     package var ancestor: Row?
+    /// How far an insert is that met a tombstone on the server; nil if it is sent as an insert.
+    package var revival: Revival?
+    /// Whether somebody decided that the row is brought back if the server has deleted it.
+    package var isDecided = false
+    /// Of a conflict: whether an earlier try, whose answer was lost, may have been done before the server's row changed.
+    package var mayHaveBeenDone = false
+    /// How many pushes in a row it stopped because the server answered 500 to every try.
+    package var failures = 0
+    /// Whether the server answered something else since it began to fail: then it works, and this operation is the cause.
+    package var serverWorks = false
     /// What the server said: its row (none if it is gone), status, code, words.
     package var server: Row?
     package var httpStatus: Int?
@@ -194,6 +235,21 @@ package struct FrozenOperation: Hashable, Sendable {
         self.operationID = operationID
         self.columns = columns
         self.ancestor = ancestor
+    }
+
+    /// The row as it makes it; nil for a delete without an ancestor.
+    package var row: Row? {
+        kind == .delete ? ancestor : (ancestor ?? .empty).merged(with: columns)
+    }
+}
+
+/// An insert that goes on as an undelete, because the server keeps a tombstone of the row.
+package struct Revival: Hashable, Sendable {
+    /// The tombstone, if the server showed it.
+    package var tombstone: Row?
+
+    package init(tombstone: Row?) {
+        self.tombstone = tombstone
     }
 }
 
@@ -223,7 +279,8 @@ extension ByteWriter {
     package mutating func append(entry: RowEntry, _ shapes: some ShapeNumbering) {
         append(
             (entry.base == nil ? 0 : 1) | (entry.pending == nil ? 0 : 2) | (entry.spelling == nil ? 0 : 4)
-                | (entry.overtaken.isEmpty ? 0 : 8) | (entry.local == nil ? 0 : 0x10))
+                | (entry.overtaken.isEmpty ? 0 : 8) | (entry.local == nil ? 0 : 0x10)
+                | (entry.isOwnTombstone ? 0x20 : 0) | (entry.isAnswered ? 0x40 : 0))
         if let spelling = entry.spelling { append(text: spelling) }
         if let local = entry.local { append(row: local, shapes) }
         if let base = entry.base { append(row: base, shapes) }
@@ -270,7 +327,10 @@ extension ByteWriter {
     private mutating func append(frozen: FrozenOperation, _ shapes: some ShapeNumbering) {
         append(frozen.kind.rawValue)
         append(frozen.status.rawValue)
-        append(frozen.maybeSent ? 1 : 0)
+        append(
+            (frozen.maybeSent ? 1 : 0) | (frozen.revival == nil ? 0 : 2) | (frozen.isDecided ? 4 : 0)
+                | (frozen.mayHaveBeenDone ? 8 : 0) | (frozen.failures == 0 ? 0 : 0x10) | (frozen.serverWorks ? 0x20 : 0)
+        )
         append(position: frozen.position)
         append(position: frozen.through)
         append(text: frozen.operationID)
@@ -280,6 +340,8 @@ extension ByteWriter {
         append(varint: frozen.httpStatus ?? 0)
         append(optional: frozen.code)
         append(optional: frozen.message)
+        if let revival = frozen.revival { append(optional: revival.tombstone, shapes) }
+        if frozen.failures > 0 { append(varint: frozen.failures) }
     }
 }
 
@@ -305,6 +367,8 @@ extension ByteReader {
         if flags & 1 != 0 { entry.base = try row(shapes) }
         if flags & 2 != 0 { entry.pending = try pending(shapes) }
         if flags & 8 != 0 { entry.overtaken = try overtaken() }
+        entry.isOwnTombstone = flags & 0x20 != 0
+        entry.isAnswered = flags & 0x40 != 0
         return entry
     }
 
@@ -341,19 +405,24 @@ extension ByteReader {
     private mutating func frozen(_ shapes: ShapeTable) throws(MalformedBytes) -> FrozenOperation {
         guard let kind = OperationKind(rawValue: try byte()), let status = FrozenOperation.Status(rawValue: try byte())
         else { throw MalformedBytes() }
-        let maybeSent = try byte() != 0
+        let flags = try byte()
         let position = try position()
         let through = try self.position()
         let operationID = try text()
         let columns = try row(shapes)
         var frozen = FrozenOperation(
-            kind: kind, status: status, maybeSent: maybeSent, position: position, through: through,
+            kind: kind, status: status, maybeSent: flags & 1 != 0, position: position, through: through,
             operationID: operationID, columns: columns, ancestor: try optionalRow(shapes))
+        frozen.isDecided = flags & 4 != 0
+        frozen.mayHaveBeenDone = flags & 8 != 0
         frozen.server = try optionalRow(shapes)
         let httpStatus = Int(truncatingIfNeeded: try varint())
         frozen.httpStatus = httpStatus == 0 ? nil : httpStatus
         frozen.code = try optionalText()
         frozen.message = try optionalText()
+        if flags & 2 != 0 { frozen.revival = Revival(tombstone: try optionalRow(shapes)) }
+        if flags & 0x10 != 0 { frozen.failures = Int(truncatingIfNeeded: try varint()) }
+        frozen.serverWorks = flags & 0x20 != 0
         return frozen
     }
 }

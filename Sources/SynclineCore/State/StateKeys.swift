@@ -5,6 +5,7 @@
 //   03 table 00 form id                         a row
 //   04 name                                     a counter or a setting
 //   05 table 00 column 00 value id              an index
+//   06 a row's key                               its operation fails: the server answers 500 to it
 //   7f event (8) index (4)                      the journal: a change that is in the outbox
 //
 // A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other text. Within a
@@ -16,6 +17,7 @@ enum Keyspace {
     static let rows: UInt8 = 3
     static let settings: UInt8 = 4
     static let indexes: UInt8 = 5
+    static let failing: UInt8 = 6
     /// The largest, so that its newest entry is behind every other key.
     static let journal: UInt8 = 0x7f
 }

@@ -175,6 +175,18 @@ package struct StateReader: Sendable {
         }
     }
 
+    /// Whether the server's failing answers stopped a push, and nothing has shown since that it works.
+    package var isServerInDoubt: Bool {
+        get throws(StateError) {
+            var isFound = false
+            try snapshot.forEach(prefix: [Keyspace.failing]) { _, _ throws(StateError) in
+                isFound = true
+                return false
+            }
+            return isFound
+        }
+    }
+
     // MARK: Cursors
 
     package func cursor(_ table: String, _ queryID: String) throws(StateError) -> CursorState? {

@@ -22,10 +22,12 @@ extension Row {
     }
 }
 
-/// Which rows of a table an audit removes: those that match the query, have nothing pending, were not found, and belong to
-/// no other query.
+/// Which rows of a table an audit removes: those that match the query, have nothing pending and were not found. One that
+/// another query stands for, too, may have left this query's filter only: the server is asked for it.
 package struct Audit {
     package private(set) var gone: [String] = []
+    /// Those that another query stands for.
+    package private(set) var claimed: [String] = []
 
     package init(_ reader: StateReader, _ query: PullQuery, found: Set<String>) throws(StateError) {
         let ignoresCase = try reader.idComparison == .ignoreCase
@@ -34,7 +36,8 @@ package struct Audit {
         try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
             guard let base = entry.base, entry.pending == nil, !found.contains(ignoresCase ? id.lowercased() : id)
             else { return }
-            if base.matches(query.filter, id: id), !claims.contains(id, base) { gone.append(id) }
+            guard base.matches(query.filter, id: id) else { return }
+            if claims.contains(id, base) { claimed.append(id) } else { gone.append(id) }
         }
     }
 }
@@ -50,6 +53,7 @@ package struct Departure {
     package init(
         _ reader: StateReader, _ query: PullQuery, _ page: [ServerRow], lookedUp: [String: ServerRow] = [:]
     ) throws(StateError) {
+        let page = try reader.news(of: page, query.table)
         guard page.contains(where: \.hasLeft) else {
             rows = page.map(\.pulled)
             return
@@ -72,5 +76,27 @@ package struct Departure {
                 unclear.append(row.id)
             }
         }
+    }
+}
+
+extension StateReader {
+    /// A page without tombstones that are not news.
+    fileprivate func news(of page: [ServerRow], _ table: String) throws(StateError) -> [ServerRow] {
+        guard page.contains(where: \.isDeleted) else { return page }
+        var news: [ServerRow] = []
+        for row in page {
+            if row.isDeleted, try outlives(row, table) { continue }
+            news.append(row)
+        }
+        return news
+    }
+
+    /// Whether a tombstone is older than what the server said of the row in answer to an own write: then it is not news. The
+    /// row was brought back, or inserted again, since.
+    private func outlives(_ tombstone: ServerRow, _ table: String) throws(StateError) -> Bool {
+        guard let deleted = tombstone.moment, let entry = try entry(table, tombstone.id), entry.isAnswered,
+            let written = entry.base?["updatedAt"]?.moment
+        else { return false }
+        return deleted < written
     }
 }

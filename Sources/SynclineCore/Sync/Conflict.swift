@@ -29,6 +29,9 @@ public struct Conflict: Hashable, Sendable {
     public var mine: Row?
     /// The server's row; nil if it is gone.
     public var server: Row?
+    /// Whether an earlier try, whose answer was lost, may have been done before somebody else changed the row. A server
+    /// that knows operation ids would have told; policies leave such a conflict to the app.
+    public var mayHaveBeenDone: Bool
     /// What the operation sends.
     var columns: Row
 
@@ -48,6 +51,7 @@ public struct Conflict: Hashable, Sendable {
         base = frozen.ancestor
         mine = frozen.kind == .delete ? nil : (frozen.ancestor ?? .empty).merged(with: frozen.columns)
         server = frozen.server
+        mayHaveBeenDone = frozen.mayHaveBeenDone
         columns = frozen.columns
     }
 }
@@ -84,6 +88,11 @@ public enum ConflictPolicy: Sendable {
         }
     }
 
+    /// Whether it brings back a row that somebody else deleted.
+    var revives: Bool {
+        if case .clientWins = self { true } else { false }
+    }
+
     package func decide(_ conflict: Conflict) -> ConflictDecision {
         switch self {
         case .fail: .leave
@@ -108,14 +117,23 @@ extension Conflict {
         case .keepMine: (choice, change) = (.keepMine, kept)
         case .merge: (choice, change) = (.merge, try merged())
         case .row(let row, let kind):
-            choice = .row
-            let kind = kind ?? (hasBase ? .update : .insert)
-            // Nobody needs to be told that a row is gone which is not there.
-            change =
-                kind == .delete && !hasBase
-                ? nil : Resolution.Change(kind: kind, columns: kind == .delete ? .empty : row.own)
+            change = chosen(row.own, kind, hasBase: hasBase)
+            // An update of nothing leaves the server's row.
+            choice = change == nil && kind != .delete ? .takeServer : .row
         }
         return Resolution(table: table, id: id, choice: choice, change: change, policy: policy)
+    }
+
+    /// A row of the app's choosing. A row that is gone is inserted, whatever else was said; nothing needs to be sent to delete
+    /// a row that is not there, or to change nothing.
+    private func chosen(_ row: Row, _ kind: OperationKind?, hasBase: Bool) -> Resolution.Change? {
+        switch kind {
+        case .delete: return hasBase ? Resolution.Change(kind: .delete, columns: .empty) : nil
+        case .insert: return Resolution.Change(kind: .insert, columns: row)
+        case .update where state == .parked || server != nil, nil where hasBase:
+            return row.isEmpty ? nil : Resolution.Change(kind: .update, columns: row)
+        case .update, nil: return Resolution.Change(kind: .insert, columns: row)
+        }
     }
 
     /// Mine on top of what the server has.

@@ -12,7 +12,8 @@ public enum ServerProtocol: String, Hashable, Sendable, CaseIterable {
 /// Something a store asks of a server.
 package enum ServerRequest: Hashable, Sendable {
     case write(WriteRequest)
-    case row(table: String, id: String)
+    /// One row; of a server that can show a deleted one, also that.
+    case row(table: String, id: String, includesDeleted: Bool = false)
     case list(ListRequest)
     case changes(ChangesRequest)
     /// Several writes in one request; each has a reply of its own.
@@ -31,6 +32,8 @@ package struct ServerCapabilities: OptionSet, Hashable, Sendable {
     package static let batch = ServerCapabilities(rawValue: 2)
     /// A stream that tells when there are changes.
     package static let events = ServerCapabilities(rawValue: 4)
+    /// A write that is repeated with its operation id gets the first answer and changes nothing.
+    package static let operations = ServerCapabilities(rawValue: 8)
 }
 
 /// An operation on its way to the server.
@@ -44,6 +47,15 @@ package struct WriteRequest: Hashable, Sendable {
     package var version: String?
     /// The same on every repeat.
     package var operationID: String
+    /// Of an insert that met a tombstone: how the server is asked to bring the row back.
+    package var undelete: Undelete?
+
+    package enum Undelete: Hashable, Sendable {
+        /// By a request without a body: the row comes back as it was. The tombstone, if the server showed it.
+        case bare(tombstone: Row?)
+        /// By a request that carries the whole row.
+        case whole
+    }
 
     package init(
         kind: OperationKind, table: String, id: String, body: Row, version: String?, operationID: String

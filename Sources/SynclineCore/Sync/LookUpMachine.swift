@@ -1,7 +1,7 @@
-// Asks for some rows by their ids, as they are now.
+// Asks for some rows by their ids, as they are now. One that the server does not show is gone.
 
 package struct LookUpMachine: ListReading {
-    /// The rows that are there, by id.
+    /// The rows, by id; those that are not there are gone.
     package private(set) var rows: [String: ServerRow] = [:]
     package private(set) var stop: SyncError?
     package private(set) var requests = 0
@@ -33,6 +33,7 @@ package struct LookUpMachine: ListReading {
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         switch gate.pass(reply) {
         case .answer(.list(let list)):
+            for id in left.prefix(Self.portion) { rows[id] = .gone(id) }
             for row in list.rows { rows[row.id] = row }
             left = left.dropFirst(Self.portion)
             return ask()

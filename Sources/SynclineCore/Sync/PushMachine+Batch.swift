@@ -87,21 +87,23 @@ struct PushDepartures: Sendable {
 
     // MARK: Leaving
 
-    /// The next to leave: one, or several that go together.
-    mutating func next(_ options: PushOptions, size: (Int) -> Int) -> [Int] {
+    /// The next to leave: one, or several that go together. `size` is nil for what goes alone.
+    mutating func next(_ options: PushOptions, size: (Int) -> Int?) -> [Int] {
         guard takesBatches else {
             guard !ready.isEmpty, sent.count < max(1, options.concurrency) else { return [] }
             return leave(1)
         }
-        guard sent.isEmpty, freezing.isEmpty, waiting.isEmpty else { return [] }
+        guard !ready.isEmpty, sent.isEmpty, freezing.isEmpty, waiting.isEmpty else { return [] }
         var count = 0
         var bytes = 0
         for index in ready.prefix(options.batchSize) {
-            bytes += size(index)
+            // What goes alone ends the batch before it.
+            guard let more = size(index) else { break }
+            bytes += more
             if count > 0, bytes > options.batchBytes { break }
             count += 1
         }
-        return leave(count)
+        return leave(max(1, count))
     }
 
     private mutating func leave(_ count: Int) -> [Int] {
@@ -118,7 +120,10 @@ extension PushMachine {
         if stop != nil { return departures.takeLeft().flatMap { giveUp($0) } }
         var actions: [Action] = []
         while true {
-            let leaving = departures.next(options) { [items] in items[$0].request?.size ?? 0 }
+            let leaving = departures.next(options) { [items] index in
+                guard let request = items[index].request, request.undelete == nil else { return nil }
+                return request.size
+            }
             if leaving.isEmpty { break }
             let requests = leaving.compactMap { items[$0].request }
             actions.append(
@@ -136,13 +141,20 @@ extension PushMachine {
             departures.learn(from: reply, options)
             return zip(indices, results).flatMap { judge($0, $1) }
         }
-        if reply.status >= 500 && reply.status != 501 || [401, 408, 429].contains(reply.status) {
+        // Of several that fail together one may be the cause: alone it shows.
+        let failsTogether = reply.status == 500 && indices.contains { items[$0].attempts >= options.retries }
+        let isLater = reply.status >= 500 && reply.status != 501 || [401, 408, 429].contains(reply.status)
+        if isLater && !failsTogether {
             return indices.flatMap { judge($0, reply) }
         }
         // It can't take them together, or its answer can't be read: one by one they are told apart.
         departures.refuse()
         for index in indices {
-            if (200..<300).contains(reply.status) { items[index].mayHaveArrived = true }
+            if (200..<300).contains(reply.status) || reply.status == 500 {
+                items[index].mayHaveArrived = true
+                items[index].hasLostAnswer = true
+            }
+            items[index].attempts = 0
             departures.remove(index)
         }
         departures.ready = indices + departures.ready

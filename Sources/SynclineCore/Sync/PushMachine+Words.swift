@@ -1,6 +1,37 @@
-// What a push hears and what it asks for.
+// What a push is made of, hears, asks for, and says if it stops.
 
 extension PushMachine {
+    /// An operation of the plan on its way through the push.
+    package struct Item: Sendable {
+        package let operation: PlannedOperation
+        /// Its place, which a rebase moves.
+        package internal(set) var position: Position
+        /// The last change it takes along.
+        package internal(set) var through: Position
+        package internal(set) var report: OperationReport
+        var isFinished = false
+        /// Whether a try of it may have reached the server.
+        var mayHaveArrived: Bool
+        /// Whether the fate of a try is unknown: its answer was lost.
+        var hasLostAnswer: Bool
+        /// Whether it brings the row back if it meets a tombstone, without another decision.
+        var mayRevive = false
+        /// How often it met a tombstone.
+        var revivals = 0
+        /// How many pushes in a row it has stopped with 500, and whether the server answered something else meanwhile.
+        var failures = 0
+        var serverWorks = false
+        /// The server has refused to bring the row back: no policy is asked.
+        var isRefused = false
+        var request: WriteRequest?
+        /// The status of the answer for which the row is being fetched.
+        var fetchingAfter: Int?
+        var attempts = 0
+        var rebases = 0
+        var policy: String?
+        var isWaitingForCredentials = false
+    }
+
     package enum Input: Sendable {
         /// The operation as it is stored, once it is sure to be sent as it is.
         case frozen(Int, Freezing)
@@ -10,6 +41,8 @@ extension PushMachine {
         case failed(Int, NetworkFailure)
         /// An answer is stored; the conflict it made, if it made one.
         case recorded(Int, Conflict?, hasBase: Bool)
+        /// An answer is stored with which the operation goes on, as this.
+        case continued(Int, WriteRequest)
         /// A resolution is stored.
         case resolved(Int)
         case waited(Int)
@@ -22,11 +55,29 @@ extension PushMachine {
     }
 
     package enum Freezing: Sendable {
-        case ready(WriteRequest)
+        case ready(WriteRequest, Standing = Standing())
         /// The changes came to nothing.
         case nothing
         /// It turned out to wait for a decision.
         case blocked(Conflict)
+    }
+
+    /// What the store knows of an operation beside what is sent.
+    package struct Standing: Sendable {
+        /// Whether an insert that meets a tombstone brings the row back.
+        var mayRevive = false
+        /// How many pushes in a row it has stopped with 500.
+        var failures = 0
+        /// Whether the server answered something else since.
+        var serverWorks = false
+
+        package init() {}
+
+        package init(_ entry: RowEntry) {
+            mayRevive = entry.mayRevive
+            failures = entry.pending?.frozen?.failures ?? 0
+            serverWorks = entry.pending?.frozen?.serverWorks ?? false
+        }
     }
 
     package enum Action: Sendable {
@@ -42,5 +93,33 @@ extension PushMachine {
         case freeze(Int, PlannedOperation, position: Position, through: Position)
         case record(Int, Answer, PlannedOperation)
         case resolve(Int, Resolution)
+        /// The server answered something while an operation was failing.
+        case noteServerWorks
+    }
+}
+
+// MARK: Why a push stops
+
+extension PushMachine {
+    package static func error(of failure: NetworkFailure) -> SyncError {
+        switch failure {
+        case .offline(let reason):
+            SyncError(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
+        case .refused(let reason):
+            SyncError(.serverError, reason, hint: "Nothing is lost. Is it the right backend?")
+        case .cancelled: SyncError(.cancelled, "it was cancelled")
+        case .notSent(let error): error
+        }
+    }
+
+    package static func error(of reply: ServerReply) -> SyncError {
+        SyncError(
+            .serverError, "the server answered \(reply.status)" + (reply.message.map { ": \($0)" } ?? ""),
+            hint: "Nothing is lost: try again later.")
+    }
+
+    package static func unauthorized(_ reply: ServerReply?) -> SyncError {
+        SyncError(
+            .unauthorized, reply?.message ?? "the server wants other credentials", hint: "Sign in, then try again.")
     }
 }

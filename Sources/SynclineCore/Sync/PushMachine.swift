@@ -16,31 +16,13 @@ package struct PushOptions: Sendable {
     package var takesBatches = false
     /// How often a policy may rebase one operation.
     static let rebaseLimit = 4
+    /// How many pushes in a row an operation stops with 500 before it is parked.
+    static let failureLimit = 3
 
     package init() {}
 }
 
 package struct PushMachine: Sendable {
-    /// An operation of the plan on its way through the push.
-    package struct Item: Sendable {
-        package let operation: PlannedOperation
-        /// Its place, which a rebase moves.
-        package internal(set) var position: Position
-        /// The last change it takes along.
-        package internal(set) var through: Position
-        package internal(set) var report: OperationReport
-        var isFinished = false
-        /// Whether a try of it may have reached the server.
-        var mayHaveArrived: Bool
-        var request: WriteRequest?
-        /// The status of the answer for which the row is being fetched.
-        var fetchingAfter: Int?
-        var attempts = 0
-        var rebases = 0
-        var policy: String?
-        var isWaitingForCredentials = false
-    }
-
     package internal(set) var items: [Item]
     /// Why the push stopped.
     package private(set) var stop: SyncError?
@@ -52,6 +34,8 @@ package struct PushMachine: Sendable {
     private var front = 0
     /// Those that are on their way.
     private(set) var active: Set<Int> = []
+    /// Whether the server did anything in this push but fail.
+    private var serverWorks = false
     /// What is ready to be sent, and with what.
     var departures: PushDepartures
     /// Those whose answer is being stored: the next may be sent meanwhile.
@@ -76,7 +60,7 @@ package struct PushMachine: Sendable {
             var report = OperationReport(table: operation.table, id: operation.id, kind: operation.kind)
             var item = Item(
                 operation: operation, position: operation.position, through: operation.through, report: report,
-                mayHaveArrived: operation.maybeSent)
+                mayHaveArrived: operation.maybeSent, hasLostAnswer: operation.maybeSent)
             if operation.state == .conflict || operation.state == .parked {
                 report.outcome = operation.state == .conflict ? .conflict : .parked
                 report.status = operation.status
@@ -110,8 +94,11 @@ package struct PushMachine: Sendable {
     private mutating func decide(_ input: Input) -> [Action] {
         if case .frozen(let index, _) = input { departures.freezing.remove(index) }
         switch input {
-        case .frozen(let index, .ready(let request)):
+        case .frozen(let index, .ready(let request, let standing)):
             items[index].request = request
+            items[index].mayRevive = standing.mayRevive || options.policy.revives && request.kind == .insert
+            items[index].failures = standing.failures
+            items[index].serverWorks = standing.serverWorks
             if stop != nil { return giveUp(index) }
             departures.prepare(index)
             return []
@@ -126,8 +113,13 @@ package struct PushMachine: Sendable {
         case .repliedTogether(let indices, let reply):
             return judge(indices, reply)
         case .failed(let index, let failure):
-            if items[index].fetchingAfter == nil, !failure.isBeforeSending { items[index].mayHaveArrived = true }
+            if items[index].fetchingAfter == nil, !failure.isBeforeSending {
+                items[index].mayHaveArrived = true
+                items[index].hasLostAnswer = true
+            }
             return end(index, PushMachine.error(of: failure))
+        case .continued(let index, let request):
+            return proceed(index, with: request)
         case .recorded(let index, let conflict, let hasBase):
             return recorded(index, conflict, hasBase: hasBase)
         case .resolved(let index):
@@ -153,20 +145,10 @@ package struct PushMachine: Sendable {
         }
     }
 
-    package static func error(of failure: NetworkFailure) -> SyncError {
-        switch failure {
-        case .offline(let reason):
-            SyncError(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
-        case .refused(let reason):
-            SyncError(.serverError, reason, hint: "Nothing is lost. Is it the right backend?")
-        case .cancelled: SyncError(.cancelled, "it was cancelled")
-        case .notSent(let error): error
-        }
-    }
-
     mutating func judge(_ index: Int, _ reply: ServerReply) -> [Action] {
         guard let request = items[index].request else { return [] }
-        let judge = WriteJudge(request, ids: ids)
+        let judge = WriteJudge(
+            request, ids: ids, mayRevive: items[index].mayRevive && items[index].revivals < PushOptions.rebaseLimit)
         let verdict: Verdict
         let status: Int
         if let original = items[index].fetchingAfter {
@@ -177,6 +159,7 @@ package struct PushMachine: Sendable {
             status = reply.status
         }
         items[index].report.status = status
+        serverWorks = serverWorks || verdict.isAnswer
         func answer(_ outcome: Answer.Outcome) -> Answer {
             Answer(
                 table: request.table, id: request.id, operationID: request.operationID, status: status,
@@ -190,10 +173,24 @@ package struct PushMachine: Sendable {
         case .conflict(let server, let code):
             items[index].report.outcome = .conflict
             items[index].report.code = code
-            let answer = answer(.conflict(server: server, code: code))
+            var answer = answer(.conflict(server: server, code: code))
+            answer.mayHaveBeenDone =
+                server != nil && items[index].hasLostAnswer && !reply.capabilities.contains(.operations)
             // A policy may send it again before the next.
             if case .fail = options.policy { return settle(index, answer) }
             return [record(index, answer)]
+        case .refused:
+            items[index].report.outcome = .conflict
+            items[index].report.code = "row-gone"
+            items[index].isRefused = true
+            var answer = answer(.conflict(server: nil, code: "row-gone"))
+            answer.message = answer.message ?? "the server answered \(status) when asked to bring the row back"
+            return settle(index, answer)
+        case .tombstone(let row):
+            items[index].revivals += 1
+            return [record(index, answer(.tombstone(row)))]
+        case .revived(let row):
+            return [record(index, answer(.revived(row)))]
         case .parked:
             items[index].report.outcome = .parked
             items[index].report.code = "rejected"
@@ -202,15 +199,21 @@ package struct PushMachine: Sendable {
             items[index].fetchingAfter = reply.status
             // Whatever the fetch brings, the write was received.
             items[index].mayHaveArrived = true
-            return [.send(index, .row(table: request.table, id: request.id))]
+            return [.send(index, fetch(request))]
         case .unauthorized:
             return unauthorized(index, reply)
         case .retry(let mayHaveArrived):
-            if mayHaveArrived { items[index].mayHaveArrived = true }
+            if mayHaveArrived {
+                items[index].mayHaveArrived = true
+                items[index].hasLostAnswer = true
+            }
             items[index].attempts += 1
             guard items[index].attempts <= options.retries, stop == nil,
                 reply.isWaitedFor
             else {
+                if reply.status == 500, items[index].attempts > options.retries {
+                    return fail(index, reply, answer)
+                }
                 return end(index, PushMachine.error(of: reply))
             }
             if departures.wait(index, attempt: items[index].attempts, reply.retryAfter) { return [] }
@@ -220,10 +223,27 @@ package struct PushMachine: Sendable {
         }
     }
 
-    package static func error(of reply: ServerReply) -> SyncError {
-        SyncError(
-            .serverError, "the server answered \(reply.status)" + (reply.message.map { ": \($0)" } ?? ""),
-            hint: "Nothing is lost: try again later.")
+    /// The server answered 500 to every try. An operation to which it does so push after push, while it answers others, is
+    /// the cause: it is parked, so that the rest goes on.
+    private mutating func fail(
+        _ index: Int, _ reply: ServerReply, _ answer: (Answer.Outcome) -> Answer
+    ) -> [Action] {
+        let works = items[index].serverWorks || items[index].failures > 0 && serverWorks
+        items[index].failures += 1
+        if items[index].failures >= PushOptions.failureLimit, works, stop == nil {
+            items[index].report.outcome = .parked
+            items[index].report.code = "rejected"
+            return settle(index, answer(.parked))
+        }
+        stop = stop ?? PushMachine.error(of: reply)
+        items[index].report.code = stop?.code.rawValue
+        items[index].report.outcome = .pending
+        var actions = [record(index, answer(.failing))]
+        // It is noted behind the failure it is to count for.
+        if items[index].failures > 1, serverWorks, !items[index].serverWorks {
+            actions.append(.store(.noteServerWorks))
+        }
+        return actions
     }
 
     // MARK: Credentials
@@ -239,11 +259,6 @@ package struct PushMachine: Sendable {
         return [.refreshCredentials]
     }
 
-    package static func unauthorized(_ reply: ServerReply?) -> SyncError {
-        SyncError(
-            .unauthorized, reply?.message ?? "the server wants other credentials", hint: "Sign in, then try again.")
-    }
-
     private mutating func refreshed(_ failure: SyncError?) -> [Action] {
         isRefreshing = false
         let waiting = items.indices.filter { items[$0].isWaitingForCredentials }
@@ -257,7 +272,24 @@ package struct PushMachine: Sendable {
 
     private mutating func resend(_ index: Int) -> [Action] {
         guard let request = items[index].request else { return [] }
-        if items[index].fetchingAfter != nil { return [.send(index, .row(table: request.table, id: request.id))] }
+        if items[index].fetchingAfter != nil { return [.send(index, fetch(request))] }
+        departures.prepare(index)
+        return []
+    }
+
+    /// The row that an answer did not show. The version of a tombstone is needed to bring the row back.
+    private func fetch(_ request: WriteRequest) -> ServerRequest {
+        .row(table: request.table, id: request.id, includesDeleted: request.kind == .insert)
+    }
+
+    /// What was stored goes on as another request.
+    private mutating func proceed(_ index: Int, with request: WriteRequest) -> [Action] {
+        items[index].request = request
+        items[index].fetchingAfter = nil
+        items[index].attempts = 0
+        items[index].mayHaveArrived = false
+        items[index].hasLostAnswer = false
+        if stop != nil { return giveUp(index) }
         departures.prepare(index)
         return []
     }
@@ -266,6 +298,7 @@ package struct PushMachine: Sendable {
 
     private mutating func recorded(_ index: Int, _ conflict: Conflict?, hasBase: Bool) -> [Action] {
         guard let conflict, conflict.state == .conflict, items[index].report.outcome == .conflict, stop == nil,
+            !conflict.mayHaveBeenDone, !items[index].isRefused,
             items[index].rebases < PushOptions.rebaseLimit
         else { return finish(index) }
         // A merge that can't be is a conflict that stays.
@@ -283,6 +316,7 @@ package struct PushMachine: Sendable {
             items[index].request = nil
             items[index].fetchingAfter = nil
             items[index].mayHaveArrived = false
+            items[index].hasLostAnswer = false
             items[index].through = items[index].position
         }
         return [.store(.resolve(index, resolution))]
@@ -306,10 +340,14 @@ package struct PushMachine: Sendable {
     mutating func giveUp(_ index: Int) -> [Action] {
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
-        guard let request = items[index].request, !items[index].mayHaveArrived else { return finish(index) }
+        guard let request = items[index].request else { return finish(index) }
+        // One that stays frozen has not failed in a row if anything but 500 stopped this push.
+        let outcome: Answer.Outcome = items[index].mayHaveArrived ? .interrupted : .notReceived
+        if outcome == .interrupted, items[index].failures == 0 || stop?.code == .cancelled { return finish(index) }
+        items[index].failures = 0
         let answer = Answer(
             table: request.table, id: request.id, operationID: request.operationID,
-            status: items[index].report.status ?? 0, outcome: .notReceived)
+            status: items[index].report.status ?? 0, outcome: outcome)
         return [record(index, answer)]
     }
 
@@ -362,8 +400,8 @@ package struct PushMachine: Sendable {
             case .free:
                 active.insert(index)
                 actions.append(freeze(index))
-            case .waits where departures.takesBatches: return actions
-            case .waits: continue
+            // Nothing that stands after a follow-up is sent before it: a lost reply must not turn the order around.
+            case .waits: return actions
             case .never(let code):
                 items[index].report.code = code
                 items[index].isFinished = true

@@ -7,6 +7,12 @@ package enum Verdict: Hashable, Sendable {
     /// The server's row must be asked for before anything is known.
     case fetch
     case conflict(server: Row?, code: String)
+    /// The server keeps a tombstone of the row, which it may have shown; the insert is to bring the row back.
+    case tombstone(Row?)
+    /// The row is back as it was; what differs is to be sent as an update.
+    case revived(PulledRow)
+    /// The server does not bring rows back.
+    case refused
     case parked
     case unauthorized
     /// Later, if at all. Whether the operation may have been done nevertheless.
@@ -15,26 +21,40 @@ package enum Verdict: Hashable, Sendable {
     case unknown(String)
 }
 
+extension Verdict {
+    /// Whether a server that gives it does its work.
+    var isAnswer: Bool {
+        switch self {
+        case .done, .fetch, .conflict, .tombstone, .revived, .refused, .parked: true
+        case .unauthorized, .retry, .unknown: false
+        }
+    }
+}
+
 package struct WriteJudge: Sendable {
     package let request: WriteRequest
     package let ids: IDComparison
+    /// Whether an insert that meets a tombstone brings the row back.
+    package let mayRevive: Bool
 
-    package init(_ request: WriteRequest, ids: IDComparison) {
+    package init(_ request: WriteRequest, ids: IDComparison, mayRevive: Bool = false) {
         self.request = request
         self.ids = ids
+        self.mayRevive = mayRevive
     }
 
     /// What the answer to the write means.
     package func judge(_ reply: ServerReply) -> Verdict {
+        if request.undelete != nil, [403, 404, 405, 410, 501].contains(reply.status) { return .refused }
         switch reply.status {
         case 200..<300:
             if request.kind == .delete { return .done(gone) }
             guard let row = ownRow(of: reply) else { return .fetch }
-            return row.isDeleted ? .conflict(server: nil, code: "row-gone") : .done(row.pulled)
+            return stored(row)
         case 404, 410:
             switch request.kind {
             case .delete: return .done(gone)
-            case .update: return .conflict(server: nil, code: "row-gone")
+            case .update: return rowGone
             case .insert: return .parked
             }
         case 409, 412:
@@ -53,10 +73,10 @@ package struct WriteJudge: Sendable {
         switch reply.status {
         case 200:
             guard let row = ownRow(of: reply) else { return .unknown("the server's row could not be read") }
-            if !(200..<300).contains(status) { return compare(row) }
-            return row.isDeleted ? .conflict(server: nil, code: "row-gone") : .done(row.pulled)
+            return (200..<300).contains(status) ? stored(row) : compare(row)
         case 404, 410:
-            return request.kind == .delete ? .done(gone) : .conflict(server: nil, code: "row-gone")
+            if request.kind == .delete { return .done(gone) }
+            return (200..<300).contains(status) ? rowGone : tombstone(nil)
         case 401: return .unauthorized
         default: return .unknown(reply.message ?? "the server answered \(reply.status) when asked for the row")
         }
@@ -64,14 +84,33 @@ package struct WriteJudge: Sendable {
 
     /// A row that is not the one the write was made on: ours after all, or a conflict.
     private func compare(_ row: ServerRow) -> Verdict {
-        if row.isDeleted {
-            return request.kind == .delete ? .done(gone) : .conflict(server: nil, code: "row-gone")
+        if row.isDeleted { return request.kind == .delete ? .done(gone) : tombstone(row.columns) }
+        // Another undelete, or our own whose answer was lost, has brought the row back as it was.
+        if case .bare(let tombstone?) = request.undelete, row.columns.own.difference(from: tombstone.own).isEmpty {
+            return stored(row)
         }
         let isOurs =
             request.kind != .delete
             && request.body.members.allSatisfy { $0.value.isEcho(of: row.columns[$0.name] ?? .null) }
         return isOurs ? .done(row.pulled) : .conflict(server: row.columns, code: "conflict")
     }
+
+    /// What a row means that the server says it has stored.
+    private func stored(_ row: ServerRow) -> Verdict {
+        if row.isDeleted { return rowGone }
+        guard case .bare = request.undelete else { return .done(row.pulled) }
+        return request.body.difference(from: row.columns).isEmpty ? .done(row.pulled) : .revived(row.pulled)
+    }
+
+    /// What a deleted row means, of which perhaps nothing is shown, where ours was to be stored.
+    private func tombstone(_ row: Row?) -> Verdict {
+        guard request.kind == .insert, mayRevive else { return rowGone }
+        // An undelete that names a version has met another tombstone, or one that is hidden now.
+        if request.undelete != nil, row == nil { return rowGone }
+        return .tombstone(row)
+    }
+
+    private var rowGone: Verdict { .conflict(server: nil, code: "row-gone") }
 
     private var gone: PulledRow { PulledRow(id: request.id, row: nil) }
 
@@ -124,7 +163,11 @@ extension WriteRequest {
         self.init(
             kind: frozen.kind, table: table, id: id,
             body: isWhole ? (frozen.ancestor ?? .empty).own.merged(with: frozen.columns) : frozen.columns,
-            version: frozen.kind == .insert ? nil : frozen.ancestor?.version, operationID: frozen.operationID)
+            version: frozen.kind == .insert ? frozen.revival?.tombstone?.version : frozen.ancestor?.version,
+            operationID: frozen.operationID)
+        if let revival = frozen.revival {
+            undelete = server == .zumo2 ? .bare(tombstone: revival.tombstone) : .whole
+        }
     }
 }
 

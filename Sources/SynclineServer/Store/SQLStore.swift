@@ -206,7 +206,7 @@ final class SQLStore: TableStore {
         }
         number = seen
         if !statements.schema.definition.softDelete {
-            let graves = StateSQL.tombstones(wider, isPerUser: statements.schema.definition.perUser != nil, dialect)
+            let graves = StateSQL.tombstones(wider, statements)
             try connection.run(graves) { values in
                 let change = values.value(1).integer
                 let time = Stamp(change: change, time: values.value(2).integer).instant
@@ -231,7 +231,7 @@ final class SQLStore: TableStore {
         var count = try connection.first(statements.changeCount(plan), count: 1)?[0].integer ?? 0
         let definition = statements.schema.definition
         if !definition.softDelete {
-            let graves = StateSQL.tombstoneCount(plan, isPerUser: definition.perUser != nil, dialect)
+            let graves = StateSQL.tombstoneCount(plan, statements)
             count += try connection.first(graves, count: 1)?[0].integer ?? 0
         }
         return Int(count)

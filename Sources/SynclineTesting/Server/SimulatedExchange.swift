@@ -116,6 +116,9 @@ struct SimulatedExchange {
         if let row = state.tables[parsed.table]?[parsed.id], row.isDeleted, !parsed.includesDeleted {
             return answer.empty(410)
         }
+        if let row = state.tables[parsed.table]?[parsed.id], row.isDeleted, !state.options.undeletes {
+            return answer.error(403, "Deleted rows stay deleted")
+        }
         return change(item, &state, isDeleted: item.isDeleted ?? false) { _ in item.columns }
     }
 
@@ -148,6 +151,7 @@ struct SimulatedExchange {
     }
 
     private func undelete(_ state: inout SimulatedServer.State) -> HTTPResponse {
+        guard state.options.undeletes else { return answer.error(405, "Method undelete is not allowed") }
         guard var row = state.tables[parsed.table]?[parsed.id] else { return missing }
         if let refusal = refusal(row) { return refusal }
         (row.updatedAt, row.version) = state.stamp(parsed.table)

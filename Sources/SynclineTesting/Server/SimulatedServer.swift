@@ -39,6 +39,8 @@ public final class SimulatedServer: Sendable {
     public struct Options: Hashable, Sendable {
         /// Whether a deleted row is gone for good; else it stays with a mark.
         public var deletesForGood = false
+        /// Whether a deleted row can be brought back.
+        public var undeletes = true
         /// Whether a write with the operation id of an earlier one gets that one's answer and changes nothing.
         public var recognizesOperations = false
         /// Lists show the state before so many of the latest writes, as a replica that lags does.
@@ -180,6 +182,7 @@ public final class SimulatedServer: Sendable {
     private var capabilities: String {
         var words = options.takesBatches ? ["batch"] : []
         if options.tellsChanges { words.append("changes") }
+        if options.recognizesOperations { words.append("operation-ids") }
         return words.joined(separator: ", ")
     }
 

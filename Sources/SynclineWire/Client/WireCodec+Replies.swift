@@ -79,6 +79,7 @@ extension ServerCapabilities {
             case "changes": insert(.changes)
             case "batch": insert(.batch)
             case "events": insert(.events)
+            case "operation-ids": insert(.operations)
             default: break
             }
         }

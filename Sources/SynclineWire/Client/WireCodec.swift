@@ -25,7 +25,11 @@ package struct WireCodec: Sendable {
     package func plain(_ request: ServerRequest) throws(UnsupportedPredicate) -> HTTPRequest {
         switch request {
         case .write(let write): return self.request(write)
-        case .row(let table, let id): return at("GET", table, id)
+        case .row(let table, let id, let includesDeleted):
+            var request = at("GET", table, id)
+            // The older servers never show a deleted row.
+            if includesDeleted, serverProtocol == .datasync3 { request.query = [WireCodec.includesDeleted] }
+            return request
         case .list(let list):
             var request = at("GET", list.table)
             if let continuation = list.continuation {
@@ -80,11 +84,20 @@ package struct WireCodec: Sendable {
         }
     }
 
+    /// The newer protocol's word for deleted rows, too.
+    private static let includesDeleted = HTTPHeader("__includedeleted", "true")
+
     // MARK: Writes
 
     private func request(_ write: WriteRequest) -> HTTPRequest {
         var request: HTTPRequest
         switch write.kind {
+        case .insert where write.undelete != nil && serverProtocol == .zumo2:
+            request = at("POST", write.table, write.id)
+        case .insert where write.undelete != nil:
+            request = at("PUT", write.table, write.id)
+            request.query = [WireCodec.includesDeleted]
+            request.body = body(write, withID: true)
         case .insert:
             request = at("POST", write.table)
             request.body = body(write, withID: true)
@@ -97,7 +110,7 @@ package struct WireCodec: Sendable {
         // Those that every request has come in front.
         request.headers.reserveCapacity(5)
         if request.body != nil { request.headers.append(HTTPHeader("Content-Type", "application/json")) }
-        if let version = write.version, write.kind != .insert {
+        if let version = write.version, write.kind != .insert || write.undelete != nil {
             request.headers.append(HTTPHeader("If-Match", EntityTag.text(of: version)))
         }
         request.headers.append(HTTPHeader(WireHeader.operationID, write.operationID))
@@ -174,7 +187,7 @@ package struct WireCodec: Sendable {
             if list.includesDeleted { parameters.append(HTTPHeader("__includeDeleted", "true")) }
         case .datasync3:
             if list.counts { parameters.append(HTTPHeader("$count", "true")) }
-            if list.includesDeleted { parameters.append(HTTPHeader("__includedeleted", "true")) }
+            if list.includesDeleted { parameters.append(WireCodec.includesDeleted) }
         }
         return parameters
     }

@@ -120,6 +120,8 @@ extension Chance {
                         table: text(), id: text(), choice: pick(Resolution.Choice.allCases),
                         change: once(in: 2) ? nil : .init(kind: pick(OperationKind.allCases), columns: row()),
                         policy: once(in: 2) ? nil : text()))
+            case .discarded: .discarded(table: text(), id: text())
+            case .serverWorked: .serverWorked
             case .declared: .declared(declaration(), steps: (0..<below(4)).map { _ in step() })
             case .carried: .carried(through: UInt64(below(1 << 30)), (0..<below(4)).map { _ in carriedRow() })
             }
@@ -142,6 +144,7 @@ extension Chance {
             var change = CarriedRow.Change(position: position(), kind: pick(OperationKind.allCases), columns: row())
             change.replaces = once(in: 2)
             change.cancels = once(in: 2)
+            change.revives = once(in: 2)
             change.isGrouped = once(in: 2)
             change.isResolution = once(in: 2)
             return change
@@ -155,6 +158,11 @@ extension Chance {
         frozen.httpStatus = once(in: 2) ? nil : 200 + below(300)
         frozen.code = once(in: 2) ? nil : text()
         frozen.message = once(in: 2) ? nil : text()
+        frozen.revival = once(in: 2) ? nil : Revival(tombstone: once(in: 2) ? nil : row())
+        frozen.isDecided = once(in: 2)
+        frozen.mayHaveBeenDone = once(in: 2)
+        frozen.serverWorks = once(in: 2)
+        frozen.failures = below(4)
         return CarriedRow(table: text(), id: text(), changes: changes, frozen: frozen)
     }
 
@@ -170,11 +178,15 @@ extension Chance {
     private mutating func answer() -> Answer {
         let outcomes: [Answer.Outcome] = [
             .done(PulledRow(id: text(), row: once(in: 2) ? nil : row())),
-            .conflict(server: once(in: 2) ? nil : row(), code: text()), .parked, .notReceived,
+            .conflict(server: once(in: 2) ? nil : row(), code: text()), .parked, .notReceived, .failing, .interrupted,
+            .tombstone(once(in: 2) ? nil : row()), .revived(PulledRow(id: text(), row: row())),
         ]
-        return Answer(
+        var answer = Answer(
             table: text(), id: text(), operationID: text(), status: below(1000), outcome: pick(outcomes),
             message: once(in: 2) ? nil : text())
+        if answer.outcome.goesOn { answer.nextOperationID = text() }
+        if case .conflict = answer.outcome { answer.mayHaveBeenDone = once(in: 2) }
+        return answer
     }
 
     mutating func change() -> LocalChange {

@@ -41,7 +41,12 @@ extension RandomHistory {
         let operation = chance.pick(sent)
         guard let frozen = try reader.entry(key: operation.rowKey)?.pending?.frozen else { return }
         let outcome: Answer.Outcome
-        switch chance.below(6) {
+        switch chance.below(8) {
+        case 6 where frozen.revival != nil:
+            outcome = .revived(PulledRow(id: operation.id, row: version().merged(with: columns())))
+        case 6 where frozen.kind == .insert: outcome = .tombstone(chance.once(in: 2) ? nil : version())
+        case 6: outcome = .failing
+        case 7: outcome = frozen.failures > 0 ? .interrupted : .failing
         case 0, 1:
             let kept = frozen.columns.merged(with: chance.once(in: 3) ? columns() : .empty)
             let row = frozen.kind == .delete ? nil : version().merged(with: kept)
@@ -51,15 +56,25 @@ extension RandomHistory {
         case 4: outcome = .parked
         default: outcome = .notReceived
         }
-        try record(
-            .answered(
-                Answer(
-                    table: operation.table, id: operation.id, operationID: frozen.operationID,
-                    status: 200 + chance.below(300), outcome: outcome, message: chance.once(in: 2) ? "no" : nil)))
+        var answer = Answer(
+            table: operation.table, id: operation.id, operationID: frozen.operationID,
+            status: 200 + chance.below(300), outcome: outcome, message: chance.once(in: 2) ? "no" : nil)
+        if outcome.goesOn { answer.nextOperationID = "O\(next)" }
+        try record(.answered(answer))
+        if outcome == .failing, chance.once(in: 2) { try record(.serverWorked) }
+    }
+
+    /// Drops what is pending on a row.
+    mutating func discard() throws {
+        let plan = try PushPlan(reader).operations
+        guard !plan.isEmpty else { return }
+        let operation = chance.pick(plan)
+        try record(.discarded(table: operation.table, id: operation.id))
     }
 
     /// Decides what waits for a decision.
     mutating func resolve() throws {
+        if chance.once(in: 12) { return try discard() }
         let conflicts = try reader.conflicts()
         guard !conflicts.isEmpty else { return }
         let conflict = chance.pick(conflicts)

@@ -121,8 +121,11 @@ import Testing
         let projector = try Projector()
         var outline = try OutboxOutline(from: projector)
         var told = 0
+        // Of a store with local columns there is no outline.
+        var isThere = outline != nil
         for (index, record) in history.records.enumerated() {
             let number = UInt64(index) + 1
+            isThere = isThere || outline != nil
             try record.withUnsafeBytes { bytes in
                 let isClear = try outline?.fold(bytes, number: number) ?? false
                 try projector.apply(bytes, number: number)
@@ -132,7 +135,7 @@ import Testing
             if let outline { #expect(outline.count == Int(projector.totals.pending), "@\(number)") }
             if let waiting = outline?.waiting { #expect(try waiting == projector.waiting(), "@\(number)") }
         }
-        #expect(told > 0)
+        #expect(told > 0 || !isThere)
     }
 
     @Test func `an outline tells of all that is pushed, answered and decided one after the other`() throws {

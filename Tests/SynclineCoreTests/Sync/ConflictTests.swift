@@ -124,7 +124,9 @@ private struct Play {
             if answer == .parked { return kind }
             if kind == .delete { return hasServer ? .delete : nil }
             return hasServer ? .update : .insert
-        case .row(_, let chosen?): return chosen == .delete && !hasBase ? nil : chosen
+        // A row that is gone can only be inserted, or left alone.
+        case .row(_, .delete?): return hasBase ? .delete : nil
+        case .row(_, let chosen?): return isGone ? .insert : chosen
         case .row(_, nil): return hasBase ? .update : .insert
         }
     }
@@ -157,6 +159,10 @@ private struct Play {
                             #expect(kinds.first == Self.expected(kind, answer, decision), comment)
                         } else if behind == 2 {
                             // What was deleted last is gone, or is to go.
+                            #expect(try play.reader.row("t", "r") == nil, comment)
+                            #expect(kinds.isEmpty || kinds == [.delete], comment)
+                        } else if kind != .delete, case .row(_, .delete?) = decision {
+                            // The updates that followed go with the row.
                             #expect(try play.reader.row("t", "r") == nil, comment)
                             #expect(kinds.isEmpty || kinds == [.delete], comment)
                         } else {

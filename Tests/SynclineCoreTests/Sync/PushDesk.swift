@@ -15,12 +15,20 @@ struct PushDesk {
     /// Whether the app has other credentials when it is asked for them.
     var hasOthers = true
     private(set) var refreshes = 0
+    /// How often it was written down that the server works.
+    private(set) var notes = 0
+    /// What the store says of every operation beside what is sent.
+    var standing = PushMachine.Standing()
     /// What becomes of everything the store is asked, once it is set.
     var trouble: SyncError?
     /// What waits for a decision, as the store knows it.
     private var frozen: [Int: FrozenOperation] = [:]
 
-    init(_ plan: [PlannedOperation], _ change: (inout PushOptions) -> Void = { _ in }) {
+    init(
+        _ plan: [PlannedOperation], standing: PushMachine.Standing = .init(),
+        _ change: (inout PushOptions) -> Void = { _ in }
+    ) {
+        self.standing = standing
         var options = PushOptions()
         change(&options)
         machine = PushMachine(plan, ids: .exact, options)
@@ -56,12 +64,13 @@ struct PushDesk {
                     ancestor: operation.kind == .insert ? nil : ancestor)
                 self.frozen[index] = frozen
                 let request = WriteRequest(frozen, table: operation.table, id: operation.id, .zumo2)
-                perform(machine.handle(.frozen(index, .ready(request))))
+                perform(machine.handle(.frozen(index, .ready(request, standing))))
             case .send(let index, let request):
                 waiting.append((index, request))
                 switch request {
-                case .write(let write): sent.append("\(write.kind) \(write.id)")
-                case .row(_, let id): sent.append("get \(id)")
+                case .write(let write):
+                    sent.append("\(write.undelete == nil ? "\(write.kind)" : "undelete") \(write.id)")
+                case .row(_, let id, _): sent.append("get \(id)")
                 case .list, .changes, .batch: sent.append("list")
                 }
             case .sendTogether(let indices, let requests):
@@ -69,14 +78,20 @@ struct PushDesk {
                 sent.append("together " + requests.map(\.id).joined(separator: " "))
             case .store(.record(let index, let answer, _)):
                 recorded.append(answer.outcome)
+                if answer.outcome.goesOn {
+                    goOn(index, answer)
+                    continue
+                }
                 var conflict: Conflict?
                 if case .conflict(let server, let code) = answer.outcome, var frozen = frozen[index] {
                     frozen.status = .conflict
+                    frozen.mayHaveBeenDone = answer.mayHaveBeenDone
                     frozen.server = server
                     frozen.code = code
                     conflict = Conflict(table: answer.table, id: answer.id, frozen)
                 }
                 perform(machine.handle(.recorded(index, conflict, hasBase: conflict?.server != nil)))
+            case .store(.noteServerWorks): notes += 1
             case .store(.resolve(let index, let resolution)):
                 resolutions.append(resolution)
                 perform(machine.handle(.resolved(index)))
@@ -90,17 +105,36 @@ struct PushDesk {
         }
     }
 
+    /// An insert that met a tombstone goes on.
+    private mutating func goOn(_ index: Int, _ answer: Answer) {
+        guard var frozen = frozen[index] else { return }
+        switch answer.outcome {
+        case .tombstone(let row): frozen.revival = Revival(tombstone: row)
+        case .revived(let row):
+            frozen.revival = nil
+            frozen.kind = .update
+            frozen.ancestor = row.row
+            frozen.columns = frozen.columns.difference(from: row.row ?? .empty)
+        default: return
+        }
+        frozen.operationID = "O\(sent.count)"
+        self.frozen[index] = frozen
+        perform(machine.handle(.continued(index, WriteRequest(frozen, table: answer.table, id: answer.id, .zumo2))))
+    }
+
     /// Answers the request that has waited longest, or another.
     mutating func answer(_ reply: ServerReply, at place: Int = 0) {
         let (index, _) = waiting.remove(at: place)
         perform(machine.handle(.replied(index, reply)))
     }
 
-    mutating func answer(_ status: Int, _ columns: [String: Value]? = nil, at place: Int = 0) {
+    mutating func answer(
+        _ status: Int, _ columns: [String: Value]? = nil, deleted: Bool = false, at place: Int = 0
+    ) {
         guard let columns else { return answer(ServerReply(status: status, content: .unreadable("")), at: place) }
         let row = Row(columns.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
         answer(
-            ServerReply(status: status, content: .row(ServerRow(id: id(at: place), columns: row, isDeleted: false))),
+            ServerReply(status: status, content: .row(ServerRow(id: id(at: place), columns: row, isDeleted: deleted))),
             at: place)
     }
 

@@ -47,6 +47,141 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
+    @Test(arguments: [1, 4], [true, false])
+    func `nothing that stands after a follow-up is sent before it`(_ concurrency: Int, _ isFirstLost: Bool) {
+        let plan = [
+            PushDesk.operation("item", 1, isOneOfSeveral: true, maybeSent: true),
+            PushDesk.operation("item", 2, .delete, isOneOfSeveral: true), PushDesk.operation("list", 3, .delete),
+        ]
+        var desk = PushDesk(plan) { $0.concurrency = concurrency }
+        if isFirstLost {
+            #expect(desk.sent == ["update item"])
+            desk.agree()
+        } else {
+            desk.answer(412, ["version": .string("2"), "a": .integer(0)])
+        }
+        while !desk.waiting.isEmpty { desk.agree() }
+        #expect(desk.sent == ["update item", "delete item", "delete list"])
+        #expect(desk.machine.outcome == .complete)
+    }
+
+    @Test func `an insert over a tombstone goes on as an undelete and an update, in its place`() {
+        var standing = PushMachine.Standing()
+        standing.mayRevive = true
+        var desk = PushDesk(
+            [PushDesk.operation("a", 1, .insert), PushDesk.operation("b", 2)], standing: standing)
+        desk.answer(409, ["version": .string("2"), "a": .integer(7)], deleted: true)
+        desk.answer(201, ["version": .string("3"), "a": .integer(7)])
+        #expect(desk.sent == ["insert a", "undelete a", "update a"])
+        desk.agree()
+        desk.agree()
+        #expect(desk.sent.last == "update b")
+        #expect(desk.machine.outcome == .complete)
+    }
+
+    @Test func `a tombstone that is another one each time ends as a conflict`() {
+        var standing = PushMachine.Standing()
+        standing.mayRevive = true
+        var desk = PushDesk([PushDesk.operation("a", 1, .insert)], standing: standing)
+        for round in 0..<5 { desk.answer(412, ["version": .integer(Int64(round)), "a": .integer(7)], deleted: true) }
+        #expect(desk.sent == ["insert a"] + Array(repeating: "undelete a", count: 4))
+        #expect(desk.outcomes == ["row-gone"])
+    }
+
+    @Test func `without a decision only a policy that says so brings a row back`() {
+        for policy in [ConflictPolicy.fail, .serverWins, .merge, .clientWins] {
+            var desk = PushDesk([PushDesk.operation("a", 1, .insert)]) { $0.policy = policy }
+            desk.answer(409, ["version": .string("2"), "a": .integer(7)], deleted: true)
+            #expect(desk.sent == (policy.revives ? ["insert a", "undelete a"] : ["insert a"]))
+        }
+    }
+
+    @Test func `a server that refuses to undelete is not asked again by a policy`() {
+        for status in [403, 404, 405, 410, 501] {
+            var desk = PushDesk([PushDesk.operation("a", 1, .insert)]) { $0.policy = .clientWins }
+            desk.answer(409, ["version": .string("2"), "a": .integer(7)], deleted: true)
+            desk.answer(status)
+            #expect(desk.sent == ["insert a", "undelete a"])
+            #expect(desk.outcomes == ["row-gone"])
+            #expect(desk.machine.outcome == .incomplete)
+        }
+    }
+
+    @Test func `what fails push after push is parked once the server is known to work`() {
+        var standing = PushMachine.Standing()
+        var desk = PushDesk(Self.plan("a", "b"), standing: standing) { $0.retries = 1 }
+        for _ in 0..<2 { desk.answer(500) }
+        #expect(desk.recorded == [.failing])
+        #expect(desk.machine.stop?.code == .serverError)
+        standing.failures = 2
+        desk = PushDesk(Self.plan("a", "b"), standing: standing) { $0.retries = 0 }
+        desk.answer(500)
+        #expect(desk.recorded == [.failing], "nothing shows that the server works")
+        standing.serverWorks = true
+        desk = PushDesk(Self.plan("a", "b"), standing: standing) { $0.retries = 1 }
+        desk.answer(500)
+        desk.answer(500)
+        #expect(desk.recorded == [.parked])
+        desk.agree()
+        #expect(desk.outcomes == ["rejected", "done"])
+        // An answer to another operation of the same push shows it, too, if it came after the first failure.
+        standing.serverWorks = false
+        desk = PushDesk(Self.plan("b", "a"), standing: standing) { $0.retries = 0 }
+        desk.agree()
+        desk.answer(500)
+        #expect(desk.outcomes == ["done", "rejected"])
+        standing.failures = 1
+        desk = PushDesk(Self.plan("b", "a"), standing: standing) { $0.retries = 0 }
+        desk.agree()
+        desk.answer(500)
+        #expect(desk.notes == 1)
+    }
+
+    @Test func `another end of a push begins the count again`() {
+        var standing = PushMachine.Standing()
+        standing.failures = 2
+        for status in [408, 503] {
+            var desk = PushDesk(Self.plan("a"), standing: standing) { $0.retries = 0 }
+            desk.answer(status)
+            #expect(desk.recorded == [.interrupted])
+        }
+        var desk = PushDesk(Self.plan("a"), standing: standing)
+        desk.fail(.offline("gone"))
+        #expect(desk.recorded == [.interrupted])
+        desk = PushDesk(Self.plan("a"), standing: standing)
+        desk.cancel()
+        #expect(!desk.recorded.contains(.interrupted), "nothing was learnt")
+    }
+
+    @Test func `of several that fail together each is tried alone`() {
+        var desk = PushDesk(Self.plan("a", "b", "c")) { options in
+            options.retries = 0
+            options.takesBatches = true
+        }
+        #expect(desk.sent == ["together a b c"])
+        desk.answerTogether(ServerReply(status: 500, content: .unreadable("")))
+        #expect(desk.sent.last == "update a")
+        desk.answer(500)
+        #expect(desk.recorded.contains(.failing))
+        #expect(desk.machine.stop?.code == .serverError)
+    }
+
+    @Test func `a policy leaves a conflict that a lost answer may have made`() {
+        for isKnown in [false, true] {
+            var desk = PushDesk([PushDesk.operation("a", 1, maybeSent: true)]) { $0.policy = .clientWins }
+            var reply = ServerReply(
+                status: 412,
+                content: .row(
+                    ServerRow(
+                        id: "a", columns: Row([.init("version", .string("9")), .init("a", .integer(5))]),
+                        isDeleted: false)))
+            if isKnown { reply.capabilities = .operations }
+            desk.answer(reply)
+            #expect(desk.resolutions.count == (isKnown ? 1 : 0))
+            if !isKnown { #expect(desk.outcomes == ["conflict"]) }
+        }
+    }
+
     @Test(arguments: [1, 4])
     func `a conflict or a refusal holds back its own row alone`(concurrency: Int) {
         for status in [412, 403] {

@@ -96,7 +96,7 @@ import Testing
         #expect(desk.waits == [1] && desk.sent == ["together r1 r2 r3", "together r1 r3"])
         desk.answerTogether(ServerReply(status: 429, content: .unreadable("")))
         #expect(desk.waits == [1, 2] && desk.sent.last == "together r1 r3")
-        desk.answerTogether(ServerReply(status: 500, content: .unreadable("")))
+        desk.answerTogether(ServerReply(status: 503, content: .unreadable("")))
         #expect(desk.machine.stop?.code == .serverError && desk.waiting.isEmpty && desk.together.isEmpty)
         #expect(desk.outcomes == ["server-error", "done", "server-error", "server-error", "server-error"])
         #expect(desk.thawed == 0, "a 503 may have been done nevertheless")

@@ -7,6 +7,7 @@ import Testing
 /// What a test expects of a verdict.
 private enum Fate: Hashable {
     case done, gone, fetch, conflict, rowGone, parked, unauthorized, retry, retryMaybe, unknown
+    case tombstone, revived, refused
 
     init(_ verdict: Verdict) {
         switch verdict {
@@ -16,6 +17,9 @@ private enum Fate: Hashable {
             self = code == "row-gone" ? .rowGone : .conflict
             #expect((server == nil) == (code == "row-gone"))
         case .parked: self = .parked
+        case .tombstone: self = .tombstone
+        case .revived: self = .revived
+        case .refused: self = .refused
         case .unauthorized: self = .unauthorized
         case .retry(let mayHaveArrived): self = mayHaveArrived ? .retryMaybe : .retry
         case .unknown: self = .unknown
@@ -110,6 +114,49 @@ private enum Fate: Hashable {
             expect(fetched: reply(200), after: status, [.unknown, .unknown, .unknown])
             expect(fetched: reply(200, id: "other", Self.ours), after: status, [.unknown, .unknown, .unknown])
         }
+    }
+
+    /// What an answer to an insert that may bring its row back means, or to its undelete.
+    private func fate(_ undelete: WriteRequest.Undelete?, _ reply: ServerReply, after status: Int? = nil) -> Fate {
+        var request = WriteRequest(
+            kind: .insert, table: "t", id: "r", body: Row([.init("a", .integer(1))]), version: nil, operationID: "O")
+        request.undelete = undelete
+        let judge = WriteJudge(request, ids: .exact, mayRevive: true)
+        return Fate(status.map { judge.judge(fetched: reply, after: $0) } ?? judge.judge(reply))
+    }
+
+    @Test func `an insert that may bring its row back goes on where it meets a tombstone`() {
+        for status in [409, 412] {
+            #expect(fate(nil, reply(status, Self.other, deleted: true)) == .tombstone)
+            #expect(fate(nil, reply(status, Self.other)) == .conflict)
+            #expect(fate(nil, reply(status)) == .fetch)
+            for gone in [404, 410] { #expect(fate(nil, reply(gone), after: status) == .tombstone) }
+            #expect(fate(nil, reply(200, Self.other, deleted: true), after: status) == .tombstone)
+        }
+        for status in [200, 201] { #expect(fate(nil, reply(status, Self.other, deleted: true)) == .rowGone) }
+    }
+
+    @Test func `an undelete that carried no row goes on with what differs, and ends where nothing does`() {
+        let bare = WriteRequest.Undelete.bare(tombstone: Row(Self.other.map { .init($0.key, $0.value) }))
+        for status in [200, 201] {
+            #expect(fate(bare, reply(status, Self.other)) == .revived)
+            #expect(fate(bare, reply(status, ["a": .integer(1), "version": .string("3")])) == .done)
+            #expect(fate(bare, reply(status, Self.ours)) == .revived, "a column that ours lacks becomes null")
+            #expect(fate(bare, reply(status)) == .fetch)
+            #expect(fate(bare, reply(status, Self.other, deleted: true)) == .rowGone)
+            #expect(fate(.whole, reply(status, Self.other)) == .done)
+        }
+        for status in [403, 404, 405, 410, 501] { #expect(fate(bare, reply(status)) == .refused) }
+        #expect(fate(bare, reply(400)) == .parked)
+        #expect(fate(bare, reply(500)) == .retryMaybe)
+        // Its answer was lost, and the row is there as the tombstone had it.
+        #expect(fate(bare, reply(412, ["a": .integer(2), "version": .string("9")])) == .revived)
+        #expect(fate(bare, reply(412, ["a": .integer(3), "version": .string("9")])) == .conflict)
+        #expect(fate(.bare(tombstone: nil), reply(412, ["a": .integer(3), "version": .string("9")])) == .conflict)
+        #expect(fate(bare, reply(412, Self.other, deleted: true)) == .tombstone)
+        #expect(fate(bare, reply(404), after: 412) == .rowGone)
+        #expect(fate(.whole, reply(412, Self.ours)) == .done)
+        #expect(fate(.whole, reply(412, Self.other)) == .conflict)
     }
 
     @Test func `every other refusal parks`() {

@@ -80,6 +80,45 @@ import Testing
         try await store.close()
     }
 
+    @Test(arguments: TestBackend.available)
+    func `a row that was deleted for good and made again is told of once, as it is`(_ backend: TestBackend) async throws
+    {
+        let desk = try ClientDesk(backend)
+        let store = try await desk.store("a")
+        try await store.pullAll("hard")
+        for id in ["a", "b", "c"] { try desk.ask("POST", "hard", #"{"id":"\#(id)","text":"old"}"#) }
+        for id in ["a", "b"] { try desk.ask("DELETE", "hard/\(id)") }
+        try desk.ask("POST", "hard", #"{"id":"a","text":"new"}"#)
+        let report = try await store.pullAll("hard") { $0.pageSize = 1 }
+        #expect(report.received == 3, "b is a tombstone, a and c are rows")
+        #expect(report.deleted == 0 && report.conflicts == 0)
+        #expect(try await store.column("text", of: "hard") == ["a": .string("new"), "c": .string("old")])
+        try await store.close()
+    }
+
+    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
+    func `rows that were deleted come back`(_ backend: TestBackend, _ spoken: String) async throws {
+        for table in ["todoitem", "hard"] {
+            for lost in 0...3 {
+                let desk = try ClientDesk(backend, spoken)
+                let store = try await desk.store("a")
+                try await store.insert("r", "one", into: table)
+                try await store.pushOnce()
+                try await store.table(table).delete(id: "r")
+                try await store.pushOnce()
+                try await store.table(table).insert(.object([.init("id", .string("r")), .init("n", .integer(2))]))
+                desk.line.lose(lost)
+                for _ in 0...lost { _ = try await store.push() }
+                #expect(try await store.pending().isEmpty, "\(table), \(lost) answers lost")
+                #expect(try await store.conflicts().isEmpty)
+                try await store.pullAll(table)
+                #expect(try await store.column("n", of: table) == ["r": .integer(2)])
+                #expect(try await store.column("text", of: table)["r"] ?? .null == .null)
+                try await store.close()
+            }
+        }
+    }
+
     @Test func `a server that does not say what it can do is asked as ever`() async throws {
         let desk = try ClientDesk()
         desk.line.tellCapabilities(false)

@@ -155,7 +155,7 @@ struct SimulatedServerTests {
             ]
             for _ in 0..<2 {
                 let reply = try client.ask(.batch(writes))
-                #expect(reply.capabilities == .batch)
+                #expect(reply.capabilities == [.batch, .operations])
                 guard case .results(let results) = reply.content else {
                     Issue.record("no results")
                     continue

@@ -125,21 +125,22 @@ enum StateSQL {
         return statement
     }
 
-    static func tombstones(_ plan: ChangePlan, isPerUser: Bool, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(dialect, #"SELECT "id", "change", "time""#)
-        addTombstones(plan, isPerUser, to: &statement)
+    /// The tombstones of a plan, but for rows that live again: those are told of by themselves.
+    static func tombstones(_ plan: ChangePlan, _ table: TableSQL) -> SQLStatement {
+        var statement = SQLStatement(table.dialect, #"SELECT "id", "change", "time""#)
+        addTombstones(plan, table, to: &statement)
         statement.add(#" ORDER BY "change" LIMIT "#)
         statement.add(.integer(Int64(plan.limit)))
         return statement
     }
 
-    static func tombstoneCount(_ plan: ChangePlan, isPerUser: Bool, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT count(*)")
-        addTombstones(plan, isPerUser, to: &statement)
+    static func tombstoneCount(_ plan: ChangePlan, _ table: TableSQL) -> SQLStatement {
+        var statement = SQLStatement(table.dialect, "SELECT count(*)")
+        addTombstones(plan, table, to: &statement)
         return statement
     }
 
-    private static func addTombstones(_ plan: ChangePlan, _ isPerUser: Bool, to statement: inout SQLStatement) {
+    private static func addTombstones(_ plan: ChangePlan, _ table: TableSQL, to statement: inout SQLStatement) {
         statement.add(#" FROM "syncline_tombstones" WHERE "table" = "#)
         statement.add(.text(plan.table))
         statement.add(#" AND "change" > "#)
@@ -148,10 +149,11 @@ enum StateSQL {
             statement.add(#" AND "change" <= "#)
             statement.add(.integer(until))
         }
-        if isPerUser {
+        if table.schema.definition.perUser != nil {
             statement.add(#" AND "owner" = "#)
             statement.add(.text(plan.owner ?? ""))
         }
+        statement.add(" AND NOT EXISTS (\(table.rowOfTombstone))")
     }
 
     /// Forgets what is older than a time, in a table that says when.

@@ -255,6 +255,15 @@ final class TableSQL: Sendable {
         return statement
     }
 
+    /// The row that lives under the id of a tombstone; where rows belong to users, one of the same user's.
+    var rowOfTombstone: String {
+        var text = #"SELECT 1 FROM \#(table) AS "live" WHERE "live".\#(name(.id)) = "syncline_tombstones"."id""#
+        if let owner = schema.definition.perUser {
+            text += #" AND "live".\#(SQLDialect.quoted(schema.source(of: owner))) = "syncline_tombstones"."owner""#
+        }
+        return text
+    }
+
     /// Removes tombstones of changes up to a time.
     func purge(before time: Int64) -> SQLStatement {
         var statement = SQLStatement(dialect, "DELETE FROM \(table) WHERE ")

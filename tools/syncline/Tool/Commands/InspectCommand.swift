@@ -27,6 +27,10 @@ enum InspectCommand {
         exits: [Exit(.done, "done, whether or not there is damage")],
         run: runSummary)
 
+    static let sameSummary = Command(
+        "inspect summary", "the same as `inspect`", examples: [Example("syncline inspect summary", "in full words")],
+        result: summary.result, exits: summary.exits, run: runSummary)
+
     static let segments = Command(
         "inspect segments", "the segments of the log",
         details: ["One row a segment. Damage stands at its place, in a line that begins with `!`."],

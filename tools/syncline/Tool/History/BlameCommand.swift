@@ -95,6 +95,7 @@ extension Provenance {
             ["kind": "push", "operationId": .string(operationID), "status": .number(status)]
         case .resolution(let choice, let policy):
             ["kind": "resolution", "choice": .string(choice), "policy": .optional(policy)]
+        case .discard: ["kind": "drop"]
         case .undo(let event): ["kind": "undo", "of": .string("@\(event)")]
         case .purge: ["kind": "purge"]
         case .migration(let version): ["kind": "migration", "version": .number(version)]

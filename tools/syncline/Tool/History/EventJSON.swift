@@ -20,6 +20,7 @@ struct EventSummary {
         case .sent(let operations): Set(operations.map(\.table))
         case .answered(let answer): [answer.table]
         case .resolved(let resolution): [resolution.table]
+        case .discarded(let table, _): [table]
         case .declared(let declaration, let steps): Set(declaration.tables.map(\.name) + steps.map(\.table))
         case .carried(_, let rows): Set(rows.map(\.table))
         default: []
@@ -55,6 +56,8 @@ struct EventSummary {
                 + (operations.count > 3 ? " and \(operations.count - 3) more" : "")
         case .answered(let answer): "\(answer.table)/\(answer.id): \(answer.status), \(answer.outcome.name)"
         case .resolved(let resolution): "\(resolution.table)/\(resolution.id): \(resolution.choice.word)"
+        case .discarded(let table, let id): "dropped what was pending on \(table)/\(id)"
+        case .serverWorked: "the server answered another request"
         case .declared(let declaration, let steps):
             "schema \(declaration.version)\(declaration.isStrict ? ", strict" : ""): "
                 + (declaration.tables.map(\.name) + steps.map(\.text)).joined(separator: ", ")
@@ -113,6 +116,8 @@ struct EventSummary {
                     ["kind": .string("\(change.kind)"), "columns": shown(change.columns)]
                 } ?? .null,
             ])
+        case .discarded(let table, let id): head.adding(["table": .string(table), "id": .string(id)])
+        case .serverWorked: head
         case .declared(let declaration, let steps):
             head.adding([
                 "version": .number(declaration.version), "strict": .boolean(declaration.isStrict),
@@ -162,7 +167,9 @@ struct EventSummary {
         case .conflict(let server, let why):
             row = server.map { shown(answer.id, $0) } ?? .null
             code = why
-        case .parked, .notReceived: break
+        case .tombstone(let tombstone): row = tombstone.map { shown(answer.id, $0) } ?? .null
+        case .revived(let pulled): row = pulled.row.map { shown(pulled.id, $0) } ?? .null
+        case .parked, .notReceived, .failing, .interrupted: break
         }
         return [
             "table": .string(answer.table), "id": .string(answer.id), "operationId": .string(answer.operationID),
@@ -200,6 +207,10 @@ extension Answer.Outcome {
         case .conflict: "conflict"
         case .parked: "parked"
         case .notReceived: "not received"
+        case .tombstone: "tombstone"
+        case .revived: "revived"
+        case .failing: "failing"
+        case .interrupted: "interrupted"
         }
     }
 }

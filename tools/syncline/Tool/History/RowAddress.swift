@@ -43,6 +43,7 @@ enum EntrySummary {
                 [
                     "kind": .string("\(frozen.kind)"), "status": .string("\(frozen.status)"),
                     "operationId": .string(frozen.operationID), "maybeSent": .boolean(frozen.maybeSent),
+                    "undelete": .boolean(frozen.revival != nil), "failures": .number(frozen.failures),
                     "base": row(frozen.ancestor), "server": row(frozen.server), "code": .optional(frozen.code),
                 ]
             } ?? .null,

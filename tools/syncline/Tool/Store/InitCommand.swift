@@ -54,6 +54,13 @@ enum Setting {
                 "invalid-configuration", "`\(escaped(backend))` is no address of a server",
                 hint: "Write it as https://example.com.")
         }
+        // What is set here is written into the log, which is shared in reports and exports.
+        let authority = backend.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
+        guard !authority.contains("@") else {
+            throw ToolError(
+                "invalid-configuration", "the address of a server can't carry a name or a password",
+                hint: "Set the address without them, and `token` or `headers` for the credentials.")
+        }
         return backend
     }
 

@@ -9,7 +9,11 @@ enum ConflictCommands {
         "conflicts", "shows conflicts and operations the server refused",
         options: [.at, .redact],
         examples: [Example("syncline conflicts", "what `resolve` decides")],
-        result: #"[{"table","id","kind","state":"conflict|parked","status","code","message","base","mine","server"}]"#
+        result:
+            #"""
+            [{"table","id","kind","state":"conflict|parked","status","code","message","mayHaveBeenDone",\#
+            "base","mine","server"}]
+            """#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
         var list = try ListWriter(
@@ -90,7 +94,7 @@ extension Conflict {
         return [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
-            "code": .string(code), "message": .optional(message),
+            "code": .string(code), "message": .optional(message), "mayHaveBeenDone": .boolean(mayHaveBeenDone),
             "base": shown(base), "mine": shown(mine), "server": shown(server),
         ]
     }

@@ -1,0 +1,254 @@
+// Operations that hold up others, and those that must not be believed: what fails each time, what is dropped, what a lost
+// answer leaves unknown, and what tombstones say.
+
+import SynclineCore
+import SynclineTesting
+import SynclineWire
+import Testing
+
+@testable import Syncline
+
+@Suite struct StuckOperationTests {
+    private static let failing = NetworkFault.answer(status: 500)
+
+    @Test func `what the server fails on push after push is parked, and the rest goes on`() async throws {
+        var pair = try await SyncPair()
+        try await pair.table.insert(.item("poison", ["n": .integer(1)]))
+        try await pair.table.insert(.item("good", ["n": .integer(2)]))
+        for round in 1...2 {
+            pair.network.script([Self.failing])
+            #expect(try await pair.push().reason?.code == .serverError)
+            // Another table is read meanwhile: the server works.
+            if round == 1 { #expect(try await pair.database.pull("u").reason == nil) }
+            try await pair.die()
+        }
+        pair.network.script([Self.failing])
+        let report = try await pair.push()
+        #expect(report.operations.map(\.outcome) == [.parked, .done])
+        #expect(try await pair.database.conflicts().map(\.id) == ["poison"])
+        #expect(pair.serverRow("good") != nil)
+        try await pair.database.resolve(table: "t", id: "poison", .keepMine)
+        #expect(try await pair.push().outcome == .complete)
+    }
+
+    @Test func `a server that fails on everything parks nothing`() async throws {
+        let pair = try await SyncPair()
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        for _ in 0..<6 {
+            pair.network.script([Self.failing])
+            #expect(try await pair.push().reason?.code == .serverError)
+        }
+        #expect(try await pair.database.conflicts().isEmpty)
+        #expect(try await pair.push().outcome == .complete)
+    }
+
+    @Test func `a push that stops for another reason begins the count again`() async throws {
+        let pair = try await SyncPair()
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        for fault in [Self.failing, Self.failing, .dropRequest, Self.failing, Self.failing] {
+            pair.network.script([fault])
+            _ = try await pair.push()
+            _ = try await pair.database.pull("u")
+        }
+        #expect(try await pair.database.conflicts().isEmpty)
+        pair.network.script([Self.failing])
+        #expect(try await pair.push().operations.map(\.outcome) == [.parked])
+    }
+
+    @Test func `dropping takes back what is pending on one row`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(2))
+        try await pair.pull()
+        let cursors = try await pair.database.cursors().count
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        try await pair.table.update(.item("r1", ["n": .integer(8)]))
+        try await pair.table.insert(.item("new", ["n": .integer(9)]))
+        #expect(try await pair.database.discard(table: "t", id: "r0") == 1)
+        #expect(try await pair.database.discard(table: "t", id: "new") == 1)
+        #expect(try await pair.table.get(id: "r0")?.columns["n"] == .integer(0))
+        #expect(try await pair.table.get(id: "new") == nil)
+        #expect(try await pair.database.pending().map(\.id) == ["r1"])
+        #expect(try await pair.database.cursors().count == cursors)
+        await #expect(throws: SyncError.self) { try await pair.database.discard(table: "t", id: "r0") }
+    }
+
+    @Test func `what may have reached the server is dropped only by force`() async throws {
+        var pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.pull()
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        pair.network.script([.dropAnswer])
+        try await pair.push()
+        try await pair.table.update(.item("r0", ["n": .integer(8)]))
+        try await pair.die()
+        await #expect { try await pair.database.discard(table: "t", id: "r0") } throws: {
+            ($0 as? SyncError)?.code == .pendingChanges
+        }
+        #expect(try await pair.database.discard(table: "t", id: "r0", force: true) == 2)
+        #expect(try await pair.database.pending().isEmpty)
+        try await pair.pull()
+        #expect(try await pair.agrees())
+        #expect(try await pair.table.get(id: "r0")?.columns["n"] == .integer(7))
+    }
+
+    @Test func `what waits for a decision can be dropped, with what follows it`() async throws {
+        let pair = try await SyncPair()
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        pair.network.script([.answer(status: 400)])
+        try await pair.push()
+        try await pair.table.delete(id: "a")
+        #expect(try await pair.database.discard(table: "t", id: "a") == 2)
+        #expect(try await pair.database.conflicts().isEmpty)
+        #expect(try await pair.table.get(id: "a") == nil)
+    }
+
+    @Test func `a purge with a filter finds a row by what was sent of it`() async throws {
+        let pair = try await SyncPair()
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        pair.network.script([.dropRequest])
+        try await pair.push()
+        try await pair.table.delete(id: "a")
+        let report = try await pair.database.purge(table: "t", filter: try Expression(parsing: "n eq 1"), force: true)
+        #expect(report.dropped == 2)
+        #expect(try await pair.database.pending().isEmpty)
+    }
+
+    @Test func `an update of nothing is never queued`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.table.update(.item("absent", [:]))
+        #expect(try await pair.database.pending().isEmpty)
+        try await pair.pull()
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        pair.server.upsert([.item("r0", ["n": .integer(5)])], in: "t")
+        try await pair.push()
+        try await pair.database.resolve(table: "t", id: "r0", .row(.empty))
+        #expect(try await pair.database.pending().isEmpty)
+        #expect(try await pair.table.get(id: "r0")?.columns["n"] == .integer(5))
+    }
+
+    @Test(arguments: [true, false])
+    func `a decision to delete takes the updates that followed along`(_ isGone: Bool) async throws {
+        let pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.pull()
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        var row: [String: Value] = ["n": .integer(5)]
+        if isGone { row["deleted"] = .bool(true) }
+        pair.server.upsert([.item("r0", row)], in: "t")
+        try await pair.push()
+        try await pair.table.update(.item("r0", ["n": .integer(8)]))
+        try await pair.database.resolve(table: "t", id: "r0", .row(.empty, as: .delete))
+        #expect(try await pair.table.get(id: "r0") == nil)
+        #expect(try await pair.push().outcome == .complete)
+        #expect(pair.serverRow("r0")?.member("deleted") == .bool(true))
+        #expect(try await pair.database.pending().isEmpty)
+    }
+
+    // MARK: Lost answers
+
+    @Test(arguments: ServerProtocol.allCases, [true, false])
+    func `a conflict behind a lost answer says that ours may have been done`(
+        _ server: ServerProtocol, _ recognizes: Bool
+    ) async throws {
+        var options = SimulatedServer.Options()
+        options.recognizesOperations = recognizes
+        for policy in [ConflictPolicy.serverWins, .clientWins, .merge] {
+            let pair = try await SyncPair(server, options, rows: Value.rows(1))
+            try await pair.pull()
+            try await pair.table.update(.item("r0", ["n": .integer(7)]))
+            pair.network.script([.dropRequest])
+            try await pair.push(policy)
+            pair.server.upsert([.item("r0", ["n": .integer(5)])], in: "t")
+            let report = try await pair.push(policy)
+            let conflicts = try await pair.database.conflicts()
+            if recognizes {
+                #expect(conflicts.allSatisfy { !$0.mayHaveBeenDone })
+            } else {
+                #expect(report.outcome == .incomplete)
+                #expect(conflicts.map(\.mayHaveBeenDone) == [true])
+                try await pair.database.resolve(table: "t", id: "r0", .keepMine)
+                #expect(try await pair.push(policy).outcome == .complete)
+            }
+        }
+    }
+
+    // MARK: Tombstones
+
+    private static func page(_ rows: String) -> HTTPResponse { .json(200, #"{"items":[\#(rows)],"count":1}"#) }
+
+    private static func row(_ second: Int, _ deleted: Bool) -> String {
+        #"{"id":"a","n":1,"updatedAt":"2026-01-01T00:00:0\#(second).000Z","version":"v\#(second)","deleted":\#(deleted)}"#
+    }
+
+    @Test func `a tombstone that is older than our own write is not news`() async throws {
+        for second in [3, 7] {
+            let line = PlayedLine { request in
+                if request.method == "POST" { return .success(.json(201, Self.row(5, false))) }
+                return .success(Self.page(Self.row(second, true)))
+            }
+            var configuration = SyncConfiguration.test()
+            configuration.wireProtocol = "datasync3"
+            configuration.transport = line
+            let database = try await SyncDatabase.open(FaultyStorage(), configuration)
+            try await database.table("t").insert(.item("a", ["n": .integer(1)]))
+            _ = try await database.push()
+            try await database.table("t").update(.item("a", ["n": .integer(2)]))
+            var settings = PullSettings()
+            settings.pushesFirst = false
+            let report = try await database.pull("t", settings)
+            #expect(report.conflicts == (second == 3 ? 0 : 1))
+            #expect(try await database.table("t").get(id: "a")?.columns["n"] == .integer(2))
+        }
+    }
+
+    @Test(arguments: OperationKind.allCases)
+    func `a tombstone says something also to a change without a base`(_ kind: OperationKind) async throws {
+        let pair = try await SyncPair(rows: [.item("r", ["n": .integer(1), "deleted": .bool(true)])])
+        switch kind {
+        case .insert: try await pair.table.insert(.item("r", ["n": .integer(2)]))
+        case .update: try await pair.table.update(.item("r", ["n": .integer(2)]))
+        case .delete: try await pair.table.delete(id: "r")
+        }
+        let report = try await pair.pull { $0.pushesFirst = false }
+        switch kind {
+        case .insert:
+            #expect(report.conflicts == 0)
+            #expect(try await pair.database.pending().map(\.state) == [.pending])
+        case .update:
+            #expect(report.conflicts == 1)
+            #expect(try await pair.database.conflicts().map(\.code) == ["row-gone"])
+            #expect(try await pair.table.get(id: "r")?.columns["n"] == .integer(2), "the app's row stays visible")
+        case .delete:
+            #expect(try await pair.database.pending().isEmpty, "both sides deleted it")
+        }
+    }
+
+    @Test func `a pending insert does not mind a tombstone that comes after a live row`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.table.insert(.item("r0", ["n": .integer(2)]))
+        try await pair.pull { $0.pushesFirst = false }
+        pair.server.upsert([.item("r0", ["n": .integer(1), "deleted": .bool(true)])], in: "t")
+        #expect(try await pair.pull { $0.pushesFirst = false }.conflicts == 0)
+        #expect(try await pair.database.pending().map(\.kind) == [.insert])
+    }
+
+    // MARK: Rows that are gone
+
+    @Test(arguments: ServerProtocol.allCases)
+    func `a row that is gone goes, whichever queries claim it`(_ server: ServerProtocol) async throws {
+        let rows: [Value] = (0..<3).map { .item("r\($0)", ["list": .integer(1), "n": .integer(Int64($0))]) }
+        let pair = try await SyncPair(server, rows: rows)
+        try await pair.pull { $0.queryID = "all" }
+        try await pair.pull {
+            $0.queryID = "one"
+            $0.filter = try? Expression(parsing: "list eq 1")
+        }
+        pair.server.remove(["r1"], from: "t")
+        pair.server.upsert([.item("r2", ["list": .integer(2), "n": .integer(2)])], in: "t")
+        let report = try await pair.pull {
+            $0.queryID = "one"
+            $0.filter = try? Expression(parsing: "list eq 1")
+            $0.reconciles = true
+        }
+        #expect(report.reason == nil)
+        #expect(try await pair.table.get(id: "r1") == nil)
+        #expect(try await pair.table.get(id: "r2") != nil, "the other query stands for it")
+    }
+}
