@@ -115,6 +115,50 @@ struct FilterTests {
     }
 }
 
+@Suite("Filters for servers")
+struct ServerFilterTests {
+    @Test(
+        "ask for rows without a value where the local filter means them",
+        arguments: [
+            ("n ne 5", "n ne 5 or n eq null"), ("5 ne n", "5 ne n or n eq null"), ("id ne 'a'", "id ne 'a'"),
+            ("n ne null", "n ne null"), ("not (n eq 5)", "not (n eq 5)"),
+            ("a/b ne 5 and n eq 1", "(a/b ne 5 or a/b eq null) and n eq 1"),
+            ("tolower(a) ne 'x'", "tolower(a) ne 'x' or a eq null"),
+            ("concat(a,b) ne 'x'", "concat(a,b) ne 'x' or a eq null or b eq null"),
+            ("a add a ne 5", "a add a ne 5 or a eq null"),
+            ("a ne b", "a ne b or a eq null and not (b eq null) or b eq null and not (a eq null)"),
+            ("not (n ne 5)", "not (n ne 5 or n eq null)"), ("n in (1,null)", "n in (1) or n eq null"),
+            ("n in (null)", "n eq null"), ("n in (1,2)", "n in (1,2)"),
+            ("(a eq 1) ne true", "(a eq 1) ne true or (a eq 1) eq null"),
+        ])
+    func printed(_ filter: String, _ expected: String) throws {
+        #expect(try Expression(parsing: filter).forServers.text(for: .datasync3) == expected)
+    }
+
+    @Test("mean on a server over SQL what the filter means here")
+    func meaning() throws {
+        let values: [Value?] = [nil, .null, .integer(1), .integer(5), .string("x")]
+        for text in [
+            "a ne 5", "5 ne a", "a ne b", "not (a ne b)", "not (a ne 5)", "a in (1,null)", "not (a in (1,null))",
+            "a add b ne 6", "(a eq 5) ne true", "not not (a ne 5) and b ne 1", "-a ne 5",
+        ] {
+            let filter = try Expression(parsing: text)
+            // Servers refuse to calculate with strings.
+            let values = text.contains("add") || text.contains("-") ? values.dropLast() : values[...]
+            for first in values {
+                for second in values {
+                    var columns: [String: Value] = [:]
+                    columns["a"] = first
+                    columns["b"] = second
+                    let row = Row(columns: columns)
+                    #expect(
+                        filter.matches(row) == filter.forServers.asServersRead.matches(row), "\(text) of \(row)")
+                }
+            }
+        }
+    }
+}
+
 @Suite("Orders")
 struct OrderTests {
     @Test("are read with their directions")

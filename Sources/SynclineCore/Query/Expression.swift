@@ -82,6 +82,22 @@ public indirect enum Expression: Hashable, Sendable {
     }
 }
 
+extension Expression {
+    /// The columns that it names.
+    package var columns: Set<String> {
+        switch self {
+        case .column(let path): [path[0]]
+        case .literal: []
+        case .compare(_, let left, let right), .arithmetic(_, let left, let right), .and(let left, let right),
+            .or(let left, let right):
+            left.columns.union(right.columns)
+        case .negate(let inner), .not(let inner): inner.columns
+        case .oneOf(let value, let choices): choices.reduce(value.columns) { $0.union($1.columns) }
+        case .call(_, let arguments): arguments.reduce([]) { $0.union($1.columns) }
+        }
+    }
+}
+
 /// Why a text is no filter, and where.
 public struct FilterError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place in the text, in characters from 0.

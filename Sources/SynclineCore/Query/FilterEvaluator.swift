@@ -72,11 +72,6 @@ extension Expression {
         }
     }
 
-    private var isNullLiteral: Bool {
-        if case .literal(.null, _) = self { return true }
-        return false
-    }
-
     // MARK: Values
 
     func value(in row: some FilterSubject) -> Value {

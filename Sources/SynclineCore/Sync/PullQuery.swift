@@ -44,7 +44,9 @@ package struct PullQuery: Hashable, Sendable {
         if skip < 0 || top ?? 0 < 0 { throw SyncError(.invalidQuery, "top and skip can't be negative") }
         if pageSize < 1 { throw SyncError(.invalidQuery, "a page has at least one row") }
         if overlap < 0 { throw SyncError(.invalidQuery, "an overlap can't be negative") }
-        do throws(UnsupportedPredicate) { _ = try filter?.text(for: server) } catch { throw SyncError(error) }
+        do throws(UnsupportedPredicate) { _ = try filter?.forServers.text(for: server) } catch {
+            throw SyncError(error)
+        }
     }
 }
 

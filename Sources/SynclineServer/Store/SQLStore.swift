@@ -192,7 +192,7 @@ final class SQLStore: TableStore {
     ) throws(StoreFailure) -> ChangeOutcome {
         let statements = try statements(plan.table)
         let mark = try mark(connection)
-        let filter = plan.filter?.withServersNotEqual
+        let filter = plan.filter?.asServersRead
         var changes: [TableChange] = []
         var wider = plan
         wider.limit += 1

@@ -27,8 +27,9 @@ struct SimulatedExchange {
     private func list(_ list: ListRequest, _ state: inout SimulatedServer.State) -> HTTPResponse {
         let table = parsed.table
         let limit = state.tables[table]?.pageLimit ?? (isOld ? 50 : 100)
+        let filter = list.filter?.asServersRead
         let matches = (state.tables[table]?.visibleRows() ?? []).filter { row in
-            (list.includesDeleted || !row.isDeleted) && list.filter?.matches(row) ?? true
+            (list.includesDeleted || !row.isDeleted) && filter?.matches(row) ?? true
         }
         let query = Query(table: table, order: list.order)
         let sorted = matches.sorted { query.areInOrder(($0.id, $0), ($1.id, $1)) }

@@ -78,10 +78,11 @@ struct SimulatedTable: Sendable {
     func changes(_ asked: ChangeRequest) -> [TableChange] {
         let range = (asked.since?.change ?? 0, asked.until?.change ?? .max)
         let found = numbers.filter { $0.value > range.0 && $0.value <= range.1 }.sorted { $0.value < $1.value }
+        let filter = asked.filter?.asServersRead
         return found.compactMap { id, number in
             if let grave = graves[id] { return TableChange(number: number, row: grave, isInView: true) }
             return rows[id].map {
-                TableChange(number: number, row: $0, isInView: asked.filter?.matches($0) ?? true)
+                TableChange(number: number, row: $0, isInView: filter?.matches($0) ?? true)
             }
         }
     }

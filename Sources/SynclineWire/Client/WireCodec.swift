@@ -163,7 +163,7 @@ package struct WireCodec: Sendable {
         var request = at("GET", changes.table, "changes")
         request.query = [HTTPHeader("since", changes.since), HTTPHeader("$top", String(changes.top))]
         if let filter = changes.filter {
-            request.query.append(HTTPHeader("$filter", try filter.text(for: serverProtocol)))
+            request.query.append(HTTPHeader("$filter", try filter.forServers.text(for: serverProtocol)))
         }
         if changes.counts { request.query.append(HTTPHeader("$count", "true")) }
         return request
@@ -172,7 +172,7 @@ package struct WireCodec: Sendable {
     private func parameters(_ list: ListRequest) throws(UnsupportedPredicate) -> [HTTPHeader] {
         var parameters: [HTTPHeader] = []
         if let filter = list.filter {
-            parameters.append(HTTPHeader("$filter", try filter.text(for: serverProtocol)))
+            parameters.append(HTTPHeader("$filter", try filter.forServers.text(for: serverProtocol)))
         }
         if !list.order.isEmpty {
             let keys = list.order.map { $0.column + ($0.isDescending ? " desc" : "") }

@@ -39,7 +39,7 @@ struct FilterSQL {
     init(_ filter: Expression, _ schema: TableSchema, _ dialect: SQLDialect) {
         self.schema = schema
         self.dialect = dialect
-        self.filter = filter.withServersNotEqual
+        self.filter = filter.asServersRead
         let translation = Translation(schema: schema)
         (condition, isExact) = translation.necessary(self.filter)
     }

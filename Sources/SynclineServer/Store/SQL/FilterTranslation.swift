@@ -170,39 +170,6 @@ extension Expression {
             }
         }
     }
-
-    /// On a server `ne` does not hold for null, other than in the tables of a client: as both protocols' databases have it.
-    var withServersNotEqual: Expression {
-        switch self {
-        case .compare(.notEqual, let left, let right) where !left.isNull && !right.isNull:
-            .not(.compare(.equal, left.withServersNotEqual, right.withServersNotEqual))
-        case .compare(let comparison, let left, let right):
-            .compare(comparison, left.withServersNotEqual, right.withServersNotEqual)
-        case .not(let inner): .not(inner.withServersNotEqual)
-        case .and(let left, let right): .and(left.withServersNotEqual, right.withServersNotEqual)
-        case .or(let left, let right): .or(left.withServersNotEqual, right.withServersNotEqual)
-        default: self
-        }
-    }
-
-    private var isNull: Bool {
-        if case .literal(.null, _) = self { return true }
-        return false
-    }
-
-    /// The columns that it names.
-    var columns: Set<String> {
-        switch self {
-        case .column(let path): [path[0]]
-        case .literal: []
-        case .compare(_, let left, let right), .arithmetic(_, let left, let right), .and(let left, let right),
-            .or(let left, let right):
-            left.columns.union(right.columns)
-        case .negate(let inner), .not(let inner): inner.columns
-        case .oneOf(let value, let choices): choices.reduce(value.columns) { $0.union($1.columns) }
-        case .call(_, let arguments): arguments.reduce([]) { $0.union($1.columns) }
-        }
-    }
 }
 
 extension Expression.Comparison {

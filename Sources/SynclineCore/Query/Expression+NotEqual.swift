@@ -1,0 +1,79 @@
+// `ne` and null. In a client's tables a row without a value is different from any value; servers over SQL leave such a row
+// out. A filter is therefore rewritten for the wire, and read by this project's server as other servers read it.
+
+extension Expression {
+    /// The filter to send to a server, so that it means there what it means here: `x ne 5` becomes
+    /// `(x ne 5 or x eq null)`.
+    package var forServers: Expression {
+        switch self {
+        case .compare(.notEqual, let left, let right) where !left.isNullLiteral && !right.isNullLiteral:
+            let (left, right) = (left.forServers, right.forServers)
+            let plain = Expression.compare(.notEqual, left, right)
+            switch (left.nullTests, right.nullTests) {
+            case (let tests, []), ([], let tests):
+                return tests.reduce(plain) { .or($0, $1) }
+            case (let left, let right):
+                // Two values differ if exactly one of them is missing.
+                return .or(.or(plain, Expression.onlyFirst(left, right)), Expression.onlyFirst(right, left))
+            }
+        case .oneOf(let value, let choices) where choices.contains(where: \.isNullLiteral):
+            // Servers over SQL find no null among the values of `in`.
+            let test = Expression.compare(.equal, value.forServers, .literal(.null))
+            let rest = choices.filter { !$0.isNullLiteral }
+            return rest.isEmpty ? test : .or(.oneOf(value.forServers, rest), test)
+        default: return mapParts { $0.forServers }
+        }
+    }
+
+    /// The filter with the meaning that `ne` has on a server over SQL: not true for null.
+    package var asServersRead: Expression {
+        switch self {
+        case .compare(.notEqual, let left, let right) where !left.isNullLiteral && !right.isNullLiteral:
+            .not(.compare(.equal, left.asServersRead, right.asServersRead))
+        default: mapParts { $0.asServersRead }
+        }
+    }
+
+    /// The same kind of expression with other parts.
+    private func mapParts(_ map: (Expression) -> Expression) -> Expression {
+        switch self {
+        case .column, .literal: self
+        case .compare(let comparison, let left, let right): .compare(comparison, map(left), map(right))
+        case .arithmetic(let arithmetic, let left, let right): .arithmetic(arithmetic, map(left), map(right))
+        case .negate(let inner): .negate(map(inner))
+        case .not(let inner): .not(map(inner))
+        case .and(let left, let right): .and(map(left), map(right))
+        case .or(let left, let right): .or(map(left), map(right))
+        case .oneOf(let value, let choices): .oneOf(map(value), choices.map(map))
+        case .call(let function, let arguments): .call(function, arguments.map(map))
+        }
+    }
+
+    /// The conditions of which one holds if the value is null. Servers disagree about what a function makes of null, so
+    /// its columns are asked. Every row has an id.
+    private var nullTests: [Expression] {
+        switch self {
+        case .literal, .column(["id"]): []
+        case .column, .compare, .not, .and, .or, .oneOf: [.compare(.equal, self, .literal(.null))]
+        case .negate(let inner): inner.nullTests
+        case .arithmetic(_, let left, let right): Expression.unique(left.nullTests + right.nullTests)
+        case .call(_, let arguments): Expression.unique(arguments.flatMap(\.nullTests))
+        }
+    }
+
+    private static func unique(_ tests: [Expression]) -> [Expression] {
+        tests.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// One of the first tests holds, and none of the second.
+    private static func onlyFirst(_ first: [Expression], _ second: [Expression]) -> Expression {
+        let isFirst = first.dropFirst().reduce(first[0]) { .or($0, $1) }
+        return second.reduce(isFirst) { .and($0, .not($1)) }
+    }
+
+    /// Whether it is the literal null.
+    package var isNullLiteral: Bool {
+        if case .literal(.null, _) = self { return true }
+        return false
+    }
+}
