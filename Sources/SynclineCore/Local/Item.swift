@@ -39,6 +39,7 @@ package struct Item: Hashable, Sendable {
                 hint: "Names that begin with \"__\" belong to the engine.")
         }
         for member in members where member.name != "id" && !Item.systemColumns.contains(member.name) {
+            try Item.check(column: member.name)
             try Item.check(member.value, column: member.name, depth: 0)
             builder.set(member.name, member.value)
         }
@@ -48,6 +49,14 @@ package struct Item: Hashable, Sendable {
                 .invalidItem, "a row of \(columns.bytes.count) bytes is larger than \(Item.sizeLimit)",
                 hint: "Keep large content in files and their names in rows.")
         }
+    }
+
+    /// A name that no server and no filter can spell; what a server wants beyond that is its own to say.
+    private static func check(column name: String) throws(SyncError) {
+        guard name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return }
+        throw SyncError(
+            .invalidItem, name.isEmpty ? "a column has no name" : "a column's name has a control character",
+            hint: "Begin with a letter or \"_\", then letters, digits, \"_\" and \"-\".")
     }
 
     package static func check(id: String) throws(SyncError) {
@@ -74,6 +83,8 @@ package struct Item: Hashable, Sendable {
 
     private static func check(_ value: Value, column: String, depth: Int) throws(SyncError) {
         switch value {
+        case .string(let text) where text.utf8.contains(0):
+            throw zero(column)
         case .double(let number) where !number.isFinite:
             throw SyncError(.invalidItem, "column \"\(column)\" holds a number that is not finite")
         case .date(let date) where !date.isWritable:
@@ -83,9 +94,19 @@ package struct Item: Hashable, Sendable {
             for element in elements { try check(element, column: column, depth: depth + 1) }
         case .object(let members):
             try checkDepth(depth, column)
-            for member in members { try check(member.value, column: column, depth: depth + 1) }
+            for member in members {
+                if member.name.utf8.contains(0) { throw zero(column) }
+                try check(member.value, column: column, depth: depth + 1)
+            }
         default: break
         }
+    }
+
+    /// Databases over SQL can't keep it in a string, so servers refuse it.
+    private static func zero(_ column: String) -> SyncError {
+        SyncError(
+            .invalidItem, "column \"\(column)\" holds the character U+0000, which servers refuse",
+            hint: "Remove it, or store bytes.")
     }
 
     private static func checkDepth(_ depth: Int, _ column: String) throws(SyncError) {

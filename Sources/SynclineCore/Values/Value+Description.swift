@@ -1,0 +1,37 @@
+// How values and rows are printed: as JSON, so that a log line or a debugger shows what is in them.
+
+extension Value: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The value as JSON; a string without quotes, a date as it came, bytes as their number.
+    public var description: String {
+        if case .string(let text) = self { return text }
+        return debugDescription
+    }
+
+    /// The value as JSON.
+    public var debugDescription: String {
+        switch self {
+        case .null: "null"
+        case .bool(let flag): "\(flag)"
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): text.debugDescription
+        case .date(let date): "\"\(date)\""
+        case .bytes(let bytes): "<\(bytes.count) bytes>"
+        case .array(let elements): "[\(elements.map(\.debugDescription).joined(separator: ","))]"
+        case .object(let members):
+            "{\(members.map { "\($0.name.debugDescription):\($0.value.debugDescription)" }.joined(separator: ","))}"
+        }
+    }
+}
+
+extension Row: CustomStringConvertible {
+    /// The columns as a JSON object.
+    public var description: String { Value.object(members).debugDescription }
+}
+
+extension StoredRow: CustomStringConvertible {
+    /// The row as a JSON object, its id first.
+    public var description: String {
+        Value.object([.init("id", .string(id))] + columns.members).debugDescription
+    }
+}
