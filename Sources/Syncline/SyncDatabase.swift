@@ -149,12 +149,14 @@ public final class SyncDatabase: Sendable {
         try await perform(transaction: durability, body).event
     }
 
-    private func perform<Value: Sendable>(
-        transaction durability: Durability?, _ body: @escaping @Sendable (Transaction) throws -> Value
+    /// Runs a transaction; without a group its only change is an event like any other change.
+    func perform<Value: Sendable>(
+        transaction durability: Durability?, isGrouped: Bool = true,
+        _ body: @escaping @Sendable (Transaction) throws -> Value
     ) async throws -> (value: Value, event: UInt64?) {
         let surroundings = configuration.surroundings
         return try await writer.perform(durability ?? configuration.durability) { engine in
-            let (outcome, event) = try engine.local(isGrouped: true) {
+            let (outcome, event) = try engine.local(isGrouped: isGrouped) {
                 (writer: inout LocalTransactionWriter) throws(SyncError) -> Result<Value, any Error> in
                 let transaction = Transaction(engine, writer, surroundings)
                 let result = Result { try body(transaction) }

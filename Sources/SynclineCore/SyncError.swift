@@ -58,6 +58,8 @@ extension SyncError.Code {
     public static let rowExists = Self(rawValue: "row-exists")
     /// A change names a row whose delete is pending.
     public static let rowDeleted = Self(rawValue: "row-deleted")
+    /// A model was read before its row changed.
+    public static let staleItem = Self(rawValue: "stale-item")
     /// A text is no id.
     public static let invalidID = Self(rawValue: "invalid-id")
     /// An item that is changed has no id.

@@ -20,13 +20,28 @@ enum FirstSteps {
         expect(open.map(\.text) == ["milk"])
     }
 
+    static func changes() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let todos = database.table(TodoItem.self)
+        let original = try await todos.insert(TodoItem(id: "a", text: "milk"))
+
+        try await todos.update(id: "a") { $0.complete = true }  // reads, changes and stores in one step
+
+        var edited = original
+        edited.text = "oat milk"
+        try await todos.update(edited, from: original)  // stores the columns in which the two differ
+
+        let item = try await todos.get(id: "a")
+        expect(item?.text == "oat milk" && item?.complete == true)
+    }
+
     static func together() async throws {
         let database = try await SyncDatabase.open(at: "notes")
         let todos = database.table(TodoItem.self)
         try await todos.insert(TodoItem(id: "a", text: "milk"))
 
         try await database.transaction { transaction in  // all of it or nothing, one sync of the disk
-            try transaction.insert(TodoItem(id: "b", text: "bread"))
+            try transaction.insert(TodoItem(id: "b", text: "bread"), into: todos)
             try transaction.delete("todoitem", id: "a")
         }
 
@@ -59,6 +74,19 @@ enum FirstSteps {
         }
         try await todos.insert(TodoItem(text: "milk"))
         list.cancel()
+    }
+
+    static func unreadable(_ database: SyncDatabase) async throws {
+        let todos = database.table(TodoItem.self)
+            .skippingUndecodable { error in print(error) }  // todoitem/c, and the column
+
+        for await outcome in try database.table(TodoItem.self).observe().outcomes {
+            switch outcome {
+            case .success(let items): print(items.map(\.text))
+            case .failure(let error): print(error)  // the next list follows
+            }
+        }
+        print(try await todos.all().count)
     }
 
     static func server() async throws {

@@ -1,7 +1,8 @@
 // Runs one snippet by its name, in the directory it is started in; without a name it lists them.
 
 let snippets: [(name: String, run: () async throws -> Void)] = [
-    ("a first table", FirstSteps.table), ("changes that belong together", FirstSteps.together),
+    ("a first table", FirstSteps.table), ("changes", FirstSteps.changes),
+    ("changes that belong together", FirstSteps.together),
     ("dates", FirstSteps.dates),
     ("watching a list", FirstSteps.watch), ("a log", LogSnippets.log), ("a checkpoint", LogSnippets.checkpoint),
     ("a schema", StoreSnippets.schema), ("a store", StoreSnippets.durability), ("history", StoreSnippets.history),

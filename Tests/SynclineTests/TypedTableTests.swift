@@ -81,13 +81,13 @@ private struct TodoItem: SyncModel, Equatable {
         let database = try await database()
         let todos = database.table(TodoItem.self)
         try await database.transaction { transaction in
-            try transaction.insert(TodoItem(id: "a", text: "one"))
-            try transaction.insert(TodoItem(id: "b", text: "two"))
+            try transaction.insert(TodoItem(id: "a", text: "one"), into: todos)
+            try transaction.insert(TodoItem(id: "b", text: "two"), into: todos)
         }
         await #expect(throws: SyncError.self) {
             try await database.transaction { transaction in
                 try transaction.delete("todoitem", id: "a")
-                try transaction.insert(TodoItem(id: "b", text: "again"))
+                try transaction.insert(TodoItem(id: "b", text: "again"), into: todos)
             }
         }
         #expect(try await todos.all().map(\.text) == ["one", "two"])

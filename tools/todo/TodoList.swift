@@ -23,15 +23,11 @@ struct TodoList: Sendable {
     }
 
     func setComplete(_ item: TodoItem) async throws {
-        var item = item
-        item.complete = true
-        try await items.update(item)
+        try await items.update(id: item.id) { $0.complete = true }
     }
 
     func rename(_ item: TodoItem, to text: String) async throws {
-        var item = item
-        item.text = text
-        try await items.update(item)
+        try await items.update(id: item.id) { $0.text = text }
     }
 
     /// Sends what was changed here, then fetches what was changed elsewhere. Why it could not, if it could not.

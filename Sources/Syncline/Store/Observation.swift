@@ -99,41 +99,81 @@ final class ObserverList: Sendable {
     }
 }
 
+/// Asks each state a question, and passes over an answer or an error that is the one before.
+struct Answers<Content: Hashable & Sendable, Element: Sendable> {
+    private var states: AsyncStream<StateReader>.Iterator
+    private let run: @Sendable (StateReader) throws(SyncError) -> Content
+    private let make: @Sendable (Content) throws(SyncError) -> Element
+    private var last: Result<Content, SyncError>?
+
+    init(
+        _ states: AsyncStream<StateReader>, _ run: @escaping @Sendable (StateReader) throws(SyncError) -> Content,
+        _ make: @escaping @Sendable (Content) throws(SyncError) -> Element
+    ) {
+        self.states = states.makeAsyncIterator()
+        self.run = run
+        self.make = make
+    }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Element, SyncError>? {
+        while let state = await states.next(isolation: actor) {
+            let content = Result { () throws(SyncError) in try run(state) }
+            if content == last { continue }
+            last = content
+            return content.flatMap { found in Result { () throws(SyncError) in try make(found) } }
+        }
+        return nil
+    }
+}
+
 /// The results of a query, one each time a commit changes them; the present one first.
+///
+/// An error, such as a row that a model can't decode, does not end the sequence: `next()` throws it once and then waits for
+/// the next results. A `for` loop ends at an error that is thrown; one over ``outcomes`` continues.
 public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
     let states: AsyncStream<StateReader>
-    let run: @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)
+    let run: @Sendable (StateReader) throws(SyncError) -> QueryResult
+    let make: @Sendable (QueryResult) throws(SyncError) -> Element
 
     /// Waits for the next results.
     public struct Iterator: AsyncIteratorProtocol {
-        var states: AsyncStream<StateReader>.Iterator
-        let run: @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)
-        private var last: QueryResult?
-
-        init(
-            _ states: AsyncStream<StateReader>.Iterator,
-            _ run: @escaping @Sendable (StateReader) throws(SyncError) -> (content: QueryResult, element: Element)
-        ) {
-            self.states = states
-            self.run = run
-        }
+        var answers: Answers<QueryResult, Element>
 
         public mutating func next() async throws -> Element? {
             try await next(isolation: nil)
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
-            while let state = await states.next(isolation: actor) {
-                let (content, element) = try run(state)
-                if content == last { continue }
-                last = content
-                return element
-            }
-            return nil
+            try await answers.next(isolation: actor)?.get()
         }
     }
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(states.makeAsyncIterator(), run)
+        Iterator(answers: Answers(states, run, make))
+    }
+
+    /// The same, with errors as values: `for await outcome in query.observe().outcomes`.
+    public var outcomes: QueryOutcomes<Element> { QueryOutcomes(results: self) }
+}
+
+/// The results of a query and the errors among them, one each time a commit changes them.
+public struct QueryOutcomes<Content: Sendable>: AsyncSequence, Sendable {
+    let results: QueryResults<Content>
+
+    /// Waits for the next results.
+    public struct Iterator: AsyncIteratorProtocol {
+        var answers: Answers<QueryResult, Content>
+
+        public mutating func next() async -> Result<Content, SyncError>? {
+            await next(isolation: nil)
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Content, SyncError>? {
+            await answers.next(isolation: actor)
+        }
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(answers: results.makeAsyncIterator().answers)
     }
 }

@@ -4,38 +4,27 @@ import SegmentLog
 public import SynclineCore
 
 /// The operations that wait for a decision, one list each time they become others; the present one first. A slow reader
-/// may miss lists that are no longer true.
+/// may miss lists that are no longer true. An error, such as a row that a model can't decode, does not end the sequence:
+/// `next()` throws it once and then waits for the next list.
 public struct ConflictResults<Element: Sendable>: AsyncSequence, Sendable {
     let states: AsyncStream<StateReader>
-    let run: @Sendable (StateReader) throws(SyncError) -> (conflicts: [Conflict], element: Element)
+    let run: @Sendable (StateReader) throws(SyncError) -> [Conflict]
+    let make: @Sendable ([Conflict]) throws(SyncError) -> Element
 
     /// Waits for the next list.
     public struct Iterator: AsyncIteratorProtocol {
-        var states: AsyncStream<StateReader>.Iterator
-        let run: @Sendable (StateReader) throws(SyncError) -> (conflicts: [Conflict], element: Element)
-        private var last: [Conflict]?
-
-        init(_ results: ConflictResults) {
-            states = results.states.makeAsyncIterator()
-            run = results.run
-        }
+        var answers: Answers<[Conflict], Element>
 
         public mutating func next() async throws -> Element? {
             try await next(isolation: nil)
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
-            while let state = await states.next(isolation: actor) {
-                let (conflicts, element) = try run(state)
-                if conflicts == last { continue }
-                last = conflicts
-                return element
-            }
-            return nil
+            try await answers.next(isolation: actor)?.get()
         }
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+    public func makeAsyncIterator() -> Iterator { Iterator(answers: Answers(states, run, make)) }
 }
 
 extension SyncDatabase {
@@ -49,12 +38,12 @@ extension SyncDatabase {
         _ table: String?, _ element: @escaping @Sendable ([Conflict]) throws(SyncError) -> Element
     ) -> ConflictResults<Element> {
         let writer = writer
-        return ConflictResults(states: writer.observers.observe(table) { writer.current.reader }) {
-            reader throws(SyncError) in
-            let all = try inAppWords { () throws(StateError) in try reader.conflicts() }
-            let conflicts = table.map { table in all.filter { $0.table == table } } ?? all
-            return (conflicts, try element(conflicts))
-        }
+        return ConflictResults(
+            states: writer.observers.observe(table) { writer.current.reader },
+            run: { reader throws(SyncError) in
+                let all = try inAppWords { () throws(StateError) in try reader.conflicts() }
+                return table.map { table in all.filter { $0.table == table } } ?? all
+            }, make: element)
     }
 }
 

@@ -78,6 +78,11 @@ extension Optional: FilterValue where Wrapped: FilterValue {
     public var filterValue: Value { self?.filterValue ?? .null }
 }
 
+/// An enum of strings or numbers may be compared if it says so: `enum Colour: String, Codable, FilterValue`.
+extension FilterValue where Self: RawRepresentable, RawValue: FilterValue {
+    public var filterValue: Value { rawValue.filterValue }
+}
+
 extension ColumnExpression {
     private func compare(_ comparison: Expression.Comparison, _ other: Expression) -> FilterExpression {
         FilterExpression(.compare(comparison, expression, other))

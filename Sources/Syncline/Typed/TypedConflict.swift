@@ -27,12 +27,15 @@ extension TypedTable {
     func typed(_ conflicts: [Conflict]) throws(SyncError) -> [TypedConflict<Model>] {
         var all: [TypedConflict<Model>] = []
         for conflict in conflicts {
-            all.append(
-                TypedConflict(
-                    conflict: conflict, base: try model(conflict.id, conflict.base),
-                    mine: try model(conflict.id, conflict.mine), server: try model(conflict.id, conflict.server)))
+            if let typed = try reporting({ () throws(SyncError) in try typed(conflict) }) { all.append(typed) }
         }
         return all
+    }
+
+    private func typed(_ conflict: Conflict) throws(SyncError) -> TypedConflict<Model> {
+        TypedConflict(
+            conflict: conflict, base: try model(conflict.id, conflict.base),
+            mine: try model(conflict.id, conflict.mine), server: try model(conflict.id, conflict.server))
     }
 
     private func model(_ id: String, _ row: Row?) throws(SyncError) -> Model? {
@@ -42,12 +45,31 @@ extension TypedTable {
 
     /// Decides a conflict, or an operation that the server refused.
     public func resolve(_ conflict: TypedConflict<Model>, _ decision: ConflictDecision) async throws(SyncError) {
-        try await untyped.database.resolve(table: untyped.name, id: conflict.id, decision)
+        try await untyped.database.resolve(table: name, id: conflict.id, decision)
     }
 
-    /// Decides one with a model of the app's choosing, which the next push sends.
+    /// Decides one with a model of the app's choosing. The columns in which it differs from the server's row are set and
+    /// sent, or all of them if the server has no row. Local columns stay as they are unless the model sets them.
     public func resolve(_ conflict: TypedConflict<Model>, with model: Model) async throws(SyncError) {
-        let item = try Item(try ValueEncoder.encode(model))
-        try await resolve(conflict, .row(item.columns))
+        guard model.id == conflict.id else {
+            throw SyncError(.invalidID, "the model is about another row than the conflict", hint: "Keep its id.")
+        }
+        let chosen = try members(of: model)
+        // A refused operation changes nothing on the server: its base is what the server has.
+        if let known = conflict.server ?? (conflict.conflict.state == .parked ? conflict.base : nil) {
+            let changes = try members(of: known).changes(to: chosen)
+            try await resolve(conflict, changes.isEmpty ? .takeServer : .row(try Item(changes).columns))
+        } else {
+            try await resolve(conflict, .row(try Item(try await keepingLocal(chosen, of: model.id)).columns))
+        }
+    }
+
+    /// A whole row with the local columns that it does not set.
+    private func keepingLocal(_ members: [Value.Member], of id: String) async throws(SyncError) -> [Value.Member] {
+        guard let local = untyped.database.writer.current.declaration?.localColumns(of: name),
+            let current = try await untyped.get(id: id)?.columns
+        else { return members }
+        let kept = current.members.filter { local.contains($0.name) }
+        return kept + members.filter { !(local.contains($0.name) && $0.value.isNull) }
     }
 }

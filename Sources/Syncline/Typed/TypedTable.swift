@@ -1,29 +1,65 @@
-// A table over an app's own type. It sees the same rows as the table without a model; the two can be mixed.
+// A table over an app's own type. It sees the same rows as the table without a model; the two can be mixed. Each change is
+// written once, in `Transaction+Models.swift`: here it is a transaction of its own.
 
 public import SynclineCore
 
-/// A type whose values are rows: `Codable`, with a text as id.
+/// A type whose values are rows: `Codable`, with a string as id.
 public typealias SyncModel = Codable & Identifiable & Sendable
 
 /// A table of models.
 public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
     /// The same table without a model.
     public let untyped: Table
+    /// Where rows are reported that the model can't decode; nil if they are errors.
+    private var report: (@Sendable (SyncError) -> Void)?
 
     init(_ table: Table) {
         untyped = table
     }
 
-    /// Inserts a model. Returns it as it is stored.
-    @discardableResult
-    public func insert(_ model: Model) async throws(SyncError) -> Model {
-        try decode(try await untyped.insert(try ValueEncoder.encode(model)))
+    var name: String { untyped.name }
+
+    /// The same table, with rows that the model can't decode left out of lists, live queries and conflicts. Each is
+    /// reported whenever such a list is made, as an error with its address.
+    public func skippingUndecodable(_ report: @escaping @Sendable (SyncError) -> Void) -> Self {
+        var copy = self
+        copy.report = report
+        return copy
     }
 
-    /// Stores what differs from the row as it is.
+    // MARK: Changes
+
+    /// Inserts a model. Returns it as it is stored; if that can't be decoded, nothing is stored.
+    @discardableResult
+    public func insert(_ model: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.insert(model, into: self) }
+    }
+
+    /// Stores what differs from the row as it is now. A model with a property `version` is refused with `stale-item` if
+    /// the row has another version; without one nothing tells that the row changed after the model was read, and the
+    /// model takes that back: use ``update(id:_:)`` or ``update(_:from:)``.
     @discardableResult
     public func update(_ model: Model) async throws(SyncError) -> Model {
-        try decode(try await untyped.update(try ValueEncoder.encode(model)))
+        try await untyped.alone { transaction throws(SyncError) in try transaction.update(model, in: self) }
+    }
+
+    /// Stores the columns in which two models of a row differ. What changed in other columns after the original was read
+    /// stays as it is.
+    @discardableResult
+    public func update(_ edited: Model, from original: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in
+            try transaction.update(edited, from: original, in: self)
+        }
+    }
+
+    /// Reads a model, changes it and stores what differs, in one step.
+    @discardableResult
+    public func update(
+        id: String, _ change: @escaping @Sendable (inout Model) throws -> Void
+    ) async throws -> Model {
+        try await untyped.database.perform(transaction: nil, isGrouped: false) { transaction in
+            try transaction.update(id: id, in: self, change)
+        }.value
     }
 
     /// Deletes the model's row.
@@ -35,6 +71,8 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
     public func delete(id: String) async throws(SyncError) {
         try await untyped.delete(id: id)
     }
+
+    // MARK: Questions
 
     /// The model with an id; nil if there is none.
     public func get(id: String) async throws(SyncError) -> Model? {
@@ -57,7 +95,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         TypedQuery(table: self).order(by: column, descending: descending)
     }
 
-    /// How many there are.
+    /// How many rows there are, also if the model can't decode some.
     public func count() async throws(SyncError) -> Int {
         try await untyped.count()
     }
@@ -67,86 +105,63 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         try TypedQuery(table: self).observe()
     }
 
+    // MARK: Rows and models
+
+    /// The model of a row.
     func decode(_ row: StoredRow) throws(SyncError) -> Model {
-        try ValueDecoder.decode(
-            Model.self, from: .object([.init("id", .string(row.id))] + row.columns.members))
-    }
-}
-
-/// A question to a table of models.
-public struct TypedQuery<Model: SyncModel>: Sendable where Model.ID == String {
-    private let table: TypedTable<Model>
-    private var query: Query
-
-    init(table: TypedTable<Model>) {
-        self.table = table
-        query = Query(table: table.untyped.name)
-    }
-
-    /// Those that one more condition holds for.
-    public func `where`(_ filter: (Columns<Model>) -> FilterExpression) -> Self {
-        var copy = self
-        let added = filter(Columns()).expression
-        copy.query.filter = query.filter.map { .and($0, added) } ?? added
-        return copy
+        do throws(SyncError) {
+            let model = try ValueDecoder.decode(
+                Model.self, from: .object([.init("id", .string(row.id))] + row.columns.members))
+            guard model.id == row.id else {
+                throw SyncError(
+                    .invalidItem, "id: the model's id is not the row's",
+                    hint: "A model's id is the column \"id\", or one with the same value.")
+            }
+            return model
+        } catch {
+            var named = error
+            named.address = "\(name)/\(row.id)"
+            throw named
+        }
     }
 
-    /// In the order of a column, behind the keys given before.
-    public func order(by column: String, descending: Bool = false) -> Self {
-        var copy = self
-        copy.query.order.append(.init(column, descending: descending))
-        return copy
-    }
-
-    /// At most so many.
-    public func top(_ count: Int) -> Self {
-        var copy = self
-        copy.query.top = max(0, count)
-        return copy
-    }
-
-    /// Without the first so many.
-    public func skip(_ count: Int) -> Self {
-        var copy = self
-        copy.query.skip = max(0, count)
-        return copy
-    }
-
-    /// The models.
-    public func get() async throws(SyncError) -> [Model] {
+    /// The models of rows, without those that can't be decoded if the app asked for that.
+    func decode(_ rows: [StoredRow]) throws(SyncError) -> [Model] {
         var models: [Model] = []
-        for row in try await table.untyped.query(try checked()).rows { models.append(try table.decode(row)) }
+        models.reserveCapacity(rows.count)
+        for row in rows {
+            if let model = try reporting({ () throws(SyncError) in try decode(row) }) { models.append(model) }
+        }
         return models
     }
 
-    /// How many match, whatever `top` and `skip` leave of them.
-    public func count() async throws(SyncError) -> Int {
-        try await table.untyped.count(try checked().filter)
-    }
-
-    /// The models, and again after each commit that changes them.
-    public func observe() throws(SyncError) -> QueryResults<[Model]> {
-        let (table, query) = (table, try checked())
-        return table.untyped.observe(query) { result throws(SyncError) in
-            var models: [Model] = []
-            for row in result.rows { models.append(try table.decode(row)) }
-            return models
+    /// Nil for what can't be decoded, if the app asked for that.
+    func reporting<Decoded>(_ decode: () throws(SyncError) -> Decoded) throws(SyncError) -> Decoded? {
+        do throws(SyncError) {
+            return try decode()
+        } catch {
+            guard let report else { throw error }
+            report(error)
+            return nil
         }
     }
 
-    /// The query, if the model has the columns it names.
-    private func checked() throws(SyncError) -> Query {
-        guard var known = ModelColumns.names(of: Model.self) else { return query }
-        known.formUnion(Item.systemColumns)
-        known.insert("id")
-        var named = Set(query.order.map(\.column))
-        if let filter = query.filter { named.formUnion(ModelColumns.names(in: filter)) }
-        if let unknown = named.subtracting(known).sorted().first {
-            throw SyncError(
-                .unsupportedPredicate, "\(Model.self) has no column \"\(unknown)\"",
-                hint: "It has: \(known.sorted().joined(separator: ", ")).")
+    /// A model's columns, with the row's id, which is the model's `id` whatever its coding key is.
+    func members(of model: Model) throws(SyncError) -> [Value.Member] {
+        guard case .object(var members) = try ValueEncoder.encode(model) else {
+            throw SyncError(.invalidItem, "\(Model.self) does not encode itself as an object with columns")
         }
-        return query
+        let id = Value.string(model.id)
+        if let place = members.firstIndex(where: { $0.name == "id" }) {
+            guard members[place].value == id else {
+                throw SyncError(
+                    .invalidID, "\(Model.self) encodes another \"id\" than its own",
+                    hint: "Give that property another coding key.")
+            }
+        } else {
+            members.insert(.init("id", id), at: 0)
+        }
+        return members
     }
 }
 
@@ -156,25 +171,5 @@ extension SyncDatabase {
         _ type: Model.Type, named name: String? = nil
     ) -> TypedTable<Model> where Model.ID == String {
         TypedTable(table(name ?? "\(type)".lowercased()))
-    }
-}
-
-extension Transaction {
-    /// Inserts a model.
-    public func insert<Model: SyncModel>(_ model: Model, into name: String? = nil) throws(SyncError)
-    where Model.ID == String {
-        try insert(name ?? "\(Model.self)".lowercased(), try ValueEncoder.encode(model))
-    }
-
-    /// Stores what differs from the model's row as it is.
-    public func update<Model: SyncModel>(_ model: Model, in name: String? = nil) throws(SyncError)
-    where Model.ID == String {
-        try update(name ?? "\(Model.self)".lowercased(), try ValueEncoder.encode(model))
-    }
-
-    /// Deletes a model's row.
-    public func delete<Model: SyncModel>(_ model: Model, from name: String? = nil) throws(SyncError)
-    where Model.ID == String {
-        try delete(name ?? "\(Model.self)".lowercased(), id: model.id)
     }
 }

@@ -8,7 +8,7 @@ enum ValueDecoder {
         do {
             return try decodeAny(type, value, path: [])
         } catch let DecodingError.keyNotFound(key, context) {
-            throw mismatch(context.codingPath + [key], "the row has no such column")
+            throw missing(context.codingPath + [key])
         } catch let DecodingError.valueNotFound(_, context) {
             throw mismatch(context.codingPath, "it is null")
         } catch let DecodingError.typeMismatch(type, context) {
@@ -26,6 +26,14 @@ enum ValueDecoder {
             hint: "Make the property optional, or read the table without a model.")
     }
 
+    private static func missing(_ path: [any CodingKey]) -> SyncError {
+        var error = mismatch(path, "the row has no such column")
+        if path.count == 1, Item.systemColumns.contains(path[0].stringValue) {
+            error.hint = "The server gives it, once it knows the row: make the property optional."
+        }
+        return error
+    }
+
     static func decodeAny<Model: Decodable>(
         _ type: Model.Type, _ value: Value, path: [any CodingKey]
     ) throws -> Model {
@@ -34,6 +42,7 @@ enum ValueDecoder {
         case is Date.Type: special = date(value)
         case is Data.Type: special = data(value)
         case is UUID.Type: special = text(value).flatMap { UUID(uuidString: $0) }
+        case is Decimal.Type: special = decimal(value)
         case is URL.Type: special = text(value).flatMap { URL(string: $0) }
         case is Value.Type: special = value
         default: return try Model(from: Source(value, path))
@@ -53,6 +62,16 @@ enum ValueDecoder {
         switch value {
         case .date(let timestamp): timestamp.date
         case .string(let text): Timestamp(text)?.date
+        default: nil
+        }
+    }
+
+    /// A number with the digits that it is printed with.
+    private static func decimal(_ value: Value) -> Decimal? {
+        switch value {
+        case .integer(let number): Decimal(number)
+        case .double(let number): Decimal(string: "\(number)", locale: nil)
+        case .string(let text): Decimal(string: text, locale: nil)
         default: nil
         }
     }

@@ -27,12 +27,21 @@ enum ValueEncoder {
         case let data as Data: return .bytes([UInt8](data))
         case let id as UUID: return .string(id.uuidString)
         case let url as URL: return .string(url.absoluteString)
+        case let number as Decimal: return try decimal(number, path)
         case let value as Value: return value
         default:
             let encoder = Node(path)
             try model.encode(to: encoder)
             return encoder.value
         }
+    }
+
+    /// A number, so that servers and filters take it as one; only if no digit is lost.
+    static func decimal(_ number: Decimal, _ path: [any CodingKey]) throws -> Value {
+        if let value = Value(number) { return value }
+        throw SyncError(
+            .invalidItem, "\(name(path)): the decimal has more digits than a number keeps",
+            hint: "Round it to 15 digits, or keep it as a string.")
     }
 
     fileprivate static func integer(_ number: some BinaryInteger, _ path: [any CodingKey]) throws -> Value {
@@ -45,6 +54,20 @@ enum ValueEncoder {
     fileprivate static func double(_ number: Double, _ path: [any CodingKey]) throws -> Value {
         guard number.isFinite else { throw SyncError(.invalidItem, "\(name(path)): the number is not finite") }
         return .double(number)
+    }
+}
+
+extension Value {
+    /// A decimal as the integer or double that is printed with the same digits; nil if there is none.
+    init?(_ number: Decimal) {
+        let text = "\(number)"
+        if let integer = Int64(text) {
+            self = .integer(integer)
+        } else if let double = Double(text), double.isFinite, Decimal(string: "\(double)", locale: nil) == number {
+            self = .double(double)
+        } else {
+            return nil
+        }
     }
 }
 

@@ -11,7 +11,7 @@ package struct LocalTransactionWriter {
     package private(set) var count = 0
     /// How many of them are in the outbox: all but those of local columns.
     private var made = 0
-    /// Why the state can't be folded any further: nothing of the event may stay.
+    /// Why nothing of the event may stay.
     private var failure: SyncError?
 
     package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool) {
@@ -93,6 +93,11 @@ package struct LocalTransactionWriter {
             throw SyncError(error)
         }
         return try LocalDecision.decide(kind, table: table, id: id, columns: columns, on: entry)
+    }
+
+    /// Says that a change which was made must not stay: nothing of the event is stored, whatever follows.
+    package mutating func refuse(_ error: SyncError) {
+        failure = failure ?? error
     }
 
     /// The event's bytes; nil if nothing changed.

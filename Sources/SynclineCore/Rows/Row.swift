@@ -37,7 +37,14 @@ public struct Row: Sendable {
 
     /// The value of a column; nil if the row has none of that name.
     public subscript(name: String) -> Value? {
-        shape.place(of: name).map { place in withView { $0.value(at: place) } }
+        get { shape.place(of: name).map { place in withView { $0.value(at: place) } } }
+        set {
+            if let newValue {
+                self = merged(with: Row([.init(name, newValue)]))
+            } else if shape.place(of: name) != nil {
+                self = filter { $0.name != name }
+            }
+        }
     }
 
     /// The value of the column `version`.

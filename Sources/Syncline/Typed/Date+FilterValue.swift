@@ -1,9 +1,0 @@
-// Dates of Foundation in filters: `{ $0.due < Date.now }`.
-
-public import Foundation
-public import SynclineCore
-
-extension Date: FilterValue {
-    /// The instant, to the millisecond, as rows keep it.
-    public var filterValue: Value { .date(Timestamp(self)) }
-}

@@ -1,0 +1,94 @@
+// Models in a transaction. The table says its name once, so that a transaction can't take another one.
+
+public import SynclineCore
+import SynclineWire
+
+extension Transaction {
+    /// Inserts a model. Returns it as it is stored; if that can't be decoded, the whole transaction is refused.
+    @discardableResult
+    public func insert<Model>(_ model: Model, into table: TypedTable<Model>) throws(SyncError) -> Model {
+        try change(.insert, try table.members(of: model), table)
+    }
+
+    /// Stores what differs from the row as it is. A model with a property `version` is refused with `stale-item` if the
+    /// row has another version.
+    @discardableResult
+    public func update<Model>(_ model: Model, in table: TypedTable<Model>) throws(SyncError) -> Model {
+        var members = try table.members(of: model)
+        let current = try get(table.name, id: model.id)
+        let version = members.first { $0.name == "version" }?.value.versionText
+        if let version, version != (current?.columns["version"] ?? .null).versionText {
+            try refuseStale(model.id, in: table.name, isThere: current != nil)
+        }
+        if let current, let seen = try? table.members(of: table.decode(current)) {
+            // A column that the model reads just so is left alone, also if the row keeps more of it than the model does.
+            members.removeAll { $0.name != "id" && current.columns[$0.name] != nil && seen.contains($0) }
+        }
+        return try change(.update, members, table)
+    }
+
+    /// Stores the columns in which two models of a row differ. What changed in other columns after the original was read
+    /// stays as it is.
+    @discardableResult
+    public func update<Model>(
+        _ edited: Model, from original: Model, in table: TypedTable<Model>
+    ) throws(SyncError) -> Model {
+        let (before, after) = (try table.members(of: original), try table.members(of: edited))
+        return try change(.update, try difference(in: table.name, from: before, to: after), table)
+    }
+
+    /// Reads a model, changes it and stores what differs.
+    @discardableResult
+    public func update<Model>(
+        id: String, in table: TypedTable<Model>, _ change: (inout Model) throws -> Void
+    ) throws -> Model {
+        let original = try table.decode(try present(table.name, id))
+        var edited = original
+        try change(&edited)
+        return try update(edited, from: original, in: table)
+    }
+
+    /// Deletes a model's row.
+    public func delete<Model>(_ model: Model, from table: TypedTable<Model>) throws(SyncError) {
+        try delete(table.name, id: model.id)
+    }
+
+    /// Deletes a row.
+    public func delete<Model>(id: String, from table: TypedTable<Model>) throws(SyncError) {
+        try delete(table.name, id: id)
+    }
+
+    /// The model with an id as the transaction sees it; nil if there is none.
+    public func get<Model>(id: String, from table: TypedTable<Model>) throws(SyncError) -> Model? {
+        guard let row = try get(table.name, id: id) else { return nil }
+        return try table.decode(row)
+    }
+
+    private func refuseStale(_ id: String, in table: String, isThere: Bool) throws(SyncError) {
+        // A row whose delete is pending says so itself.
+        if !isThere, try isDeleted(table, id) { return }
+        throw SyncError(
+            .staleItem, "the row has changed since this model was read",
+            hint: "Read it again, or change it with `update(id:)` or `update(_:from:)`.", address: "\(table)/\(id)")
+    }
+
+    private func change<Model>(
+        _ kind: OperationKind, _ members: [Value.Member], _ table: TypedTable<Model>
+    ) throws(SyncError) -> Model {
+        let row = try change(kind, table.name, .object(members))
+        do throws(SyncError) {
+            return try table.decode(row)
+        } catch {
+            refuse(error)
+            throw error
+        }
+    }
+}
+
+extension Value {
+    /// A version as rows keep it, also if the model reads it as data.
+    fileprivate var versionText: Value {
+        if case .bytes(let bytes) = self { return .string(Base64.encode(bytes)) }
+        return self
+    }
+}

@@ -1,0 +1,84 @@
+// A question to a table of models, with the names of its columns checked.
+
+public import SynclineCore
+
+/// A question to a table of models.
+public struct TypedQuery<Model: SyncModel>: Sendable where Model.ID == String {
+    private let table: TypedTable<Model>
+    private var query: Query
+
+    init(table: TypedTable<Model>) {
+        self.table = table
+        query = Query(table: table.name)
+    }
+
+    /// Those that one more condition holds for.
+    public func `where`(_ filter: (Columns<Model>) -> FilterExpression) -> Self {
+        var copy = self
+        let added = filter(Columns()).expression
+        copy.query.filter = query.filter.map { .and($0, added) } ?? added
+        return copy
+    }
+
+    /// In the order of a column, behind the keys given before.
+    public func order(by column: String, descending: Bool = false) -> Self {
+        var copy = self
+        copy.query.order.append(.init(column, descending: descending))
+        return copy
+    }
+
+    /// At most so many.
+    public func top(_ count: Int) -> Self {
+        var copy = self
+        copy.query.top = max(0, count)
+        return copy
+    }
+
+    /// Without the first so many.
+    public func skip(_ count: Int) -> Self {
+        var copy = self
+        copy.query.skip = max(0, count)
+        return copy
+    }
+
+    /// The models.
+    public func get() async throws(SyncError) -> [Model] {
+        try check(table.untyped.database.reader)
+        return try table.decode(try await table.untyped.query(query).rows)
+    }
+
+    /// How many rows match, whatever `top` and `skip` leave of them, also if the model can't decode some.
+    public func count() async throws(SyncError) -> Int {
+        try check(table.untyped.database.reader)
+        return try await table.untyped.count(query.filter)
+    }
+
+    /// The models, and again after each commit that changes them. A row that the model can't decode is an error, which
+    /// does not end the sequence: see ``QueryResults``.
+    public func observe() throws(SyncError) -> QueryResults<[Model]> {
+        try check(table.untyped.database.reader)
+        let asked = self
+        return table.untyped.observe(query) { reader throws(SyncError) in
+            try asked.check(reader)
+        } make: { result throws(SyncError) in
+            try asked.table.decode(result.rows)
+        }
+    }
+
+    /// Throws if the query names a column that the model lacks.
+    private func check(_ reader: StateReader) throws(SyncError) {
+        var named = (query.filter?.columns ?? []).union(query.order.map(\.column))
+        named.subtract(Item.systemColumns)
+        named.remove("id")
+        if named.isEmpty { return }
+        let columns = ModelColumns.of(Model.self) {
+            // The first of a few rows that the model can decode.
+            let rows = try? reader.run(Query(table: table.name, top: 8)).rows
+            return rows?.lazy.compactMap { try? table.decode($0) }.first
+        }
+        guard columns.isWhole, let unknown = named.sorted().first(where: { !columns.has($0) }) else { return }
+        throw SyncError(
+            .unsupportedPredicate, "\(Model.self) has no column \"\(unknown)\"",
+            hint: "It has: \(columns.names.union(Item.systemColumns).union(["id"]).sorted().joined(separator: ", ")).")
+    }
+}

@@ -1,0 +1,255 @@
+// Models as apps write them: enums, identifiers, money, nested types, ids under other names, and rows that a model can't
+// decode.
+
+import Foundation
+import SegmentLog
+import Synchronization
+import SynclineCore
+import Testing
+
+@testable import Syncline
+
+private enum Severity: String, Codable, FilterValue {
+    case minor, major
+}
+
+private enum Grade: Int, Codable, Sendable {
+    case second = 2
+    case third = 3
+}
+
+private enum Colour: String, Codable, CaseIterable, Sendable {
+    case red, green
+}
+
+private struct Place: Codable, Equatable, Sendable {
+    var street: String
+    var number: Int
+}
+
+private struct Finding: SyncModel {
+    var id = UUID().uuidString
+    var colour = Colour.red
+    var photo = UUID()
+    var price: Decimal = 0
+    var link: URL?
+    var page = URL(filePath: "/x")
+    var thumbnail = Data([1, 2])
+    var seen = Date(timeIntervalSince1970: 1)
+    var place = Place(street: "Elm", number: 3)
+    var places: [Place] = []
+    var grade = Grade.third
+    var severity = Severity.minor
+    var text = ""
+}
+
+/// Columns that come from two types, behind an enum whose cases can't be made up.
+private struct Inspection: SyncModel {
+    var id: String
+    var severity: Severity
+    var place: Place
+
+    init(id: String, severity: Severity, place: Place) {
+        (self.id, self.severity, self.place) = (id, severity, place)
+    }
+
+    private enum Keys: CodingKey {
+        case id, severity
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Keys.self)
+        id = try container.decode(String.self, forKey: .id)
+        severity = try container.decode(Severity.self, forKey: .severity)
+        place = try Place(from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(severity, forKey: .severity)
+        try place.encode(to: encoder)
+    }
+}
+
+private struct Stamped: SyncModel {
+    var id: String
+    var text: String
+    var createdAt = Date()
+}
+
+private struct Keyed: SyncModel {
+    var id: String
+    var text: String
+
+    enum CodingKeys: String, CodingKey {
+        case id = "uuid"
+        case text
+    }
+}
+
+@Suite struct ModelStories {
+    private func database() async throws -> SyncDatabase {
+        try await SyncDatabase.open(MemoryStorage(), .test())
+    }
+
+    @Test func `every property of a model is a column, whatever its type`() async throws {
+        let findings = try await database().table(Finding.self)
+        let item = Finding(price: Decimal(string: "19.99") ?? 0, severity: .major, text: "crack")
+        let stored = try await findings.insert(item)
+        #expect(stored.price == item.price && stored.photo == item.photo && stored.place == item.place)
+        #expect(try await findings.where { $0.text == "crack" && $0.price > 19 }.get().map(\.id) == [item.id])
+        #expect(try await findings.order(by: "severity").order(by: "text").get().count == 1)
+        var live = try findings.where { $0.severity == Severity.major }.observe().makeAsyncIterator()
+        #expect(try await live.next()?.count == 1)
+        for column in ["colour", "photo", "price", "link", "page", "thumbnail", "seen", "place", "places", "grade"] {
+            #expect(try await findings.where { $0[column] != nil as String? }.order(by: column).count() <= 1)
+        }
+    }
+
+    @Test func `a column that the model lacks is an error, also behind an enum`() async throws {
+        let findings = try await database().table(Finding.self)
+        try await findings.insert(Finding())
+        let error = await #expect(throws: SyncError.self) { try await findings.where { $0.txet == "crack" }.get() }
+        #expect(error?.code == .unsupportedPredicate)
+        #expect(error?.message == "Finding has no column \"txet\"")
+    }
+
+    @Test func `what a probe can't see is learned from a row, and nothing is refused before`() async throws {
+        let table = try await database().table(Inspection.self)
+        #expect(try await table.where { $0.street == "Elm" }.get().isEmpty)
+        var live = try table.where { $0.steret == "Elm" }.observe().makeAsyncIterator()
+        #expect(try await live.next()?.isEmpty == true)
+        try await table.insert(Inspection(id: "a", severity: .minor, place: Place(street: "Elm", number: 3)))
+        #expect(try await table.where { $0.street == "Elm" && $0.number > 2 }.get().count == 1)
+        let error = await #expect(throws: SyncError.self) { try await live.next() }
+        #expect(error?.message == "Inspection has no column \"steret\"")
+    }
+
+    @Test func `a decimal keeps its digits or is refused`() async throws {
+        struct Sum: SyncModel, Equatable {
+            var id: String
+            var amount: Decimal
+        }
+        let table = try await database().table(Sum.self)
+        for text in ["0", "-7", "19.99", "0.1", "123456789.012345", "1e-7", "9007199254740993"] {
+            let sum = Sum(id: "n\(text)", amount: try #require(Decimal(string: text)))
+            #expect(try await table.insert(sum) == sum)
+            #expect(try await table.where { $0.amount == sum.amount }.get() == [sum])
+        }
+        for amount in [Decimal(1) / 3, .nan] {
+            let error = await #expect(throws: SyncError.self) { try await table.insert(Sum(id: "x", amount: amount)) }
+            #expect(error?.code == .invalidItem && error?.message.hasPrefix("amount: ") == true)
+        }
+    }
+
+    @Test func `an insert whose row does not fit the model stores nothing`() async throws {
+        let database = try await database()
+        let table = database.table(Stamped.self)
+        let error = await #expect(throws: SyncError.self) { try await table.insert(Stamped(id: "a", text: "x")) }
+        #expect(error?.code == .invalidItem && error?.address == "stamped/a")
+        #expect(error?.message.contains("createdAt") == true)
+        #expect(try await table.untyped.get(id: "a") == nil)
+        #expect(try await database.pending().isEmpty)
+        #expect(try await table.all().isEmpty)
+    }
+
+    @Test func `an update whose row does not fit the model stores nothing`() async throws {
+        let database = try await database()
+        let table = database.table(Stamped.self)
+        try await table.untyped.insert(["id": "a", "text": "x"])
+        await #expect(throws: SyncError.self) { try await table.update(Stamped(id: "a", text: "y")) }
+        #expect(try await table.untyped.get(id: "a")?.columns["text"] == "x")
+    }
+
+    @Test func `a transaction with a row that does not fit its model is refused, also if it goes on`() async throws {
+        let database = try await database()
+        let table = database.table(Stamped.self)
+        let error = await #expect(throws: SyncError.self) {
+            try await database.transaction { transaction in
+                try transaction.insert("other", ["id": "b"])
+                _ = try? transaction.insert(Stamped(id: "a", text: "x"), into: table)
+            }
+        }
+        #expect(error?.code == .invalidItem && error?.address == "stamped/a")
+        #expect(try await table.untyped.count() == 0)
+        #expect(try await database.pending().isEmpty)
+    }
+
+    @Test func `a transaction keeps to the table that it is told`() async throws {
+        let database = try await database()
+        let findings = database.table(Finding.self, named: "inspectionresults")
+        try await database.transaction { transaction in
+            var finding = try transaction.insert(Finding(id: "a"), into: findings)
+            finding.text = "crack"
+            try transaction.update(finding, in: findings)
+            #expect(try transaction.get(id: "a", from: findings)?.text == "crack")
+            try transaction.insert(Finding(id: "b"), into: findings)
+            try transaction.delete(Finding(id: "b"), from: findings)
+            try transaction.insert(Finding(id: "c"), into: findings)
+            try transaction.delete(id: "c", from: findings)
+        }
+        #expect(try await database.tables() == ["inspectionresults"])
+        #expect(try await findings.all().map(\.text) == ["crack"])
+    }
+
+    @Test func `an error about a row names it and the column`() async throws {
+        let findings = try await database().table(Finding.self)
+        try await findings.insert(Finding(id: "b"))
+        try await findings.untyped.insert(["id": "c", "severity": "catastrophic"])
+        try await findings.untyped.update(["id": "b", "severity": "catastrophic"])
+        let error = await #expect(throws: SyncError.self) { try await findings.get(id: "b") }
+        #expect(error?.address == "finding/b")
+        #expect(error?.message.hasPrefix("severity: ") == true)
+        let list = await #expect(throws: SyncError.self) { try await findings.all() }
+        #expect(list?.address == "finding/b")
+    }
+
+    @Test func `a live list goes on after a row that the model can't decode`() async throws {
+        let findings = try await database().table(Finding.self)
+        try await findings.insert(Finding(id: "a"))
+        var live = try findings.observe().makeAsyncIterator()
+        #expect(try await live.next()?.map(\.id) == ["a"])
+        try await findings.untyped.update(["id": "a", "severity": "catastrophic"])
+        let error = await #expect(throws: SyncError.self) { try await live.next() }
+        #expect(error?.address == "finding/a")
+        try await findings.untyped.update(["id": "a", "severity": "minor"])
+        #expect(try await live.next()?.map(\.id) == ["a"], "the same list as before the error")
+    }
+
+    @Test func `errors as values leave a live list alive, and an error is told once`() async throws {
+        let findings = try await database().table(Finding.self)
+        var live = try findings.observe().outcomes.makeAsyncIterator()
+        #expect(try await live.next()?.get().isEmpty == true)
+        try await findings.untyped.insert(["id": "c", "severity": "catastrophic"])
+        await #expect(throws: SyncError.self) { try await live.next()?.get() }
+        try await findings.untyped.delete(id: "c")
+        #expect(try await live.next()?.get().isEmpty == true)
+    }
+
+    @Test func `rows that can't be decoded are left out and reported if the app asks for that`() async throws {
+        let reported = Mutex<[String?]>([])
+        let findings = try await database().table(Finding.self)
+            .skippingUndecodable { error in reported.withLock { $0.append(error.address) } }
+        try await findings.insert(Finding(id: "a"))
+        var live = try findings.observe().makeAsyncIterator()
+        #expect(try await live.next()?.map(\.id) == ["a"])
+        try await findings.untyped.insert(["id": "c", "severity": "catastrophic"])
+        #expect(try await live.next()?.map(\.id) == ["a"])
+        #expect(reported.withLock { $0 } == ["finding/c"])
+        #expect(try await findings.where { $0.text == "" }.get().map(\.id) == ["a"])
+        #expect(try await findings.all().map(\.id) == ["a"])
+        #expect(try await findings.count() == 2)
+        await #expect(throws: SyncError.self) { try await findings.get(id: "c") }
+    }
+
+    @Test func `a model's id is the row's, whatever its coding key`() async throws {
+        let table = try await database().table(Keyed.self)
+        #expect(try await table.insert(Keyed(id: "a", text: "x")).id == "a")
+        #expect(try await table.untyped.get(id: "a") != nil)
+        try await table.update(Keyed(id: "a", text: "y"))
+        #expect(try await table.get(id: "a")?.text == "y")
+        try await table.delete(Keyed(id: "a", text: "y"))
+        #expect(try await table.untyped.count() == 0)
+    }
+}
