@@ -31,7 +31,8 @@ public struct OnlineTable: Sendable {
         return reply.status == 404 || reply.status == 410 ? nil : try row(reply)
     }
 
-    /// The first rows that match, as many as the server gives at once.
+    /// The first rows that match, as many as the server gives at once. The filter means what it means in local tables:
+    /// `x ne 5` also finds rows without an `x`.
     public func query(_ query: Query) async throws(SyncError) -> Page {
         var list = ListRequest(table: name, filter: query.filter)
         list.order = query.order
