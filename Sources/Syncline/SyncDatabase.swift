@@ -95,7 +95,7 @@ public final class SyncDatabase: Sendable {
         let (ids, wireProtocol) = (configuration.ids, configuration.wireProtocol)
         let device = configuration.surroundings.newID()
         try await perform(.durable) { engine throws(SyncError) in
-            try engine.record(.configured(name: "device", value: .string(device)))
+            try engine.record(.configured(name: SettingName.device, value: .string(device)))
             try engine.record(.configured(name: "protocol", value: .string(wireProtocol)))
             if ids == .ignoreCase {
                 try engine.record(.configured(name: SettingName.ids, value: .string("ignore-case")))

@@ -39,6 +39,12 @@ enum StoreSnippets {
         print(report.firstEvent, report.bytesRemoved)
     }
 
+    static func loggingOut(_ database: SyncDatabase) async throws {
+        let pushed = try await database.push()
+        guard case .complete = pushed.outcome else { return }  // ask the user before what is pending is given up
+        try await database.erase()  // closes the store and removes every file of it
+    }
+
     static func history() async throws {
         let database = try await SyncDatabase.open(at: "notes")
         try await database.table("todoitem").insert(["id": "a", "text": "milk"])

@@ -5,6 +5,8 @@ package enum FileName {
     package static let head = "HEAD"
     package static let quarantine = "quarantine"
     package static let leases = "leases"
+    /// Says that the log is to be gone.
+    package static let erasure = "ERASE"
     package static let temporarySuffix = ".tmp"
     package static let segmentSuffix = ".seg"
     package static let checkpointSuffix = ".checkpoint"
@@ -42,7 +44,8 @@ package enum FileName {
 
     /// Whether a directory that holds this name may be a log.
     package static func belongsToLog(_ name: String) -> Bool {
-        name == lock || name == head || name == quarantine || name == leases || name.hasSuffix(temporarySuffix)
+        name == lock || name == head || name == erasure || name == quarantine || name == leases
+            || name.hasSuffix(temporarySuffix)
             || parseSegment(name) != nil || parseCheckpoint(name) != nil
     }
 }

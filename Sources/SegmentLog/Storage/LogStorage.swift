@@ -28,6 +28,9 @@ public protocol LogStorage: Sendable {
     /// Removes a file.
     func remove(_ name: String) throws(StorageError)
 
+    /// Removes a directory that is empty.
+    func removeDirectory(_ directory: String) throws(StorageError)
+
     /// Takes the exclusive lock on a file, which is made if needed; nil if it is taken. It is held until released
     /// or until the process ends.
     func lock(_ name: String) throws(StorageError) -> (any FileLock)?
@@ -35,11 +38,21 @@ public protocol LogStorage: Sendable {
     /// The same files, reached through the directory itself from now on: whatever is put in the place of the
     /// directory later, no call on the result reaches it.
     func held() throws(StorageError) -> any LogStorage
+
+    /// Tells this directory from every copy of it on the same machine, and stays when it is moved; nil if that can't be
+    /// told.
+    var place: String? { get }
 }
 
 extension LogStorage {
     /// A storage that has no path which could lead elsewhere.
     public func held() throws(StorageError) -> any LogStorage { self }
+
+    /// A storage that keeps no directories without files.
+    public func removeDirectory(_ directory: String) throws(StorageError) {}
+
+    /// A storage that knows nothing of copies.
+    public var place: String? { nil }
 
     /// Opens a file for reading and writing; `create` makes an empty one if there is none.
     public func openForWriting(_ name: String, create: Bool) throws(StorageError) -> any WritableFile {

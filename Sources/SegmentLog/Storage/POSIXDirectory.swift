@@ -18,6 +18,9 @@ struct FileIdentity: Hashable, Sendable {
         inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
 
+    /// Both numbers.
+    var text: String { "\(device):\(inode)" }
+
     /// The file that a path leads to, from a directory where the path is relative.
     init(_ path: String, in base: Int32 = AT_FDCWD, name: String) throws(StorageError) {
         var status = stat()

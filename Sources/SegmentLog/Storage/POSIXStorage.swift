@@ -95,6 +95,12 @@ public struct POSIXStorage: LogStorage {
         guard unlinkat(base, path(name), 0) == 0 else { throw failure("remove", name) }
     }
 
+    public func removeDirectory(_ directory: String) throws(StorageError) {
+        guard unlinkat(base, path(directory), AT_REMOVEDIR) == 0 else { throw failure("removeDirectory", directory) }
+    }
+
+    public var place: String? { (try? FileIdentity(path(""), in: base, name: ""))?.text }
+
     public func lock(_ name: String) throws(StorageError) -> (any FileLock)? {
         let file = try open(name, flags: O_RDWR | O_CREAT, operation: "lock")
         let number = file.withDescriptor { descriptor in

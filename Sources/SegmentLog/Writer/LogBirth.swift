@@ -16,6 +16,8 @@ struct LogBirth {
         /// Only what an unfinished creation leaves.
         case beginnings
         case log
+        /// What is left of a log that was to be gone.
+        case erasure
         case somethingElse(String)
     }
 
@@ -28,6 +30,7 @@ struct LogBirth {
             if error.kind == .notADirectory { return .somethingElse("it is a file") }
             throw LogError(error)
         }
+        if names.contains(FileName.erasure) { return .erasure }
         if names.contains(where: {
             $0 == FileName.head || $0.hasSuffix(FileName.segmentSuffix) || FileName.parseCheckpoint($0) != nil
         }) {
@@ -52,7 +55,7 @@ struct LogBirth {
         case (.log, .always):
             throw LogError(
                 .storeExists, "\(storage.location) holds a log already", hint: "Open it, or choose another directory.")
-        case (.log, _), (.beginnings, .ifMissing), (.beginnings, .always):
+        case (.log, _), (.erasure, _), (.beginnings, .ifMissing), (.beginnings, .always):
             break
         case (.nothing, .never), (.beginnings, .never):
             throw LogError(.noStore, "\(storage.location) holds no log", hint: "Create one, or check the path.")
@@ -112,7 +115,7 @@ struct LogBirth {
             return false
         case .somethingElse(let what):
             throw strange(what)
-        case .nothing, .beginnings:
+        case .nothing, .beginnings, .erasure:
             return true
         }
     }

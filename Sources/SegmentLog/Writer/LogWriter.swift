@@ -56,6 +56,9 @@ public final class LogWriter: Sendable {
         let storage = birth.storage
         let lock = try birth.takeLock()
         do throws(LogError) {
+            if try LogErasure.isBegun(storage) {
+                return try finishErasure(storage, creation, lock, configuration, clock)
+            }
             if try birth.isNeeded(creation) { try birth.makeFirstSegment() }
             let recovered = try Recovery(storage, configuration, clock).run()
             return LogWriter(
@@ -66,6 +69,27 @@ public final class LogWriter: Sendable {
             lock.release()
             throw error
         }
+    }
+
+    /// Makes a log whose first record has a number above 1, as that of a log has whose beginning was collected.
+    package static func create(
+        _ storage: any LogStorage, first: SequenceNumber, configuration: LogConfiguration = .init(),
+        clock: any LogClock = SystemClock()
+    ) throws(LogError) -> LogWriter {
+        var birth = LogBirth(storage: storage, clock: clock)
+        try birth.prepare(.always)
+        try birth.makeFirstSegment(first: first)
+        return try open(birth.storage, creating: .never, configuration: configuration, clock: clock)
+    }
+
+    /// Removes the rest of a log that was to be gone, then begins anew: its lock went with it.
+    private static func finishErasure(
+        _ storage: any LogStorage, _ creation: LogCreation, _ lock: any FileLock,
+        _ configuration: LogConfiguration, _ clock: any LogClock
+    ) throws(LogError) -> LogWriter {
+        try LogErasure.finish(storage)
+        lock.release()
+        return try open(storage, creating: creation, configuration: configuration, clock: clock)
     }
 
     // MARK: Appending

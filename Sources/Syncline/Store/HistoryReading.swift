@@ -9,11 +9,11 @@ package enum HistoryReading {
     /// that had begun before; a reader that may not write has no claim.
     private static let attempts = 64
 
-    /// Runs `body`, which reads the log and may run more than once.
+    /// Runs `body`, which reads the log and may run more than once. What reads the newest state only needs no claim.
     package static func run<Value, Failure: Error>(
-        _ storage: any LogStorage, _ body: () throws(Failure) -> Value
+        _ storage: any LogStorage, claiming: Bool = true, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let claim = claim(storage)
+        let claim = claiming ? claim(storage) : nil
         defer { claim?.release() }
         for _ in 1..<attempts {
             let before = files(storage)

@@ -10,6 +10,8 @@ package final class StoreEngine {
     let surroundings: any Surroundings
     /// The version of the schema this process has; 0 if it says none.
     private let schemaVersion: UInt32
+    /// Where the store is; nil if that can't be told.
+    private let place: String?
     /// Events made by the commit in hand, in order.
     private var staged: [[UInt8]] = []
     /// Tables whose rows the request in hand changed.
@@ -27,6 +29,7 @@ package final class StoreEngine {
         self.projector = projector
         self.surroundings = surroundings
         self.schemaVersion = schemaVersion
+        place = StorePlace.mark(log.storage)
         committed = projector.through
         digestBytes = StoreEngine.noteBytes(projector.store.digest)
     }
@@ -83,10 +86,14 @@ package final class StoreEngine {
         guard !hasSaidOpened else { return }
         hasSaidOpened = true
         var device = ""
-        if case .string(let id)? = try? reader.setting("device") { device = id }
+        if case .string(let id)? = try? reader.setting(SettingName.device) { device = id }
+        if let place, case .string(let known)? = try? reader.setting(SettingName.place), known != place {
+            // It is a copy: the other goes on under the name they share.
+            device = surroundings.newID()
+        }
         let opening = Opening(
             device: device, engineVersion: engineVersion, projectorVersion: Projector.version,
-            schemaVersion: schemaVersion)
+            schemaVersion: schemaVersion, place: place)
         let event = Event(time: surroundings.now(), .opened(opening))
         if (try? projector.apply(event, number: nextNumber)) != nil { staged.append(event.bytes) }
     }

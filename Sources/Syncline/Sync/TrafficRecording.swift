@@ -25,6 +25,9 @@ public struct TrafficRecording: Sendable {
     /// Notes something else beside the exchanges: which command begins, and where the store stood.
     package func note(_ value: Value) { file.append(value) }
 
+    /// Removes what was recorded.
+    func remove() { file.remove() }
+
     /// All that is in a recording, oldest first; nothing if there is none.
     package static func read(file: String) -> [Value] {
         let (storage, name) = place(file)
@@ -73,6 +76,14 @@ private final class TrafficFile: ExchangeRecorder {
                 return storage
             }
             try? append(line, in: storage)
+        }
+    }
+
+    /// Removes what was recorded; what is not there needs no removing.
+    func remove() {
+        TrafficFile.turn.withLock { _ in
+            let storage = storage.withLock { $0 }
+            for name in [name, TrafficFile.older(name)] { try? storage.remove(name) }
         }
     }
 

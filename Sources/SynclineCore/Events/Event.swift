@@ -55,9 +55,14 @@ package struct Opening: Hashable, Sendable {
     package var projectorVersion: UInt32
     /// The version of the app's schema; 0 for a process that says none.
     package var schemaVersion: UInt32
+    /// Where the store is, as a mark that a copy of it does not share; nil if that can't be told.
+    package var place: String?
 
-    package init(device: String, engineVersion: String, projectorVersion: UInt32, schemaVersion: UInt32) {
+    package init(
+        device: String, engineVersion: String, projectorVersion: UInt32, schemaVersion: UInt32, place: String? = nil
+    ) {
         self.device = device
+        self.place = place
         self.engineVersion = engineVersion
         self.projectorVersion = projectorVersion
         self.schemaVersion = schemaVersion

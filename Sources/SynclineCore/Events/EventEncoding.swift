@@ -147,6 +147,7 @@ extension Event {
             writer.append(id: opening.engineVersion)
             writer.append(optional: .integer(Int64(opening.projectorVersion)))
             writer.append(optional: .integer(Int64(opening.schemaVersion)))
+            if let place = opening.place { writer.append(id: place) }
         case .configured(let name, let value):
             writer.append(name: name)
             writer.append(optional: value)
@@ -363,10 +364,11 @@ package struct EventReader {
             let device = try id()
             let version = try id()
             let projector = UInt32(truncatingIfNeeded: try integer())
+            let schema = UInt32(truncatingIfNeeded: try integer())
             return .opened(
                 Opening(
-                    device: device, engineVersion: version, projectorVersion: projector,
-                    schemaVersion: UInt32(truncatingIfNeeded: try integer())))
+                    device: device, engineVersion: version, projectorVersion: projector, schemaVersion: schema,
+                    place: isAtEnd ? nil : try id()))
         case .configured:
             let name = try name()
             return .configured(name: name, value: try optionalValue())

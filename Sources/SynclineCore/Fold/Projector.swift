@@ -46,7 +46,7 @@ package final class Projector: ShapeNumbering {
 
     package func apply(_ event: Event, number: UInt64) throws(StateError) {
         switch event.body {
-        case .opened: break
+        case .opened(let opening): try apply(opening)
         case .configured(let name, let value):
             try put(setting: name, value)
             if name == SettingName.ids { ids = value == .string("ignore-case") ? .ignoreCase : .exact }
@@ -225,6 +225,12 @@ package final class Projector: ShapeNumbering {
         }
     }
 
+    /// Who writes from now on: a copy of the store has a device of its own.
+    private func apply(_ opening: Opening) throws(StateError) {
+        if !opening.device.isEmpty { try put(setting: SettingName.device, .string(opening.device)) }
+        if let place = opening.place { try put(setting: SettingName.place, .string(place)) }
+    }
+
     func putCursor(_ table: String, _ queryID: String, _ cursor: CursorState?) throws(StateError) {
         var key = ByteWriter()
         key.append(cursorKey: table, queryID)
@@ -243,6 +249,8 @@ package final class Projector: ShapeNumbering {
 package enum SettingName {
     package static let ids = "ids"
     package static let retention = "retention"
+    package static let device = "device"
+    package static let place = "place"
 }
 
 extension RowEntry {

@@ -116,7 +116,9 @@ package struct Masking: Sendable {
 
 extension Masking {
     /// Settings that say nothing of an app's data.
-    private static let plainSettings: Set<String> = ["device", "protocol", SettingName.ids, SettingName.retention]
+    private static let plainSettings: Set<String> = [
+        SettingName.device, SettingName.place, "protocol", SettingName.ids, SettingName.retention,
+    ]
 
     package func mask(_ event: Event) -> Event {
         var event = event

@@ -21,6 +21,9 @@ func hash64(_ bytes: Bytes, seed: UInt64 = 0) -> UInt64 {
     return mix(state ^ 0x4d5a_2da5_1de1_aa47, 0x9e37_79b9_7f4a_7c15)
 }
 
+/// A text as a number that says nothing of it.
+package func hash64(of text: String) -> UInt64 { Array(text.utf8).withBytes { hash64($0) } }
+
 @inline(__always)
 private func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)

@@ -94,7 +94,7 @@ extension Chance {
                 .opened(
                     Opening(
                         device: text(), engineVersion: text(), projectorVersion: UInt32(truncatingIfNeeded: next()),
-                        schemaVersion: UInt32(below(9))))
+                        schemaVersion: UInt32(below(9)), place: once(in: 2) ? nil : text()))
             case .configured: .configured(name: text(), value: once(in: 3) ? nil : value())
             case .local:
                 .local(LocalTransaction((0..<below(6)).map { _ in change() }, isGrouped: once(in: 2)))

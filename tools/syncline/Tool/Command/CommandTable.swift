@@ -25,6 +25,7 @@ package struct CommandTable: Sendable {
         InspectStoreCommands.tables, InspectStoreCommands.indexes, InspectStoreCommands.outbox,
         InspectStoreCommands.operations, InspectCommand.checkpoints,
         VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
+        EraseCommand.command,
         RawAppendCommand.command, RawCatCommand.command,
         BenchLogCommand.command, BenchSyncCommand.command, BenchHistoryCommand.command,
         HelpCommand.command, ManCommand.command, CompletionsCommand.command, VersionCommand.command,

@@ -141,6 +141,8 @@ enum InspectStoreCommands {
         exits: [Exit(.done, "the sum is right"), Exit(.no, "it is not")]
     ) { arguments, context in
         let reading = EventReading(try context.storage(arguments), context)
+        let claim = HistoryReading.claim(reading.storage)
+        defer { claim?.release() }
         let start = try StateLoader(reading.storage).earliest()
         let first = start.through + 1
         var accounting = try Accounting(from: start)

@@ -60,6 +60,8 @@ enum BlameCommand {
     private static func blame(
         _ address: RowAddress, _ reading: EventReading, through last: UInt64
     ) throws -> (fields: [FieldOrigin]?, field: String?) {
+        let claim = HistoryReading.claim(reading.storage)
+        defer { claim?.release() }
         let loader = StateLoader(reading.storage)
         let start = try loader.earliest()
         let first = start.through + 1

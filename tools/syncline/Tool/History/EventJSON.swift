@@ -77,6 +77,7 @@ struct EventSummary {
             head.adding([
                 "device": .string(opening.device), "engine": .string(opening.engineVersion),
                 "projector": .number(opening.projectorVersion), "schema": .number(opening.schemaVersion),
+                "place": opening.place.map { .string($0) },
             ])
         case .configured(let name, let value):
             head.adding(["name": .string(name), "value": value.map { shown($0) } ?? .null])

@@ -30,6 +30,8 @@ enum LogCommands {
         let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? .max >> 1)
         let isWindow = arguments.operands.isEmpty && last == .max && kind == nil && table == nil
         let reading = EventReading(storage, context)
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
         var list = try EventList(context, arguments)
         func matches(_ event: Event) -> Bool {
             (kind == nil || kind == event.cause)

@@ -117,7 +117,9 @@ extension Context {
     /// The state as of an event; of a damaged log the newest that can be made, and then the result is a part.
     func load(_ storage: any LogStorage, through event: UInt64?) throws -> Projector {
         do throws(SyncError) {
-            return try StateLoader(storage).load(through: event)
+            return try HistoryReading.run(storage, claiming: event != nil) { () throws(SyncError) in
+                try StateLoader(storage).load(through: event)
+            }
         } catch {
             guard error.code == .storeCorrupt, let last = try LogInspection(storage).lastBeforeLoss() else {
                 throw error

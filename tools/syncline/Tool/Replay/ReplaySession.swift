@@ -9,6 +9,8 @@ import SynclineInspect
 /// A place in a log's history that moves both ways.
 final class ReplaySession {
     private let storage: any LogStorage
+    /// What is stepped through stays until the session ends.
+    private let claim: LogLease?
     private let inspection: LogInspection
     private(set) var replay: Replay
     /// The state of the history's beginning.
@@ -25,12 +27,15 @@ final class ReplaySession {
 
     init(_ storage: any LogStorage) throws {
         self.storage = storage
+        claim = HistoryReading.claim(storage)
         inspection = LogInspection(storage)
         let start = try StateLoader(storage).earliest()
         first = start.through
         last = try inspection.lastRecord(try inspection.catalog()).rawValue
         replay = Replay(from: start)
     }
+
+    deinit { claim?.release() }
 
     var through: UInt64 { replay.through }
     var reader: StateReader { replay.reader }

@@ -1,5 +1,6 @@
-// Makes a store of the events that `export --format events` wrote. Each is folded onto those before it, so what is no event,
-// or makes no sense where it stands, is refused; the store stands under its name when all are in it, or not at all.
+// Makes a store of the events that `export --format events` wrote, and of the state before them where that comes first. Each
+// is folded onto those before it, so what is no event, or makes no sense where it stands, is refused; the store stands under
+// its name when all are in it, or not at all.
 
 import SegmentLog
 import Syncline
@@ -17,15 +18,24 @@ struct EventImport {
     private let path: String
     /// The folder it is made in, beside its place.
     private let draft: String
-    private let projector: Projector
-    private let writer: LogWriter
+    /// The state so far, and the log: there once it is known where the log begins.
+    private var target: (projector: Projector, writer: LogWriter)?
+    /// The state that the log begins with, while its entries come.
+    private var beginning: Beginning?
     private var batch = RecordBatch()
     private var batchSize = 0
+
+    private struct Beginning {
+        var through: UInt64
+        var totals: Totals
+        var digest: String
+        let store = StateStore()
+    }
 
     /// Bytes that are appended at a time.
     private static let stretch = 1 << 20
 
-    /// Whether a line holds an event, and no row.
+    /// Whether a line holds an event, or a part of the state before the events, and no row.
     static func holdsEvent(_ line: Value) -> Bool { line[member: "address"] != nil && line[member: "row"] == nil }
 
     init(path: String) throws {
@@ -35,33 +45,38 @@ struct EventImport {
                 hint: "Name a new directory with --store.")
         }
         self.path = path
-        draft = "\(path.trimmingSlashes).import-\(getpid())"
-        projector = try Projector()
-        writer = try LogWriter.open(at: draft, creating: .always)
+        draft = "\(path.trimmingSlashes)\(EventImport.draftMark)\(getpid())"
+        EventImport.removeDrafts(of: path.trimmingSlashes)
     }
 
-    /// How many events there are by now.
-    var count: UInt64 { projector.through }
+    /// The events there are by now; nil before the first.
+    var events: ClosedRange<UInt64>? {
+        guard let target, let first, target.projector.through >= first else { return nil }
+        return first...target.projector.through
+    }
 
-    /// Takes the next event.
+    /// The first event of the log.
+    private(set) var first: UInt64?
+
+    /// Takes the next line: an event, or a part of the state before the first.
     mutating func add(_ line: Value, _ number: Int) throws {
-        let expected = count + 1
+        if let state = line[member: "state"] { return try begin(state, line, number) }
+        if let entries = line[member: "entries"] { return try add(entries: entries, number) }
+        if target == nil { try makeLog(number) }
+        guard let target else { return }
+        let expected = target.projector.through + 1
         guard case .string("@\(expected)")? = line[member: "address"] else {
             throw ToolError(
                 "invalid-item", "line \(number): @\(expected) is missing",
-                hint: "A store is made of all events, from @1 on, in their order.")
+                hint: "A store is made of all events that an export has, in their order.")
         }
-        guard case .string(let text)? = line[member: "record"], let record = Base64.decode(text) else {
-            throw ToolError(
-                "invalid-item", "line \(number): it has no record of the event",
-                hint: "`syncline export --format events` writes it, but not with --redact.")
-        }
+        let record = try EventImport.bytes(line[member: "record"], number, "it has no record of the event")
         do throws(StateError) {
             try record.span.withUnsafeBytes { bytes throws(StateError) in
-                try projector.apply(bytes, number: expected)
+                try target.projector.apply(bytes, number: expected)
             }
-            projector.store.endCommit()
-            try projector.store.settle(above: 16 << 20)
+            target.projector.store.endCommit()
+            try target.projector.store.settle(above: 16 << 20)
         } catch {
             let why = SyncError(error)
             throw ToolError("invalid-item", "line \(number): \(why.message)", hint: why.hint)
@@ -71,17 +86,71 @@ struct EventImport {
         if batchSize >= EventImport.stretch { try flush() }
     }
 
+    private static func bytes(_ value: Value?, _ number: Int, _ complaint: String) throws -> [UInt8] {
+        guard case .string(let text)? = value, let bytes = Base64.decode(text) else {
+            throw ToolError(
+                "invalid-item", "line \(number): \(complaint)",
+                hint: "`syncline export --format events` writes it, but not with --redact.")
+        }
+        return bytes
+    }
+
+    // MARK: The beginning
+
+    private mutating func begin(_ state: Value, _ line: Value, _ number: Int) throws {
+        guard target == nil, beginning == nil, case .string(let address)? = line[member: "address"],
+            let through = UInt64(address.dropFirst()), case .string(let digest)? = state[member: "digest"],
+            let totals = Totals(state[member: "changes"])
+        else { throw ToolError("invalid-item", "line \(number): it is not the beginning of a state") }
+        guard state[member: "fold"] == .integer(Int64(Projector.version)) else {
+            throw ToolError(
+                "invalid-item", "line \(number): the state was exported by a version that keeps it differently",
+                hint: "Import it with that version, or pull the rows into a new store.")
+        }
+        beginning = Beginning(through: through, totals: totals, digest: digest)
+    }
+
+    private mutating func add(entries: Value, _ number: Int) throws {
+        guard let beginning, target == nil else {
+            throw ToolError("invalid-item", "line \(number): entries of a state belong before the first event")
+        }
+        let piece = try EventImport.bytes(entries, number, "it has no entries of the state")
+        try StateTransfer.add(piece, to: beginning.store)
+    }
+
+    /// Makes the log once everything that stands before its events is known.
+    private mutating func makeLog(_ number: Int) throws {
+        let storage = POSIXStorage(directory: draft)
+        guard let beginning else {
+            first = 1
+            target = (try Projector(), try LogWriter.open(storage, creating: .always))
+            return
+        }
+        guard beginning.store.digest.description == beginning.digest else {
+            throw ToolError(
+                "invalid-item", "line \(number): entries of the state before it are missing or not as they were",
+                hint: "Export the store again.")
+        }
+        let projector = try Projector(store: beginning.store, through: beginning.through, totals: beginning.totals)
+        first = beginning.through + 1
+        target = (projector, try StateTransfer.begin(storage, with: projector))
+        self.beginning = nil
+    }
+
+    // MARK: The end
+
     private mutating func flush() throws(LogError) {
         if batch.isEmpty { return }
-        try writer.append(batch, durability: .buffered)
+        try target?.writer.append(batch, durability: .buffered)
         batch = RecordBatch()
         batchSize = 0
     }
 
     /// The store takes its place.
-    mutating func finish() throws {
+    mutating func finish(_ number: Int) throws {
+        if target == nil { try makeLog(number) }
         try flush()
-        try writer.close()
+        try target?.writer.close()
         guard rename(draft, path) == 0 else {
             throw ToolError(LogError(StorageError(number: errno, operation: "rename", name: path)))
         }
@@ -90,13 +159,52 @@ struct EventImport {
 
     /// Leaves nothing behind.
     func giveUp() {
-        try? writer.close()
-        for name in (try? EventImport.names(in: draft)) ?? [] { unlink(draft + "/" + name) }
-        rmdir(draft)
+        try? target?.writer.close()
+        EventImport.remove(draft)
+    }
+
+    // MARK: Drafts
+
+    private static let draftMark = ".import-"
+
+    /// Removes what an import to the same place left that was killed: nobody holds its lock.
+    private static func removeDrafts(of path: String) {
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+        let prefix = (path.split(separator: "/").last.map(String.init) ?? path) + draftMark
+        for name in (try? names(in: parent)) ?? [] where name.hasPrefix(prefix) {
+            let storage = POSIXStorage(directory: parent + name)
+            guard let lock = try? storage.lock(FileName.lock) else { continue }
+            remove(parent + name)
+            lock.release()
+        }
+    }
+
+    /// Removes a folder of a log.
+    private static func remove(_ folder: String) {
+        for name in (try? names(in: folder)) ?? [] {
+            let path = folder + "/" + name
+            if isDirectory(path) { remove(path) } else { unlink(path) }
+        }
+        rmdir(folder)
     }
 
     private static func names(in path: String) throws(StorageError) -> [String] {
         isDirectory(path) ? try POSIXStorage(directory: path).names(in: "") : []
+    }
+}
+
+extension Totals {
+    /// The counts as an export tells them; nil for anything else.
+    fileprivate init?(_ value: Value?) {
+        guard let value else { return nil }
+        self.init()
+        for (name, count) in [
+            ("made", \Totals.made), ("done", \.done), ("superseded", \.superseded), ("cancelled", \.cancelled),
+            ("resolved", \.resolved),
+        ] {
+            guard case .integer(let number)? = value[member: name], number >= 0 else { return nil }
+            self[keyPath: count] = UInt64(number)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // `export` and `import`: rows as data, out and in.
 
+import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineInspect
@@ -15,7 +16,9 @@ enum ExchangeCommands {
             """,
             """
             `events` are the log's events, as `log --json` tells them, for other programs, and each as the log has it \
-            (`record`), from which `import` makes the same store elsewhere.
+            (`record`), from which `import` makes the same store elsewhere. Where the history before them was let go of, \
+            the state before the first comes first: its `address`, the version of the fold, its digest and the counts of \
+            changes (`state`), and its entries (`entries`). With --table or --redact there is no state.
             """,
         ],
         options: [
@@ -65,12 +68,22 @@ enum ExchangeCommands {
     }
 
     private static func exportEvents(_ arguments: Arguments, _ context: Context) throws -> ExitCode {
+        let storage = try context.storage(arguments)
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
         try context.output.beginList()
-        let last = try arguments.value("at").map { try Moment($0, try context.storage(arguments)).event } ?? .max
+        let last = try arguments.value("at").map { try Moment($0, storage).event } ?? .max
         let table = arguments.value("table")
-        try EventReading(try context.storage(arguments), context).forEach { number, event in
+        let redacts = arguments.flag("redact")
+        var first: UInt64 = 1
+        if try LogReader.open(storage, showing: .written).floor > .first, table == nil, !redacts {
+            let state = try StateLoader(storage).earliest()
+            first = state.through + 1
+            try exportState(state, context)
+        }
+        try EventReading(storage, context).forEach(from: first) { number, event in
             if number > last { return false }
-            let summary = EventSummary(number: number, event: event, redacts: arguments.flag("redact"))
+            let summary = EventSummary(number: number, event: event, redacts: redacts)
             if let table, !summary.tables.contains(table) { return true }
             let record = summary.redacts ? nil : JSONValue.string(Base64.encode(event.bytes))
             let json = summary.json.adding(["record": record])
@@ -82,6 +95,25 @@ enum ExchangeCommands {
         return .done
     }
 
+    /// The state before the first event, where the history before it was let go of.
+    private static func exportState(_ state: Projector, _ context: Context) throws {
+        let address = JSONValue.string("@\(state.through)")
+        func write(_ line: JSONValue) throws {
+            try context.output.element(line)
+            try context.output.line(line.text)
+        }
+        try write([
+            "address": address,
+            "state": [
+                "fold": .number(Projector.version), "digest": .string(state.store.digest.description),
+                "changes": state.totals.json,
+            ],
+        ])
+        try StateTransfer.forEachPiece(of: state) { piece in
+            try write(["address": address, "entries": .string(Base64.encode(piece))])
+        }
+    }
+
     static let `import` = Command(
         "import", "takes in what `export` wrote: rows, or the events of a whole store",
         details: [
@@ -91,7 +123,8 @@ enum ExchangeCommands {
             """
             Events, as `export --format events` writes them, make a store where there is none: in the directory that \
             --store names, or in .syncline in the current one. It has the history, the outbox and the conflicts of the \
-            other. Each line is read by its `address` and its `record`, and folded; where one is wrong no store is made.
+            other. Each line is read by its `address` and its `record`, and folded; where one is wrong no store is made. \
+            The first event that the other still had is the first of the new one.
             """,
         ],
         options: [Option("table", value: "TABLE", "the table, where the lines are rows alone")],
@@ -136,13 +169,16 @@ enum ExchangeCommands {
                 number += 1
                 if !line.isEmpty { try events.add(try Value.item(line, line: number), number) }
             }
-            try events.finish()
+            try events.finish(number)
         } catch {
             events.giveUp()
             throw error
         }
-        try context.output.value(["store": .string(path), "events": .string("@1..\(events.count)")])
-        try context.output.line("created \(escaped(path)) of \(counted(events.count, "event"))")
+        let range = events.events.map { "@\($0.lowerBound)..\($0.upperBound)" }
+        try context.output.value(["store": .string(path), "events": .optional(range)])
+        try context.output.line(
+            "created \(escaped(path)) of \(counted(UInt64(events.events?.count ?? 0), "event"))"
+                + ((events.first ?? 1) > 1 ? " and the state before them" : ""))
         return .done
     }
 

@@ -23,6 +23,8 @@ struct StudioCharts {
     private static let places: UInt64 = 100
 
     init(_ storage: any LogStorage, through last: UInt64) throws {
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
         let inspection = LogInspection(storage)
         segments = try inspection.verify().segments
         let projector = try StateLoader(storage).earliest()

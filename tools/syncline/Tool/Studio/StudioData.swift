@@ -58,7 +58,11 @@ final class StudioData: Sendable {
         if let event, event < last { return try look(at: event) { try body($0.reader, $0.through) } }
         return try content.withLock { content throws -> JSONValue in
             let known = content.present.flatMap { $0.through == last ? $0 : nil }
-            let projector = try known ?? StateLoader(storage).load()
+            let projector =
+                try known
+                ?? HistoryReading.run(storage, claiming: false) { () throws(SyncError) in
+                    try StateLoader(storage).load()
+                }
             content.present = projector
             return try body(projector.present, projector.through)
         }
@@ -158,6 +162,8 @@ final class StudioData: Sendable {
 
     /// The events that changed a row, each with what it changed, and who is to blame for what is there.
     func row(_ table: String, _ id: String) throws -> JSONValue {
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
         let start = try StateLoader(storage).earliest()
         let first = start.through + 1
         var blame = try Blame(table: table, id: id, from: start)

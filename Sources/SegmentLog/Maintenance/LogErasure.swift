@@ -1,0 +1,73 @@
+// Removes a log with everything that belongs to it. A mark, durable before the first file goes, says that it is to be gone:
+// if the process dies on the way, the next opening for writing removes the rest, and a part is never taken for a log.
+
+/// The end of a log, by somebody who holds its lock.
+package final class LogErasure {
+    private let storage: any LogStorage
+    private let lock: any FileLock
+
+    /// Takes the log's lock; refused while somebody has it open.
+    package init(_ storage: any LogStorage, clock: any LogClock = SystemClock()) throws(LogError) {
+        var birth = LogBirth(storage: storage, clock: clock)
+        try birth.prepare(.never)
+        self.storage = birth.storage
+        lock = try birth.takeLock()
+    }
+
+    deinit { lock.release() }
+
+    /// Removes the log, and other files of its directory that begin with one of some names.
+    package func run(with others: [String] = []) throws(LogError) {
+        do throws(StorageError) {
+            let content = ByteBuffer(capacity: 1 << 12)
+            Array(others.joined(separator: "\n").utf8).withUnsafeBytes { content.append($0) }
+            try SegmentFile.publish(content.bytes, as: FileName.erasure, in: storage).close()
+        } catch {
+            throw LogError(error)
+        }
+        try LogErasure.finish(storage)
+    }
+
+    /// Whether the log's removal was begun.
+    static func isBegun(_ storage: any LogStorage) throws(LogError) -> Bool {
+        do throws(StorageError) {
+            return try storage.names(in: "").contains(FileName.erasure)
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// Removes what is left. Its caller holds the lock.
+    static func finish(_ storage: any LogStorage) throws(LogError) {
+        do throws(StorageError) {
+            let others = try names(in: storage)
+            let all = try storage.names(in: "")
+            for directory in [FileName.quarantine, FileName.leases] where all.contains(directory) {
+                for name in try storage.names(in: directory) { try storage.remove("\(directory)/\(name)") }
+                try storage.removeDirectory(directory)
+            }
+            let kept = [FileName.lock, FileName.erasure, FileName.quarantine, FileName.leases]
+            for name in all where !kept.contains(name) {
+                guard FileName.belongsToLog(name) || others.contains(where: { name.hasPrefix($0) }) else { continue }
+                try storage.remove(name)
+            }
+            try storage.syncDirectory("")
+            // The mark goes when nothing else is left, and the lock that is held last of all.
+            try storage.remove(FileName.erasure)
+            try storage.remove(FileName.lock)
+            try storage.syncDirectory("")
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// The other files' names, as the mark has them.
+    private static func names(in storage: any LogStorage) throws(StorageError) -> [String] {
+        let file = try storage.openForReading(FileName.erasure)
+        defer { file.close() }
+        let buffer = ByteBuffer(capacity: 1 << 12)
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.free(1 << 12)[..<(1 << 12)])
+        buffer.advance(by: try file.readFully(into: room, at: 0))
+        return String(decoding: buffer.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}

@@ -1,0 +1,58 @@
+// A state as data: what an export of events begins with where the history before them was let go of, and how a log begins
+// with it elsewhere. Its entries are the state's own, bound to the version of the fold.
+
+package import SegmentLog
+package import SynclineCore
+
+package enum StateTransfer {
+    /// About how many bytes of entries make a piece.
+    private static let pieceSize = 48 << 10
+
+    /// All entries of a state, in pieces: key and value, each after its length.
+    package static func forEachPiece(of projector: Projector, _ body: ([UInt8]) throws -> Void) throws {
+        var piece = ByteWriter()
+        var place = try projector.store.snapshot.cursor(from: UnsafeRawBufferPointer(start: nil, count: 0))
+        while let key = place.key, let value = place.value {
+            piece.append(counted: key)
+            piece.append(counted: value)
+            if piece.count >= pieceSize {
+                try body(piece.bytes)
+                piece.removeAll()
+            }
+            try place.advance()
+        }
+        if piece.count > 0 { try body(piece.bytes) }
+    }
+
+    /// Puts the entries of a piece into a state.
+    package static func add(_ piece: [UInt8], to store: StateStore) throws(SyncError) {
+        do throws(MalformedBytes) {
+            try piece.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) in
+                var reader = SynclineCore.ByteReader(bytes)
+                while !reader.isAtEnd {
+                    let key = try reader.counted()
+                    store.put(key, try reader.counted(), old: nil)
+                }
+            }
+        } catch {
+            throw SyncError(StateError.malformed("the state"))
+        }
+        store.endCommit()
+        try inAppWords { () throws(StateError) in try store.settle(above: 16 << 20) }
+    }
+
+    /// Makes a log that begins after the events a state is made of, with a checkpoint of it.
+    package static func begin(
+        _ storage: any LogStorage, with projector: Projector
+    ) throws(SyncError) -> LogWriter {
+        let log = try inAppWords { () throws(LogError) in
+            try LogWriter.create(storage, first: SequenceNumber(rawValue: projector.through + 1))
+        }
+        projector.store.rotate()
+        let job = CheckpointJob(
+            log: log, isWhole: true, layers: projector.store.layers, through: projector.through,
+            totals: projector.totals, digest: projector.store.digest, retention: .everything)
+        projector.store.install(try job.run())
+        return log
+    }
+}

@@ -1,0 +1,135 @@
+// The end of a store: nothing of it is left, whenever the process dies; and the beginning of a copy, which has a name of its
+// own.
+
+import Foundation
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct ErasureTests {
+    private func fill(_ database: SyncDatabase) async throws {
+        for number in 0..<60 {
+            try await database.table("t").insert(.item("\(number)", ["text": .string("planted \(number)")]))
+        }
+        try await database.checkpoint()
+        try await database.table("t").update(.item("7", ["text": .string("planted again")]))
+    }
+
+    private func files(_ disk: FaultyStorage) throws -> [String] {
+        var files: [String] = []
+        for name in try disk.names(in: "") {
+            if let inner = try? disk.names(in: name) {
+                files += inner.map { "\(name)/\($0)" }
+            } else {
+                files.append(name)
+            }
+        }
+        return files
+    }
+
+    @Test func `nothing is left of a store that is erased, and opening makes a new one`() async throws {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        try await fill(database)
+        try disk.createDirectory("quarantine")
+        for name in ["quarantine/s1-64-e1.tail", "secrets.json", "secrets.json.new", "traffic.jsonl.old", "mine.txt"] {
+            try disk.openForWriting(name, create: true).close()
+        }
+        let refused = await #expect(throws: SyncError.self) { try await database.erase() }
+        #expect(refused?.code == .pendingChanges)
+        #expect(try await database.table("t").count() == 60)
+        try await database.erase(force: true)
+        #expect(try files(disk) == ["mine.txt"])
+        try disk.remove("mine.txt")
+        let closed = await #expect(throws: SyncError.self) { try await database.table("t").insert(.item("x", [:])) }
+        #expect(closed != nil)
+        let again = try await SyncDatabase.open(disk, .test())
+        #expect(try await again.tables().isEmpty && again.lastEvent < 5)
+    }
+
+    @Test func `a store that another has open is not erased`() async throws {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        let error = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk, force: true) }
+        #expect(error?.code == .storeLocked)
+        try await database.table("t").insert(.item("x", [:]))
+        try await database.close()
+        let pending = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk) }
+        #expect(pending?.code == .pendingChanges)
+        try await SyncDatabase.erase(disk, force: true)
+        let gone = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk) }
+        #expect(gone?.code == .noStore)
+    }
+
+    @Test func `a process that dies while it erases leaves a store, or none after the next opening`() async throws {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        try await fill(database)
+        let rows = try await database.allRows()
+        try await database.close()
+        try disk.openForWriting("secrets.json", create: true).close()
+        var chance = Chance(seed: 3)
+        var wasGone = 0
+        for call in 1...60 {
+            let copy = FaultyStorage(disk.snapshot())
+            copy.arm(
+                FaultPlan(call: call, of: [.remove, .rename, .write, .sync, .syncDirectory, .open], persists: true))
+            let isDone = (try? await SyncDatabase.erase(copy, force: true)) != nil
+            copy.disarm()
+            let left = copy.crash(using: &chance)
+            let isBegun = try files(left).contains("ERASE")
+            let next = try await SyncDatabase.open(left, .test())
+            let found = try await next.allRows()
+            #expect(found == rows || found.isEmpty, "call \(call)")
+            if isBegun || isDone { #expect(found.isEmpty, "call \(call)") }
+            if found.isEmpty {
+                wasGone += 1
+                #expect(try !files(left).contains("secrets.json"), "call \(call)")
+            }
+        }
+        #expect(wasGone > 5 && wasGone < 60)
+    }
+
+    // MARK: Copies
+
+    private func withDirectory(_ body: (String) async throws -> Void) async throws {
+        let path = NSTemporaryDirectory() + "syncline-copies-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await body(path)
+    }
+
+    private func device(_ path: String) async throws -> Value? {
+        var configuration = SyncConfiguration.test()
+        configuration.surroundings = SystemSurroundings()
+        let database = try await SyncDatabase.open(at: path, configuration)
+        try await database.table("t").insert(.item("row \(database.lastEvent)", [:]))
+        let device = try await database.setting("device")
+        try await database.close()
+        return device
+    }
+
+    @Test func `a copy of a store has a device of its own, and one that is moved has not`() async throws {
+        try await withDirectory { root in
+            let (store, copy, moved) = (root + "/store", root + "/copy", root + "/moved")
+            let first = try await device(store)
+            #expect(try await device(store) == first && first != nil)
+            try FileManager.default.copyItem(atPath: store, toPath: copy)
+            let second = try await device(copy)
+            #expect(second != first && second != nil)
+            #expect(try await device(copy) == second)
+            #expect(try await device(store) == first)
+            try FileManager.default.moveItem(atPath: store, toPath: moved)
+            #expect(try await device(moved) == first)
+            // A look at a copy changes nothing.
+            try FileManager.default.copyItem(atPath: moved, toPath: store)
+            let looked = try await SyncDatabase.open(at: store, .test())
+            #expect(try await looked.setting("device") == first)
+            try await looked.close()
+            _ = try StateImage.check(POSIXStorage(directory: copy), "the copy")
+        }
+    }
+}
