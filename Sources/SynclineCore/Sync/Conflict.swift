@@ -27,6 +27,8 @@ public struct Conflict: Hashable, Sendable {
     public var base: Row?
     /// That row with the operation; nil for a delete.
     public var mine: Row?
+    /// The row as the app sees it now, with what was changed after the operation; nil if it was deleted.
+    public var current: Row?
     /// The server's row; nil if it is gone.
     public var server: Row?
     /// Whether an earlier try, whose answer was lost, may have been done before somebody else changed the row. A server
@@ -50,6 +52,7 @@ public struct Conflict: Hashable, Sendable {
         message = frozen.message
         base = frozen.ancestor
         mine = frozen.kind == .delete ? nil : (frozen.ancestor ?? .empty).merged(with: frozen.columns)
+        current = mine
         server = frozen.server
         mayHaveBeenDone = frozen.mayHaveBeenDone
         columns = frozen.columns
@@ -176,9 +179,10 @@ extension StateReader {
     package func conflicts() throws(StateError) -> [Conflict] {
         var all: [Conflict] = []
         for operation in try PushPlan(self).operations where operation.isFrozen {
-            guard let frozen = try entry(key: operation.rowKey)?.pending?.frozen,
-                let conflict = Conflict(table: operation.table, id: operation.id, frozen)
+            guard let entry = try entry(key: operation.rowKey), let frozen = entry.pending?.frozen,
+                var conflict = Conflict(table: operation.table, id: operation.id, frozen)
             else { continue }
+            conflict.current = entry.visible
             all.append(conflict)
         }
         return all

@@ -86,6 +86,7 @@ struct LogAccount {
             case .answered(let answer):
                 isRow(answer.table, answer.id) && position <= frozen?.0.through ?? .init(event: 0)
             case .resolved(let resolution): isRow(resolution.table, resolution.id)
+            case .discarded(let table, let id): isRow(table, id)
             default: false
             }
         guard isAllowed else { throw SyncFailure("the change \(position.event).\(position.index) went with \(event)") }

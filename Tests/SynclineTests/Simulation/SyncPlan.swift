@@ -32,6 +32,7 @@ struct SyncStep: Hashable, CustomStringConvertible {
         case resolve
         case purge(String, isForced: Bool)
         case resetCursor(String)
+        case drop(isForced: Bool)
         case checkpoint
         case reopen
         case end
@@ -105,6 +106,7 @@ struct SyncPlan {
             options.lag = 0
             options.lateCommits = nil
         }
+        options.undeletes = !kinds.once(in: 4)
         self.options = options
         precision = chance.pick([.milliseconds, .microseconds])
         pageLimit = chance.pick([1, 2, 3, 5, 7, 50])
@@ -148,6 +150,7 @@ struct SyncPlan {
         case 35 where chance.once(in: 2): step.action = .purge(table, isForced: chance.once(in: 2))
         case 36 where chance.once(in: 2): step.action = .resetCursor(table)
         case 37: step.action = .checkpoint
+        case 39: step.action = .drop(isForced: chance.once(in: 2))
         case 38: step.action = .reopen
         default: step.action = .end
         }

@@ -118,6 +118,7 @@ actor SyncWorld {
             let report = try await database.purge(table: table, force: isForced)
             note("  removed \(report.removed), dropped \(report.dropped)")
         case .resetCursor(let table): try await database.resetCursor(table: table, queryID: "q")
+        case .drop(let isForced): try await drop(client, isForced)
         case .checkpoint: try await database.checkpoint()
         case .reopen:
             try await database.close()
@@ -127,6 +128,16 @@ actor SyncWorld {
             try await end(client, isKill: clients[client].chance.once(in: 2))
             try await open(client)
         }
+    }
+
+    /// Drops what is pending on a row, if that may be.
+    private func drop(_ client: Int, _ isForced: Bool) async throws {
+        guard let database = clients[client].database else { return }
+        let plan = try await database.pending()
+        guard !plan.isEmpty else { return }
+        let operation = clients[client].chance.pick(plan)
+        let count = try await database.discard(table: operation.table, id: operation.id, force: isForced)
+        note("  dropped \(count) of \(operation.table)/\(operation.id)")
     }
 
     static func policy(_ number: Int) -> ConflictPolicy {

@@ -141,6 +141,20 @@ import Testing
         #expect(try await pair.database.pending().isEmpty)
     }
 
+    @Test func `a conflict shows what was changed after its operation, apart from it`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.pull()
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        pair.server.upsert([.item("r0", ["n": .integer(5)])], in: "t")
+        try await pair.push()
+        try await pair.table.update(.item("r0", ["m": .integer(8)]))
+        let conflict = try #require(try await pair.database.conflicts().first)
+        #expect(conflict.mine?["n"] == .integer(7) && conflict.mine?["m"] == nil)
+        #expect(conflict.current?["n"] == .integer(7) && conflict.current?["m"] == .integer(8))
+        try await pair.table.delete(id: "r0")
+        #expect(try await pair.database.conflicts().first?.current == nil)
+    }
+
     // MARK: Lost answers
 
     @Test(arguments: ServerProtocol.allCases, [true, false])

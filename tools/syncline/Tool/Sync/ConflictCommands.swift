@@ -12,7 +12,7 @@ enum ConflictCommands {
         result:
             #"""
             [{"table","id","kind","state":"conflict|parked","status","code","message","mayHaveBeenDone",\#
-            "base","mine","server"}]
+            "base","mine","current","server"}]
             """#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
@@ -95,7 +95,7 @@ extension Conflict {
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
             "code": .string(code), "message": .optional(message), "mayHaveBeenDone": .boolean(mayHaveBeenDone),
-            "base": shown(base), "mine": shown(mine), "server": shown(server),
+            "base": shown(base), "mine": shown(mine), "current": shown(current), "server": shown(server),
         ]
     }
 }
