@@ -149,7 +149,8 @@ let package = Package(
             name: "SynclineServerTests",
             // The executable is started, stopped and killed by the tests.
             dependencies: [
-                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineWire", "syncline-server",
+                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineTesting", "SynclineWire",
+                "syncline-server",
             ],
             swiftSettings: settings
         ),
