@@ -38,6 +38,18 @@ extension SyncDatabase {
         }
     }
 
+    /// After an operation has failed: asks for its row. A server that answers works, and the operation is the cause.
+    func askWhetherServerWorks() async throws(SyncError) {
+        let isInDoubt = try inAppWords { () throws(StateError) in try reader.isServerInDoubt }
+        guard isInDoubt, let operation = try await pending().first(where: { $0.isFrozen && $0.isToBeSent }) else {
+            return
+        }
+        let (channel, _) = try await channel()
+        let reply = try? await channel.send(.row(table: operation.table, id: operation.id))
+        guard let status = reply?.status, status < 500, ![401, 408, 429].contains(status) else { return }
+        try await noteThatServerWorks()
+    }
+
     /// The server answered a request. If operations are failing, that is written down: they are the cause, not the server.
     func noteThatServerWorks() async throws(SyncError) {
         let isInDoubt = try inAppWords { () throws(StateError) in try reader.isServerInDoubt }

@@ -76,7 +76,10 @@ extension SyncDatabase {
     ) async throws(SyncError) -> SyncReport {
         begins(.push)
         var report = SyncReport(push: try await push(settings.push, progress: progress))
-        if case .stopped = report.push.outcome { return report }
+        if case .stopped(let reason) = report.push.outcome {
+            if reason.code == .serverError { try await askWhetherServerWorks() }
+            return report
+        }
         // What the app changes meanwhile is pushed before the pull of its table, and by the same rules.
         var pushing = settings.push
         pushing.tables = nil

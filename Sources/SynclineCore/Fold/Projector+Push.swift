@@ -44,7 +44,10 @@ extension Projector {
             let taken = links.prefix { $0.position <= frozen.through }
             try settle(taken)
             let base = shared(row.row, of: answer.table)
-            if let base {
+            if entry.outruns(base, frozen) {
+                // The server repeated its first answer, and a pull has brought what became of the row since.
+                entry.isOwnTombstone = false
+            } else if let base {
                 entry.take(base: base, isAnswer: true)
             } else {
                 entry.loseBase(byOwnDelete: frozen.kind == .delete)

@@ -78,6 +78,16 @@ extension RowEntry {
         if byOwnDelete { isOwnTombstone = true }
     }
 
+    /// Whether the base is a later state than what a server answered to an operation: a server that knows operation ids gives
+    /// a repeat its first answer, and a pull may have been here since.
+    func outruns(_ answered: Row?, _ frozen: FrozenOperation) -> Bool {
+        guard let base, !base.isSameState(as: frozen.ancestor ?? .empty) else { return false }
+        // Only the version it was sent with could be deleted, so that happened before this one was there.
+        guard let answered else { return frozen.ancestor?.version != nil && base.version != nil }
+        guard let now = base["updatedAt"]?.moment, let then = answered["updatedAt"]?.moment else { return false }
+        return then < now
+    }
+
     /// Whether an insert that meets a tombstone on the server brings the row back without a decision.
     package var mayRevive: Bool { isOwnTombstone || pending?.frozen?.isDecided ?? false }
 

@@ -31,6 +31,19 @@ import Testing
         #expect(try await pair.push().outcome == .complete)
     }
 
+    @Test func `a sync finds out by itself whether the server works`() async throws {
+        for works in [true, false] {
+            let pair = try await SyncPair()
+            try await pair.table.insert(.item("poison", ["n": .integer(1)]))
+            for _ in 0..<3 {
+                // The write, tried four times, and then the question.
+                pair.network.script(Array(repeating: Self.failing, count: works ? 4 : 5))
+                _ = try await pair.database.sync(["t"])
+            }
+            #expect(try await pair.database.conflicts().count == (works ? 1 : 0))
+        }
+    }
+
     @Test func `a server that fails on everything parks nothing`() async throws {
         let pair = try await SyncPair()
         try await pair.table.insert(.item("a", ["n": .integer(1)]))
@@ -181,6 +194,31 @@ import Testing
                 #expect(try await pair.push(policy).outcome == .complete)
             }
         }
+    }
+
+    @Test(arguments: ServerProtocol.allCases, OperationKind.allCases)
+    func `the first answer, given again, takes nothing back that a pull has brought since`(
+        _ server: ServerProtocol, _ kind: OperationKind
+    ) async throws {
+        var options = SimulatedServer.Options()
+        options.recognizesOperations = true
+        options.tellsChanges = true
+        let pair = try await SyncPair(server, options, rows: kind == .insert ? [] : Value.rows(1))
+        try await pair.pull()
+        switch kind {
+        case .insert: try await pair.table.insert(.item("r0", ["n": .integer(7)]))
+        case .update: try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        case .delete: try await pair.table.delete(id: "r0")
+        }
+        pair.network.script([.dropAnswer])
+        try await pair.push()
+        // Somebody else changes the row, or brings it back, and it is pulled before the answer comes.
+        pair.server.upsert([.item("r0", ["n": .integer(9)])], in: "t")
+        try await pair.pull { $0.pushesFirst = false }
+        #expect(try await pair.push().outcome == .complete)
+        try await pair.pull()
+        #expect(try await pair.table.get(id: "r0")?.columns["n"] == .integer(9))
+        #expect(try await pair.agrees())
     }
 
     // MARK: Tombstones
