@@ -6,8 +6,11 @@ enum StoreSnippets {
     static func schema() async throws {
         var configuration = SyncConfiguration()
         configuration.schema = Schema(
-            version: 2,
-            tables: [TableSchema("todoitem", localColumns: ["isExpanded"]), TableSchema("list")],
+            version: 3,
+            tables: [
+                TableSchema("todoitem", columns: [.column("title", onServer: "text")], localColumns: ["isExpanded"]),
+                TableSchema("list"),
+            ],
             isStrict: true,  // any other table: unknown-table
             migrations: [
                 Migration(
@@ -15,7 +18,16 @@ enum StoreSnippets {
                     steps: [
                         .renameColumn(table: "todoitem", from: "text", to: "title"),
                         .dropColumn(table: "todoitem", column: "color"),
-                    ])
+                    ]),
+                Migration(
+                    to: 3,
+                    steps: [
+                        .addColumn(table: "todoitem", column: "priority", default: 2),
+                        .transform(table: "list", column: "name") { name in
+                            if case .string(let text) = name { .string(text.uppercased()) } else { name }
+                        },
+                        .dropTable("checklist"),
+                    ]),
             ])
         let database = try await SyncDatabase.open(at: "notes", configuration)
 

@@ -35,7 +35,9 @@ extension SyncDatabase {
 extension StoreEngine {
     fileprivate func record(_ change: SchemaChange) throws(SyncError) {
         try change.check(over: projector.declaration, reader)
-        try record(.declared(change.declaration, steps: change.steps))
-        for step in change.steps { touch(step.table) }
+        let changed = change.declaration.changedTables(since: projector.declaration ?? change.declaration)
+        let steps = try change.steps.decided(reader)
+        try record(.declared(change.declaration, steps: steps))
+        for table in steps.map(\.table) + changed { touch(table) }
     }
 }

@@ -10,6 +10,7 @@ final class ServerChannel: Sendable {
     let codec: WireCodec
     private let credentials: (any CredentialProvider)?
     let limits: NetworkLimits
+    private let names: NameTranslation
     private let known = Mutex(Known())
 
     /// The token that the provider gave or the app set, nil if the provider was not asked yet; and what the server can do.
@@ -26,8 +27,9 @@ final class ServerChannel: Sendable {
 
     init(
         _ transport: any HTTPTransport, _ server: ServerProtocol, _ credentials: (any CredentialProvider)?,
-        limits: NetworkLimits = .init()
+        limits: NetworkLimits = .init(), names: NameTranslation = NameTranslation(nil)
     ) {
+        self.names = names
         self.transport = transport
         codec = WireCodec(server)
         self.credentials = credentials
@@ -40,12 +42,13 @@ final class ServerChannel: Sendable {
         do throws(SyncError) { pass = try await currentPass() } catch { throw .notSent(error) }
         let message: HTTPRequest
         do throws(UnsupportedPredicate) {
-            message = try codec.request(request, headers: pass.headers, token: pass.token)
+            message = try codec.request(names.sent(request), headers: pass.headers, token: pass.token)
         } catch {
             throw .refused(error.description)
         }
         var reply = codec.reply(try await transport.send(message), to: request)
         reply.accept(waitsUpTo: limits.longestWaitMilliseconds)
+        reply = names.received(reply, to: request)
         // What stands before a server answers for it when it is down, and knows nothing of it.
         if reply.status < 500 { known.withLock { $0.capabilities = reply.capabilities } }
         return reply

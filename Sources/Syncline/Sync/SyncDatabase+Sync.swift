@@ -86,12 +86,14 @@ extension SyncDatabase {
         let report = PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
         let codec = WireCodec(try serverProtocol())
         let reader = reader
+        let names = NameTranslation(declaration)
         var requests: [PushPreview.Request?] = []
         for operation in plan {
             let write = try inAppWords { () throws(StateError) in
                 try reader.preview(operation, for: codec.serverProtocol)
             }
-            requests.append(write.flatMap { write in (try? codec.request(.write(write))).map { .init($0) } })
+            requests.append(
+                write.flatMap { write in (try? codec.request(names.sent(.write(write)))).map { .init($0) } })
         }
         return PushPreview(report: report, requests: requests)
     }
@@ -178,6 +180,7 @@ extension SyncDatabase {
     public func resolve(table: String, id: String, _ decision: ConflictDecision) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
+            if case .row(let row, _) = decision { try engine.projector.check(columnsOf: row, in: table) }
             let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
             guard let entry, let frozen = entry.pending?.frozen,
                 let conflict = Conflict(table: table, id: entry.spelling ?? id, frozen)
@@ -222,7 +225,8 @@ extension SyncDatabase {
             transport = try makeTransport(baseURL: url, limits: limits.transport)
         }
         let recorded = configuration.recording?.transport(over: transport) ?? transport
-        let channel = ServerChannel(recorded, speaks, configuration.credentials, limits: limits)
+        let channel = ServerChannel(
+            recorded, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration))
         link.withLock { $0 = ServerLink(channel: channel, server: speaks) }
         return (channel, speaks)
     }

@@ -39,7 +39,8 @@ extension TypedTable {
     }
 
     private func model(_ id: String, _ row: Row?) throws(SyncError) -> Model? {
-        guard let row else { return nil }
+        guard var row else { return nil }
+        if let defaults = untyped.database.declaration?.defaults(of: untyped.name) { row = defaults.merged(with: row) }
         return try decode(StoredRow(id: id, columns: row))
     }
 

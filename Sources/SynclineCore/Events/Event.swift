@@ -40,7 +40,7 @@ package struct Event: Hashable, Sendable {
         /// The server answered something while an operation was failing.
         case serverWorked
         /// The app's schema became another; the steps of its migrations change the rows that are there.
-        case declared(Declaration, steps: [Migration.Step])
+        case declared(Declaration, steps: [SchemaStep])
         /// History through an event may be let go of: the changes of its events that no server has confirmed.
         case carried(through: UInt64, [CarriedRow])
     }

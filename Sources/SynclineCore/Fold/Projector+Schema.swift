@@ -8,8 +8,9 @@ extension Projector {
         try declaration.check(table)
     }
 
-    func apply(_ declared: Declaration, _ steps: [Migration.Step]) throws(StateError) {
-        var known = declaration ?? .none
+    func apply(_ declared: Declaration, _ steps: [SchemaStep]) throws(StateError) {
+        let before = declaration ?? .none
+        var known = before
         for step in steps {
             try apply(step)
             known = known.following(step)
@@ -28,10 +29,24 @@ extension Projector {
         }
         declaration = declared
         try put(setting: SettingName.schema, declared.value)
+        for table in declared.changedTables(since: before) {
+            let names = (before.wireNames(of: table), declared.wireNames(of: table))
+            let local = declared.localColumns(of: table) ?? []
+            try rewrite(table, .settle(before: names.0, after: names.1, local: local))
+        }
+    }
+
+    /// Refuses a column that is another's on the server.
+    package func check(columnsOf row: Row, in table: String) throws(SyncError) {
+        guard let names = declaration?.wireNames(of: table) else { return }
+        guard let column = row.columns.first(where: { names.owner(of: $0) != nil }) else { return }
+        throw SyncError(
+            .invalidItem, "\(table) has no column \"\(column)\": on the server that is the name of another one",
+            hint: names.owner(of: column).map { "Here it is called \"\($0)\"." })
     }
 
     /// An index follows its column.
-    private func apply(_ step: Migration.Step) throws(StateError) {
+    private func apply(_ step: SchemaStep) throws(StateError) {
         switch step {
         case .renameColumn(let table, let from, let to):
             let indexed = indexes.columns(of: table).filter { $0 == from }
@@ -43,6 +58,15 @@ extension Projector {
                 try apply(indexOf: table, name, isOn: false)
             }
             try rewrite(table, .drop([column]))
+        case .changeValues(let table, let column, let changes):
+            try rewrite(table, .change(column, changes.byOldValue))
+        case .dropTable(let table):
+            for name in indexes.columns(of: table) { try apply(indexOf: table, name, isOn: false) }
+            // Its changes come to nothing, as those of a column that is dropped.
+            let cancelled = totals.cancelled
+            try apply(Purge(table: table, ids: nil, isForced: true))
+            totals.superseded += totals.cancelled - cancelled
+            totals.cancelled = cancelled
         }
     }
 
@@ -79,6 +103,7 @@ extension Projector {
         entry.local = columns.local(found.local ?? .empty, seen)
         if let pending = found.pending { try rewrite(&entry, pending, seen, columns) }
         if entry.local?.isEmpty == true { entry.local = nil }
+        try settleDefaults(&entry, key)
         if entry != found { try write(entry, key, old: old) }
     }
 
@@ -87,7 +112,12 @@ extension Projector {
         _ entry: inout RowEntry, _ pending: PendingRow, _ seen: Row, _ columns: ColumnRewrite
     ) throws(StateError) {
         var frozen = pending.frozen
-        if frozen?.status != .inFlight { frozen = frozen?.rewritten(columns) }
+        if frozen?.status != .inFlight {
+            frozen = frozen?.rewritten(columns)
+        } else if case .settle(let before, let after, _) = columns {
+            // It is sent again exactly as it was, so its names follow those on the server.
+            frozen = frozen?.moved(from: before, to: after) ?? frozen
+        }
         var kept: [ChainLink] = []
         var emptied: [ChainLink] = []
         for var link in try chain(of: pending) {
@@ -113,13 +143,18 @@ private enum ColumnRewrite {
     case makeLocal(Set<String>)
     /// What is in local columns is no more.
     case endLocal(Set<String>)
+    /// Values of a column become others.
+    case change(String, [Value: Value])
+    /// Columns have other names on the server, or show other defaults, than before.
+    case settle(before: WireNames?, after: WireNames?, local: Set<String>)
 
     /// Columns that the server knows.
     func shared(_ row: Row) -> Row {
         switch self {
         case .rename(let from, let to): row.renaming(from, to: to)
         case .drop(let names), .makeLocal(let names): row.without(names)
-        case .endLocal: row
+        case .endLocal, .settle: row
+        case .change(let name, let values): row.changing(name, values)
         }
     }
 
@@ -129,7 +164,18 @@ private enum ColumnRewrite {
         case .rename(let from, let to): row.renaming(from, to: to)
         case .drop(let names), .endLocal(let names): row.without(names)
         case .makeLocal(let names): seen.only(names).merged(with: row)
+        case .change(let name, let values): row.changing(name, values)
+        // Defaults that no longer hold go.
+        case .settle(_, _, let names): row.only(names)
         }
+    }
+}
+
+extension Row {
+    /// With a value in the place of another, if the column has one of those that change.
+    fileprivate func changing(_ name: String, _ values: [Value: Value]) -> Row {
+        guard let old = self[name], let new = values[old] else { return self }
+        return merged(with: Row([Value.Member(name, new)]))
     }
 }
 

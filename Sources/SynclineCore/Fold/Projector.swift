@@ -136,7 +136,7 @@ package final class Projector: ShapeNumbering {
     /// Whether the state has nothing of a row, whose id is encoded as a value, in a store that compares ids exactly, and
     /// its table has neither indexes nor local columns; the row's key is left in `key`.
     func isUnknown(_ table: String, _ id: Bytes) throws(StateError) -> Bool {
-        guard ids == .exact, indexes.isEmpty, localColumns(of: table) == nil else { return false }
+        guard ids == .exact, indexes.isEmpty, localColumns(of: table) == nil, !hasDefaults(table) else { return false }
         key.removeAll()
         var table = table
         guard table.withUTF8({ key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
@@ -162,6 +162,7 @@ package final class Projector: ShapeNumbering {
     }
 
     func write(_ entry: consuming RowEntry, _ key: [UInt8], old: StateValue?) throws(StateError) {
+        try settleDefaults(&entry, key)
         if let local = entry.local, local.isEmpty || entry.base == nil && entry.pending == nil { entry.local = nil }
         if !indexes.isEmpty {
             var before: RowEntry?

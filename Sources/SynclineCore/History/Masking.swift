@@ -123,7 +123,9 @@ extension Masking {
     package func mask(_ event: Event) -> Event {
         var event = event
         switch event.body {
-        case .opened, .undone, .purged, .indexed, .cursorReset, .sent, .declared, .discarded, .serverWorked: break
+        case .opened, .undone, .purged, .indexed, .cursorReset, .sent, .discarded, .serverWorked: break
+        case .declared(let declaration, let steps):
+            event.body = .declared(mask(declaration), steps: steps.map { mask($0) })
         case .configured(let name, let value):
             if !Masking.plainSettings.contains(name) {
                 event.body = .configured(name: name, value: value.map { mask($0) })
@@ -158,6 +160,23 @@ extension Masking {
         case .carried(let last, let rows): event.body = .carried(through: last, rows.map { mask($0) })
         }
         return event
+    }
+
+    private func mask(_ declaration: Declaration) -> Declaration {
+        let tables = declaration.tables.map { table in
+            var table = table
+            for index in table.columns.indices {
+                table.columns[index].defaultValue = table.columns[index].defaultValue.map { mask($0) }
+            }
+            return table
+        }
+        return Declaration(version: declaration.version, isStrict: declaration.isStrict, tables: tables)
+    }
+
+    private func mask(_ step: SchemaStep) -> SchemaStep {
+        guard case .changeValues(let table, let column, let changes) = step else { return step }
+        let masked = changes.map { ValueChange(mask($0.old), mask($0.new)) }
+        return .changeValues(table: table, column: column, masked)
     }
 
     private func mask(_ row: CarriedRow) -> CarriedRow {

@@ -27,6 +27,7 @@ package struct LocalTransactionWriter {
     package mutating func change(
         _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row = .empty
     ) throws(SyncError) -> Bool {
+        try projector.check(columnsOf: columns, in: table)
         if kind == .insert, try insertNew(table, id, columns) { return true }
         guard let change = try decide(kind, table, id, columns) else { return false }
         event.append(change: change)

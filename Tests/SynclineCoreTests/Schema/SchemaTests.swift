@@ -24,6 +24,17 @@ import Testing
             version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "a", to: "deleted")])]),
         Schema(version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "id", to: "a")])]),
         Schema(version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "a", to: "a")])]),
+        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a"), .column("a")])]),
+        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "c"), .column("c")])]),
+        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "version")])]),
+        Schema(version: 1, tables: [TableSchema("t", columns: [.column("id", onServer: "key")])]),
+        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "b")], localColumns: ["a"])]),
+        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", default: .double(.nan))])]),
+        Schema(
+            version: 1,
+            migrations: [Migration(to: 1, steps: [.addColumn(table: "t", column: "updatedAt", default: 1)])]),
+        Schema(version: 1, migrations: [Migration(to: 1, steps: [.transform(table: "t", column: "id") { $0 }])]),
+        Schema(version: 1, migrations: [Migration(to: 1, steps: [.dropTable("")])]),
     ])
     func `a schema that can't be meant is refused`(_ schema: Schema) {
         let error = #expect(throws: SyncError.self) { try schema.check() }
@@ -46,10 +57,11 @@ import Testing
             let recorded = try #require(try SchemaChange(opening: nil, with: Self.schema(from))).declaration
             for to in UInt32(1)...4 where to >= from {
                 let change = try SchemaChange(opening: recorded, with: Self.schema(to))
-                #expect(change?.steps == (from == to ? nil : Array(Self.steps[Int(from - 1)..<Int(to - 1)])))
+                let expected = Self.steps[Int(from - 1)..<Int(to - 1)].compactMap(\.plain)
+                #expect(change?.steps.compactMap(\.plain) == (from == to ? nil : expected))
             }
         }
-        #expect(try SchemaChange(opening: nil, with: Self.schema(4))?.steps == Self.steps)
+        #expect(try SchemaChange(opening: nil, with: Self.schema(4))?.steps.count == Self.steps.count)
     }
 
     @Test func `an older schema is refused, an equal one needs nothing, another of the version is recorded`() throws {

@@ -144,13 +144,14 @@ enum ServerRows {
             try context.host.transport.map { Backend($0, speaking: speaks, secrets) }
             ?? Backend(url: url, speaking: speaks, credentials: secrets)
         let projector = try Projector()
+        let names = NameTranslation(try store.declaration)
         var number: UInt64 = 0
         for table in tables {
             var page = try await backend.table(table).query(Query(table: table))
             var skip = 0
             while !page.rows.isEmpty {
                 number += 1
-                let rows = page.rows.map { PulledRow(id: $0.id, row: $0.columns) }
+                let rows = page.rows.map { PulledRow(id: $0.id, row: names.received($0.columns, of: table)) }
                 try projector.apply(
                     Event(time: 0, .page(PulledPage(table: table, queryID: nil, rows: rows, cursor: nil))),
                     number: number)

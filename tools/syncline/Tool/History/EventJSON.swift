@@ -127,6 +127,7 @@ struct EventSummary {
                         [
                             "name": .string(table.name),
                             "localColumns": .array(table.localColumns.map(JSONValue.string)),
+                            "columns": .array(table.columns.map { json($0) }),
                         ]
                     }),
                 "steps": .array(steps.map { .string($0.text) }),
@@ -160,6 +161,11 @@ struct EventSummary {
         ]
     }
 
+    private func json(_ column: ColumnSchema) -> JSONValue {
+        let head: JSONValue = ["name": .string(column.name), "onServer": .string(column.serverName)]
+        return head.adding(["default": column.defaultValue.map { shown($0) }])
+    }
+
     private func members(_ answer: Answer) -> KeyValuePairs<String, JSONValue?> {
         var row: JSONValue?
         var code: String?
@@ -191,12 +197,15 @@ struct EventSummary {
     }
 }
 
-extension Migration.Step {
+extension SchemaStep {
     /// The step as a person reads it.
     fileprivate var text: String {
         switch self {
         case .renameColumn(let table, let from, let to): "\(table).\(from) → \(to)"
         case .dropColumn(let table, let column): "\(table).\(column) dropped"
+        case .changeValues(let table, let column, let changes):
+            "\(table).\(column): \(counted(UInt64(changes.count), "value")) changed"
+        case .dropTable(let table): "\(table) dropped"
         }
     }
 }
