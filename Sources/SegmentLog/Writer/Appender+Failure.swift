@@ -21,13 +21,23 @@ extension Appender {
         do throws(LogError) {
             // Unless the cut is durable, the bytes cut off may come back in a crash, under or between what is written next.
             if !SeededBug.cutNotSynced.isActive { try sync() }
-            try head.write { $0.epoch &+= 1 }
         } catch {
             failure = error
             return error
         }
-        session = SessionPayload(epoch: head.current.epoch, time: clock.now())
+        mustRaiseEpoch = true
+        // A disk that is full may refuse this word, too. Then the next commit begins with it.
+        try? raiseEpoch()
         return LogError(error)
+    }
+
+    /// Begins a new epoch if numbers that were cut off are to be given out again: of two records of one number the epoch
+    /// tells which one was kept.
+    func raiseEpoch() throws(LogError) {
+        guard mustRaiseEpoch else { return }
+        try head.write { $0.epoch &+= 1 }
+        session = SessionPayload(epoch: head.current.epoch, time: clock.now())
+        mustRaiseEpoch = false
     }
 
     /// The sync of the segment failed. What was not durable is still in memory: it is written to a new segment, whose

@@ -23,6 +23,8 @@ package final class Appender {
     @exclusivity(unchecked) var isSealed: Bool
     /// Written with the next frames.
     @exclusivity(unchecked) var session: SessionPayload?
+    /// Records were cut off since the epoch was raised.
+    @exclusivity(unchecked) var mustRaiseEpoch = false
     /// Why the writer takes nothing more.
     @exclusivity(unchecked) var failure: LogError?
     /// What the next footer says for the log's user.
@@ -163,6 +165,7 @@ package final class Appender {
                 hint: "Open the log again in the new process, after the old one has closed it.")
         }
         try checkInPlace()
+        try raiseEpoch()
     }
 
     /// Whether somebody wrote meanwhile can't be told once the files were exchanged, so this refusal is for good.

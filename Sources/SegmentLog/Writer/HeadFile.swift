@@ -1,15 +1,21 @@
-// Writes HEAD: two slots, alternately, in place, one sync each. After a failed write or sync it is left alone until the
-// log is reopened; nothing but garbage collection needs it.
+// Writes HEAD: two slots, alternately, in place, one sync each. After a failed write or sync the file is not touched
+// again, because a second sync could succeed without having written anything: the next word goes into a new file, which
+// takes the name when it is whole and durable. So a refusal costs one word, and not all that come after it.
 
 package final class HeadFile {
-    private let file: any WritableFile
+    private let storage: any LogStorage
+    private var file: any WritableFile
     package private(set) var current: Head
-    package private(set) var isBroken = false
-    private let slot = ByteBuffer(capacity: Format.headSlotLength)
+    /// A write or sync of the file failed.
+    private var isSpoilt = false
+    /// The newest generation that may be on the disk. Readers tell by it that HEAD has moved, so none is used twice.
+    private var generation: UInt64
 
     /// Opens or makes the file and writes `head` into it, durably. What can't be read is kept in quarantine.
     package init(_ storage: any LogStorage, head: Head, replacingDamaged: Bool) throws(LogError) {
+        self.storage = storage
         current = head
+        generation = head.generation
         do throws(StorageError) {
             if replacingDamaged {
                 try storage.createDirectory(FileName.quarantine)
@@ -17,44 +23,58 @@ package final class HeadFile {
                 try storage.syncDirectory(FileName.quarantine)
             }
             let names = try storage.names(in: "")
-            if names.contains(FileName.head) {
-                file = try storage.openForWriting(FileName.head, create: false)
-            } else {
-                let temporary = FileName.head + FileName.temporarySuffix
-                file = try storage.openForWriting(temporary, create: true)
-                try file.resize(to: 0)
-                try file.resize(to: UInt64(2 * Format.headSlotLength))
-                try HeadFile.put(head, into: file, slot)
-                try storage.rename(temporary, to: FileName.head)
-                try storage.syncDirectory("")
+            guard names.contains(FileName.head) else {
+                file = try HeadFile.make(head, in: storage)
                 return
             }
+            file = try storage.openForWriting(FileName.head, create: false)
         } catch {
             throw LogError(error)
         }
         try write { _ in }
     }
 
-    /// Changes what HEAD says and makes it durable.
+    /// Changes what HEAD says and makes it durable. If it throws, HEAD says what it said before, or this after all.
     package func write(_ change: (inout Head) -> Void) throws(LogError) {
-        guard !isBroken else {
-            throw LogError(
-                .storageFailed, "HEAD could not be written before", file: FileName.head, hint: "Reopen the log.")
-        }
         var next = current
         change(&next)
-        next.generation = current.generation + 1
+        generation += 1
+        next.generation = generation
         do throws(StorageError) {
-            try HeadFile.put(next, into: file, slot)
+            if isSpoilt {
+                let fresh = try HeadFile.make(next, in: storage)
+                file.close()
+                file = fresh
+                isSpoilt = false
+            } else {
+                try HeadFile.put(next, into: file)
+            }
             current = next
         } catch {
-            isBroken = true
+            isSpoilt = true
             throw LogError(error)
         }
     }
 
-    private static func put(_ head: Head, into file: any WritableFile, _ slot: ByteBuffer) throws(StorageError) {
-        slot.truncate(to: 0)
+    /// A new file with one slot, under its name and durable.
+    private static func make(_ head: Head, in storage: any LogStorage) throws(StorageError) -> any WritableFile {
+        let temporary = FileName.head + FileName.temporarySuffix
+        let file = try storage.openForWriting(temporary, create: true)
+        do throws(StorageError) {
+            try file.resize(to: 0)
+            try file.resize(to: UInt64(2 * Format.headSlotLength))
+            try put(head, into: file)
+            try storage.rename(temporary, to: FileName.head)
+            try storage.syncDirectory("")
+            return file
+        } catch {
+            file.close()
+            throw error
+        }
+    }
+
+    private static func put(_ head: Head, into file: any WritableFile) throws(StorageError) {
+        let slot = ByteBuffer(capacity: Format.headSlotLength)
         head.encode(
             into: UnsafeMutableRawBufferPointer(rebasing: slot.free(Format.headSlotLength)[..<Format.headSlotLength]))
         slot.advance(by: Format.headSlotLength)

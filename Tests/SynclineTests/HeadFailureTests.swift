@@ -1,0 +1,72 @@
+// One write of HEAD is refused, at each place in the life of a store: that is the end of one call and no more. The next
+// checkpoint and the next compaction succeed, and nothing that was acknowledged is lost.
+
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct HeadFailureTests {
+    /// Inserts, checkpoints and compactions; the rows that were acknowledged.
+    private func live(_ database: SyncDatabase, _ ids: Range<Int>) async -> Set<String> {
+        var known: Set<String> = []
+        for number in ids {
+            let row = Row([.init("text", .string(String(repeating: "\(number)", count: 3000)))])
+            let page = PulledPage(table: "t", queryID: nil, rows: [.init(id: "\(number)", row: row)], cursor: nil)
+            if (try? await database.pull(page)) != nil { known.insert("t/\(number)") }
+            if number % 2 == 1 { try? await database.checkpoint() }
+            if number % 4 == 3 { _ = try? await database.compact() }
+        }
+        return known
+    }
+
+    @Test(arguments: [StorageError.Kind.diskFull, .inputOutput], [CallKind.write, .sync])
+    func `a refused write of HEAD costs one call`(error: StorageError.Kind, kind: CallKind) async throws {
+        var call = 1
+        while true {
+            let disk = FaultyStorage()
+            var configuration = SyncConfiguration.test()
+            configuration.log.segmentSize = .kibibytes(4)
+            let first = try await SyncDatabase.open(disk, configuration)
+            try await first.set(retention: .events(2))
+            try await first.close()
+            let database = try await SyncDatabase.open(disk, configuration)
+            disk.arm(FaultPlan(call: call, of: [kind], suffix: "HEAD", fault: .error(error)))
+            var known = await live(database, 0..<8)
+            let isOver = disk.counts.faults == 0
+            disk.disarm()
+            known.formUnion(await live(database, 8..<12))
+            #expect(known.isSuperset(of: (8..<12).map { "t/\($0)" }), "call \(call)")
+            try await database.checkpoint()
+            let report = try await database.compact()
+            #expect(report.firstEvent > 8, "call \(call)")
+            #expect(Set(try await database.allRows().keys) == known, "call \(call)")
+            let lost = try StateImage.check(disk.crash { _ in false }, "call \(call)")
+            #expect(lost.through == database.lastEvent, "call \(call)")
+            if isOver { break }
+            call += 1
+        }
+        #expect(call > 3)
+    }
+
+    @Test func `a disk that was full while HEAD was written stops nobody once there is room`() async throws {
+        for call in 1..<12 {
+            let disk = FaultyStorage()
+            try await SyncDatabase.open(disk, .test()).close()
+            let database = try await SyncDatabase.open(disk, .test())
+            // A commit is refused, and so is the word in HEAD about it, and all that comes until there is room.
+            disk.arm(FaultPlan(call: call, of: [.write, .open], fault: .error(.diskFull), persists: true))
+            for number in 0..<3 {
+                _ = try? await database.table("t").insert(.item("early \(number)", ["a": .integer(1)]))
+            }
+            disk.disarm()
+            try await database.table("t").insert(.item("late", ["a": .integer(1)]))
+            try await database.checkpoint()
+            _ = try await database.compact()
+            #expect(try await database.table("t").get(id: "late") != nil, "call \(call)")
+            _ = try StateImage.check(disk.crash { _ in false }, "call \(call)")
+        }
+    }
+}
