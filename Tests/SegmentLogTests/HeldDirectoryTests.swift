@@ -41,6 +41,13 @@ import Testing
         #expect(try !lock.isInPlace())
     }
 
+    @Test func `takes a tilde for the user's own directory`() throws {
+        let home = try #require(getenv("HOME").map { String(cString: $0) })
+        #expect(POSIXStorage(directory: "~/notes/").location == home + "/notes")
+        #expect(POSIXStorage(directory: "~").location == home)
+        for path in ["./~/notes", "~notes", "a/~"] { #expect(POSIXStorage(directory: path).location == path) }
+    }
+
     @Test func `names the directory in an error about it`() throws {
         let fixture = try StorageFixture(.posix)
         let path = try #require(fixture.path)

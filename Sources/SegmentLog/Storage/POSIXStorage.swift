@@ -16,9 +16,9 @@ public struct POSIXStorage: LogStorage {
     /// The directory itself, if it is held; otherwise every call looks up the path.
     private let directory: POSIXDirectory?
 
-    /// The directory at a path, which need not exist yet.
+    /// The directory at a path, which need not exist yet. `~` at its beginning stands for the user's own directory.
     public init(directory path: String) {
-        var path = path[...]
+        var path = expandingHome(path)[...]
         while path.count > 1, path.last == "/" { path.removeLast() }
         location = path.isEmpty ? "." : String(path)
         directory = nil
@@ -218,6 +218,12 @@ extension POSIXStorage {
 
 func openDescriptor(_ path: String, in base: Int32 = AT_FDCWD, flags: Int32, mode: mode_t = 0) -> Int32 {
     retrying { openat(base, path, flags | O_CLOEXEC, mode) }
+}
+
+/// A path with the user's own directory in the place of `~`, as a shell reads it.
+package func expandingHome(_ path: String) -> String {
+    guard path == "~" || path.hasPrefix("~/"), let home = getenv("HOME"), home[0] != 0 else { return path }
+    return String(cString: home) + path.dropFirst()
 }
 
 /// Repeats a call while signals interrupt it.

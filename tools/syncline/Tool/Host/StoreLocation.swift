@@ -22,9 +22,11 @@ package struct StoreLocation: Hashable, Sendable {
     ) throws(ToolError) -> StoreLocation {
         if let path = arguments.value("store") {
             guard !path.isEmpty else { throw .usage("--store needs the path of a directory") }
-            return StoreLocation(path: path, isNamed: true)
+            return StoreLocation(path: expandingHome(path), isNamed: true)
         }
-        if let path = environment["SYNCLINE_STORE"] { return StoreLocation(path: path, isNamed: true) }
+        if let path = environment["SYNCLINE_STORE"] {
+            return StoreLocation(path: expandingHome(path), isNamed: true)
+        }
         var directory = environment.directory
         while true {
             let path = directory == "/" ? "/" + folderName : directory + "/" + folderName
