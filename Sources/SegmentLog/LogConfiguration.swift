@@ -17,7 +17,8 @@ public enum LogCreation: Sendable {
     case never
     /// Made if the directory is missing or empty.
     case ifMissing
-    /// Made; one that is there already is an error.
+    /// Made; one that is there already is an error. What a creation left that did not get to its end, with nothing
+    /// appended since, is made again.
     case always
 }
 

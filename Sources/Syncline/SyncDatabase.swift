@@ -36,8 +36,32 @@ public struct SyncConfiguration: Sendable {
     /// The way to the server, where it is not the network.
     package var transport: (any HTTPTransport)?
 
+    /// What else a new store is set to.
+    package var settings: [(name: String, value: Value)] = []
+
     /// The settings that suit most apps.
     public init() {}
+}
+
+extension SyncConfiguration {
+    /// What a new store is set to, by its first events.
+    fileprivate var birthSettings: [Event.Body] {
+        var settings = [(SettingName.device, Value.string(surroundings.newID())), ("protocol", .string(wireProtocol))]
+        if ids == .ignoreCase { settings.append((SettingName.ids, .string("ignore-case"))) }
+        return (settings + self.settings).map { .configured(name: $0.0, value: $0.1) }
+    }
+
+    /// The records that a new log begins with: its process, and the settings.
+    fileprivate func birth(in storage: any LogStorage) -> RecordBatch {
+        let settings = birthSettings
+        var opening = Opening(
+            device: "", engineVersion: engineVersion, projectorVersion: Projector.version,
+            schemaVersion: schema?.version ?? 0, place: StorePlace.mark(storage))
+        if case .configured(_, .string(let device)?)? = settings.first { opening.device = device }
+        var batch = RecordBatch()
+        for body in [.opened(opening)] + settings { batch.append(Event(time: surroundings.now(), body).bytes) }
+        return batch
+    }
 }
 
 /// A store of tables.
@@ -71,12 +95,15 @@ public final class SyncDatabase: Sendable {
         try configuration.schema?.check()
         try configuration.limits?.check()
         let log = try inAppWords { () throws(LogError) in
-            try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log)
+            try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log) {
+                configuration.birth(in: $0)
+            }
         }
         let projector = try StateLoader(log.storage, removesDamaged: true).load()
         let isNew = projector.through == 0
         let engine = try StoreEngine(
-            log, projector, configuration.surroundings, schemaVersion: configuration.schema?.version ?? 0)
+            log, projector, configuration.surroundings, schemaVersion: configuration.schema?.version ?? 0,
+            hasSaidOpened: log.isNew)
         let database = SyncDatabase(
             StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)), log.storage, configuration)
         if isNew { try await database.writeBirth() }
@@ -90,16 +117,11 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// What is true of a store from its first event on.
+    /// What is true of a store from its first event on, in a log that was made without it.
     private func writeBirth() async throws(SyncError) {
-        let (ids, wireProtocol) = (configuration.ids, configuration.wireProtocol)
-        let device = configuration.surroundings.newID()
+        let settings = configuration.birthSettings
         try await perform(.durable) { engine throws(SyncError) in
-            try engine.record(.configured(name: SettingName.device, value: .string(device)))
-            try engine.record(.configured(name: "protocol", value: .string(wireProtocol)))
-            if ids == .ignoreCase {
-                try engine.record(.configured(name: SettingName.ids, value: .string("ignore-case")))
-            }
+            for setting in settings { try engine.record(setting) }
         }
     }
 

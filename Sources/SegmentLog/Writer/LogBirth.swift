@@ -53,8 +53,7 @@ struct LogBirth {
         let finding = try look()
         switch (finding, creation) {
         case (.log, .always):
-            throw LogError(
-                .storeExists, "\(storage.location) holds a log already", hint: "Open it, or choose another directory.")
+            guard try isUnfinished() else { throw exists }
         case (.log, _), (.erasure, _), (.beginnings, .ifMissing), (.beginnings, .always):
             break
         case (.nothing, .never), (.beginnings, .never):
@@ -107,16 +106,57 @@ struct LogBirth {
     func isNeeded(_ creation: LogCreation) throws(LogError) -> Bool {
         switch try look() {
         case .log:
-            if creation == .always {
-                throw LogError(
-                    .storeExists, "\(storage.location) holds a log already",
-                    hint: "Open it, or choose another directory.")
-            }
-            return false
+            guard creation == .always else { return false }
+            guard try isUnfinished() else { throw exists }
+            try forgetHead()
+            return true
         case .somethingElse(let what):
             throw strange(what)
         case .nothing, .beginnings, .erasure:
             return true
+        }
+    }
+
+    private var exists: LogError {
+        LogError(
+            .storeExists, "\(storage.location) holds a log already", hint: "Open it, or choose another directory.")
+    }
+
+    /// Whether the log is what a creation leaves that did not get to its end: the first segment as it was made, and no
+    /// word that the log was ever closed. Whoever appends begins with a frame about itself, so nothing was appended.
+    private func isUnfinished() throws(LogError) -> Bool {
+        let names: [String]
+        do throws(StorageError) { names = try storage.names(in: "") } catch { throw LogError(error) }
+        let files = names.filter { $0.hasSuffix(FileName.segmentSuffix) || FileName.parseCheckpoint($0) != nil }
+        let (head, headIsDamaged) = try LogCatalog.readHead(storage)
+        guard let name = files.first, files.count == 1, FileName.parseSegment(name)?.ordinal == 1, !headIsDamaged,
+            head?.isClean != true
+        else { return false }
+        let window = FileWindow(try storage.reading(name), name: name)
+        defer { window.file.close() }
+        let start = try window.bytes(at: 0, Format.segmentHeaderLength)
+        guard let header = try? SegmentHeader(start, role: .segment) else { return false }
+        var walker = FrameWalker(
+            window, seed: header.identity.seed, from: UInt64(Format.segmentHeaderLength),
+            expecting: FrameExpectation(chain: header.previousChain, sequence: header.sequence))
+        while case .frame(let frame, _) = try walker.next() {
+            guard frame.knownKind == .data else { return false }
+        }
+        // Whatever follows, whole or torn, somebody wrote.
+        let size: UInt64
+        do throws(StorageError) { size = try window.file.size() } catch { throw LogError(error) }
+        guard walker.offset == size, let next = walker.expected.sequence else { return false }
+        return head.map { $0.durableThrough < next } ?? true
+    }
+
+    /// HEAD is about the log that is made again; without it that log is as unfinished as before.
+    private func forgetHead() throws(LogError) {
+        do throws(StorageError) {
+            guard try storage.names(in: "").contains(FileName.head) else { return }
+            try storage.remove(FileName.head)
+            try storage.syncDirectory("")
+        } catch {
+            throw LogError(error)
         }
     }
 
@@ -126,20 +166,39 @@ struct LogBirth {
             hint: "Give an empty or new directory, or the path of a log.")
     }
 
-    /// The first segment, whole and durable; HEAD follows when the log is opened.
+    /// The first segment with the records that the log begins with, whole and durable; HEAD follows when the log is
+    /// opened.
     func makeFirstSegment(
-        identity: LogIdentity? = nil, first: SequenceNumber = .first
+        identity: LogIdentity? = nil, first: SequenceNumber = .first, holding records: RecordBatch = RecordBatch()
     ) throws(LogError) {
+        let now = clock.now()
         var header = SegmentHeader(
             role: .segment, identity: identity ?? clock.newIdentity(), sequence: first, ordinal: 1,
-            created: clock.now(), epoch: 0, durableThrough: first.previous)
-        let content = ByteBuffer(capacity: Format.segmentHeaderLength)
+            created: now, epoch: 0, durableThrough: first.previous)
+        let content = ByteBuffer(capacity: Format.segmentHeaderLength + records.wire.count + 64)
         content.advance(by: SegmentFile.encodeStart(&header, dictionary: [], into: content))
+        if !records.isEmpty { try append(records, to: header, now, into: content) }
         do throws(StorageError) {
             let name = FileName.segment(ordinal: 1, first: first)
             try SegmentFile.publish(content.bytes, as: name, in: storage).close()
         } catch {
             throw LogError(error)
         }
+    }
+    /// Records in one frame: their file takes its name as a whole, so they are there together or not at all.
+    private func append(
+        _ records: RecordBatch, to header: SegmentHeader, _ time: WallTime, into content: ByteBuffer
+    ) throws(LogError) {
+        guard records.wire.count + 8 <= Format.frameTarget, records.count <= Format.frameRecordLimit else {
+            throw LogError(.invalidArgument, "a log can't begin with \(records.wire.count) bytes")
+        }
+        let payload = ByteBuffer(capacity: records.wire.count + 8)
+        payload.append(time.rawValue)
+        records.wire.withUnsafeBytes { payload.append($0) }
+        var frame = FrameHeader(kind: .data, firstSequence: header.sequence)
+        frame.recordCount = UInt16(records.count)
+        frame.chain = header.previousChain
+        var encoder = FrameEncoder(seed: header.identity.seed, acceleration: 1)
+        _ = encoder.encode(frame, payload: payload.bytes, into: content)
     }
 }

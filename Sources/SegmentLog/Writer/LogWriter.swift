@@ -18,8 +18,14 @@ public final class LogWriter: Sendable {
     /// The log's identity.
     public let identity: LogIdentity
 
-    private init(_ appender: sending Appender, storage: any LogStorage, configuration: LogConfiguration) {
+    /// Whether opening it made the log.
+    package let isNew: Bool
+
+    private init(
+        _ appender: sending Appender, storage: any LogStorage, configuration: LogConfiguration, isNew: Bool
+    ) {
         self.storage = storage
+        self.isNew = isNew
         identity = appender.header.identity
         durable = Atomic(appender.durableThrough.rawValue)
         lastAppended = Atomic(appender.tail.next.previous.rawValue)
@@ -50,6 +56,14 @@ public final class LogWriter: Sendable {
         _ storage: any LogStorage, creating creation: LogCreation = .ifMissing,
         configuration: LogConfiguration = .init(), clock: any LogClock = SystemClock()
     ) throws(LogError) -> LogWriter {
+        try open(storage, creating: creation, configuration: configuration, clock: clock) { _ in RecordBatch() }
+    }
+
+    /// The same; a log that is made has these records from the moment it is there.
+    package static func open(
+        _ storage: any LogStorage, creating creation: LogCreation, configuration: LogConfiguration,
+        clock: any LogClock = SystemClock(), beginningWith records: (any LogStorage) -> RecordBatch
+    ) throws(LogError) -> LogWriter {
         try configuration.validate()
         var birth = LogBirth(storage: storage, clock: clock)
         try birth.prepare(creation)
@@ -57,14 +71,15 @@ public final class LogWriter: Sendable {
         let lock = try birth.takeLock()
         do throws(LogError) {
             if try LogErasure.isBegun(storage) {
-                return try finishErasure(storage, creation, lock, configuration, clock)
+                return try finishErasure(storage, creation, lock, configuration, clock, records)
             }
-            if try birth.isNeeded(creation) { try birth.makeFirstSegment() }
+            let isNew = try birth.isNeeded(creation)
+            if isNew { try birth.makeFirstSegment(holding: records(storage)) }
             let recovered = try Recovery(storage, configuration, clock).run()
             return LogWriter(
                 try Appender(
                     recovered, storage: storage, configuration: configuration, clock: clock, lock: lock),
-                storage: storage, configuration: configuration)
+                storage: storage, configuration: configuration, isNew: isNew)
         } catch {
             lock.release()
             throw error
@@ -85,11 +100,13 @@ public final class LogWriter: Sendable {
     /// Removes the rest of a log that was to be gone, then begins anew: its lock went with it.
     private static func finishErasure(
         _ storage: any LogStorage, _ creation: LogCreation, _ lock: any FileLock,
-        _ configuration: LogConfiguration, _ clock: any LogClock
+        _ configuration: LogConfiguration, _ clock: any LogClock,
+        _ records: (any LogStorage) -> RecordBatch
     ) throws(LogError) -> LogWriter {
         try LogErasure.finish(storage)
         lock.release()
-        return try open(storage, creating: creation, configuration: configuration, clock: clock)
+        return try open(
+            storage, creating: creation, configuration: configuration, clock: clock, beginningWith: records)
     }
 
     // MARK: Appending

@@ -17,14 +17,16 @@ package final class StoreEngine {
     /// Tables whose rows the request in hand changed.
     private var touched: [String] = []
     /// Whether this process has said in the log that it writes.
-    private var hasSaidOpened = false
+    private var hasSaidOpened: Bool
     /// The last event of the last commit, and the digest of the state behind it.
     private var committed: UInt64
     private var digestBytes: [UInt8]
 
     init(
-        _ log: LogWriter, _ projector: Projector, _ surroundings: any Surroundings, schemaVersion: UInt32
+        _ log: LogWriter, _ projector: Projector, _ surroundings: any Surroundings, schemaVersion: UInt32,
+        hasSaidOpened: Bool
     ) throws(SyncError) {
+        self.hasSaidOpened = hasSaidOpened
         self.log = log
         self.projector = projector
         self.surroundings = surroundings

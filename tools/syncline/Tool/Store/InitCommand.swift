@@ -27,9 +27,8 @@ enum InitCommand {
         var configuration = SyncConfiguration()
         configuration.wireProtocol = arguments.value("protocol") ?? "zumo2"
         configuration.ids = arguments.value("ids") == "ignore-case" ? .ignoreCase : .exact
-        try await context.withDatabase(arguments, creating: .always, configuration) { database in
-            if let backend { try await database.set("backend", .string(backend)) }
-        }
+        if let backend { configuration.settings = [("backend", .string(backend))] }
+        try await context.withDatabase(arguments, creating: .always, configuration) { _ in }
         let path = try StoreLocation.find(arguments, context.environment).path
         try context.output.value(["store": .string(path)])
         try context.output.line("created \(path)")
