@@ -250,6 +250,25 @@ import Testing
         try await store.close()
     }
 
+    @Test(arguments: TestBackend.available)
+    func `N18: of another database, rows go that are gone, whichever queries claim them`(_ backend: TestBackend)
+        async throws
+    {
+        let desk = try ClientDesk(backend)
+        for id in ["a", "b"] { try desk.ask("POST", "hard", #"{"id":"\#(id)","text":"old"}"#) }
+        let store = try await desk.store("s")
+        try await store.pullAll("hard")
+        try await store.pullAll("hard") { $0.queryID = "sync" }
+        let other = try ServiceDesk(backend)
+        _ = try other.ask("POST", "/tables/hard", #"{"id":"b","text":"other"}"#)
+        desk.line.turn(to: other.service)
+        for queryID in ["all", "sync"] {
+            #expect(try await store.pullAll("hard") { $0.queryID = queryID }.reason == nil)
+            #expect(try await store.column("text", of: "hard") == ["b": .string("other")])
+        }
+        try await store.close()
+    }
+
     @Test func `N17, T17: a cursor of changes belongs to its query`() async throws {
         let desk = try ClientDesk()
         for number in 0..<4 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)","complete":false}"#) }
