@@ -16,44 +16,67 @@ ABSENT = "absent"
 
 
 class World:
-    """The tools, and a folder with the stores of one life."""
+    """A folder with the stores of one life, and the server that they know."""
 
-    def __init__(self, tools, root, server=None):
-        self.tool = os.path.join(tools, "syncline")
+    def __init__(self, root, server=None):
         self.root, self.server = root, server
 
     def store(self, name):
         return os.path.join(self.root, name)
 
 
-def observe(world, story, stores=None, known=None):
-    """Opens each store of a story with the tool, as an app would after a crash: all that it shows, and what is wrong with
-    it in any case. `known` has what was seen of the same files before."""
-    seen, wrong = {}, []
-    for name in stores or story.stores:
-        key = known is not None and (name, disk.name_of_state(disk.tree_of(world.store(name))))
-        if not key or key not in known:
-            found = []
-            shown = observe_store(world, story, name, found) if os.path.isdir(world.store(name)) else ABSENT
-            if key:
-                known[key] = shown, found
-        else:
-            shown, found = known[key]
-        seen[name] = shown
-        wrong += found
-    return seen, wrong
+class Observer:
+    """Opens stores with the tool, as an app would after a crash, and tells all that they show. One process of the tool does
+    that for many stores, each of which must have a path of its own."""
 
+    def __init__(self, tool):
+        self.tool, self.session, self.looks = tool, None, 0
 
-def observe_store(world, story, name, wrong):
-    session = program.Session(world.tool, world.store(name), None)
-    try:
-        def ask(*words, exits=(0,)):
-            reply = session.run(list(words))
-            if reply.exit not in exits:
+    def close(self):
+        if self.session:
+            self.session.kill()
+            self.session = None
+
+    def observe(self, world, story, stores=None, known=None):
+        """What each store of a story shows, and what is wrong with it in any case. `known` has what was seen of the same
+        files before."""
+        seen, wrong = {}, []
+        for name in stores or story.stores:
+            key = known is not None and (name, disk.name_of_state(disk.tree_of(world.store(name))))
+            if not key or key not in known:
+                found = []
+                shown = self.look(world, story, name, found) if os.path.isdir(world.store(name)) else ABSENT
+                if key:
+                    known[key] = shown, found
+            else:
+                shown, found = known[key]
+            seen[name] = shown
+            wrong += found
+        return seen, wrong
+
+    def look(self, world, story, name, wrong):
+        self.looks += 1
+        if self.looks % 200 == 0:
+            self.close()
+        if not self.session:
+            self.session = program.Session(self.tool, os.devnull, None)
+        try:
+            return self.ask_all(world, story, name, wrong)
+        except (program.Crash, program.Died) as reason:
+            wrong.append(f"{name}: {reason or 'the tool ended'}")
+            self.close()
+            return ABSENT
+
+    def ask_all(self, world, story, name, wrong):
+        store = world.store(name)
+
+        def ask(*words):
+            reply = self.session.run([*words, "-s", store])
+            if reply.exit:
                 wrong.append(f"{name}: {' '.join(words)}: {reply}")
             return reply.value
 
-        first = session.run(["config"])
+        first = self.session.run(["config", "-s", store])
         if first.error and first.error["code"] == "no-store":
             return ABSENT
         if first.exit:
@@ -72,13 +95,6 @@ def observe_store(world, story, name, wrong):
             ask("config", "token", "token-afterwards")
             check_secrets(world, story, name, wrong, replaced=True)
         return shown
-    finally:
-        try:
-            end = session.end()
-            if end.exit:
-                wrong.append(f"{name}: at the end: {end}")
-        except program.Crash as crash:
-            wrong.append(f"{name}: {crash}")
 
 
 def secrets(world, name, wrong):
@@ -161,7 +177,7 @@ def difference(seen, other):
     if isinstance(left, list):
         left, right = [item for item in left if item not in right], [item for item in right if item not in left]
     elif isinstance(left, dict):
-        names = [name for name in left.keys() | right.keys() if left.get(name) != right.get(name)]
+        names = [name for name in sorted(left.keys() | right.keys()) if left.get(name) != right.get(name)]
         left, right = {name: left.get(name) for name in names}, {name: right.get(name) for name in names}
     return f"{part}: {shown(left)} and not {shown(right)}"
 

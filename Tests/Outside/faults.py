@@ -35,7 +35,7 @@ FAULTS = [
 HARMLESS = {"EINTR", "short"}
 
 
-def sweep_fault(options, reference, findings, folder, fault):
+def sweep_fault(options, reference, findings, folder, observer, fault):
     """A story once for each call of some kinds: the call is refused, shortened, or the end of the process."""
     name, _, _, kinds, share = fault
     story = reference.story
@@ -45,8 +45,9 @@ def sweep_fault(options, reference, findings, folder, fault):
         label = f"{name}/{number}"
         if options.skips(label) or not options.chosen(f"{story.name}/{label}", share):
             continue
-        trial = Trial(options, reference, findings, os.path.join(folder, "trial"), label, fault, number)
+        trial = Trial(options, reference, findings, os.path.join(folder, f"trial-{label}"), observer, label, fault, number)
         trial.run()
+        shutil.rmtree(trial.folder)
         hits += 1
     return f"{name} {hits} of {calls}"
 
@@ -76,8 +77,9 @@ class Interrupted(Exception):
 class Trial:
     """One life with one fault."""
 
-    def __init__(self, options, reference, findings, folder, label, fault, number):
-        self.options, self.reference, self.findings, self.label = options, reference, findings, label
+    def __init__(self, options, reference, findings, folder, observer, label, fault, number):
+        self.reference, self.findings, self.observer, self.label = reference, findings, observer, label
+        self.copies = 0
         self.name, self.mode, self.error, kinds, _ = fault
         self.folder = folder
         self.life = Life(options.tools, options.library, fresh(folder), reference.story)
@@ -152,15 +154,14 @@ class Trial:
 
     def look(self):
         """Whether the step that was not answered is done, by what a copy of the stores shows."""
-        copy = os.path.join(self.folder, "copy")
-        shutil.rmtree(copy, ignore_errors=True)
+        self.copies += 1
+        copy = os.path.join(self.folder, f"copy-{self.copies}")
         shutil.copytree(self.life.world.root, copy)
-        seen, wrong = checks.observe(checks.World(self.options.tools, copy), self.life.story)
-        reason = self.reference.judge(seen, self.life.done, is_other_run=True)
-        for message in wrong + ([reason] if reason else []):
+        observed = self.observer.observe(checks.World(copy), self.life.story)
+        for message in self.reference.complaints(observed, self.life.done, is_other_run=True):
             self.fail(message)
         before, after = (checks.plain(self.reference.seen[done]) for done in (self.life.done, self.life.done + 1))
-        return "done" if before != after and checks.plain(seen) == after else "open"
+        return "done" if before != after and checks.plain(observed[0]) == after else "open"
 
     def go_on(self):
         """After the end of the process, or of its disk: what is there is looked at, then the story goes on."""
@@ -181,9 +182,8 @@ class Trial:
         life.run(start=life.done, answer=answer)
 
     def check_end(self):
-        seen, wrong = checks.observe(self.life.world, self.life.story)
-        reason = self.reference.judge(seen, len(self.life.story.steps), is_other_run=True)
-        for message in wrong + ([reason] if reason else []):
+        observed = self.observer.observe(self.life.world, self.life.story)
+        for message in self.reference.complaints(observed, len(self.life.story.steps), is_other_run=True):
             self.fail(f"in the end: {message}")
         left = [name for name in os.listdir(self.life.world.root) if name not in self.life.story.stores]
         if left:
@@ -202,7 +202,7 @@ def sweep_readers(options, reference, findings, folder):
     def run(words, number):
         shim = program.Shim(options.library, fresh(os.path.join(folder, "readers")), world.root)
         shim.spoil("fail", number, errno.EIO, READS)
-        return program.alone(world.tool, world.store("store"), words, shim.environment), shim
+        return program.alone(options.tool, world.store("store"), words, shim.environment), shim
     for words in LOOKING:
         whole, shim = run(words, 2**40)
         known += shim.calls

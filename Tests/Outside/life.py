@@ -15,12 +15,13 @@ class Life:
     """Carries out a story below a folder, which is empty at the beginning."""
 
     def __init__(self, tools, library, folder, story, records=False):
-        self.story, self.folder, self.tools = story, folder, tools
+        self.story, self.folder = story, folder
         root = os.path.join(folder, "root")
         os.makedirs(root)
         self.shim = program.Shim(library, folder, root, os.path.join(folder, "record") if records else None)
         self.server = program.Server(os.path.join(tools, "syncline-server"), folder) if story.server else None
-        self.world = LivingWorld(tools, root, self.server, self.shim)
+        self.world = LivingWorld(root, self.server, self.shim)
+        self.tool = os.path.join(tools, "syncline")
         self.kept = {}
         self.session = None
         self.done = 0  # steps that were carried out and answered
@@ -40,10 +41,10 @@ class Life:
         text = self.kept.get(step.text, step.text)
         path = self.world.store(step.store)
         if is_alone:
-            reply = program.alone(self.world.tool, path, self.words(step), self.shim.environment, text)
+            reply = program.alone(self.tool, path, self.words(step), self.shim.environment, text)
         else:
             if self.session is None:
-                self.session = program.Session(self.world.tool, path, self.shim.environment)
+                self.session = program.Session(self.tool, path, self.shim.environment)
             reply = self.session.run(self.words(step), text)
         return reply
 
@@ -85,14 +86,14 @@ class Life:
 
 
 class LivingWorld(World):
-    def __init__(self, tools, root, server, shim):
-        super().__init__(tools, root, server)
+    def __init__(self, root, server, shim):
+        super().__init__(root, server)
         self.shim = shim
 
     def damage(self, ending):
         """Done by a process under the shim, so that the record has it."""
         path = max(glob.glob(f"{self.store('store')}/*{ending}"))
-        code = ("import os,sys; f=os.open(sys.argv[1],os.O_RDWR); n=os.fstat(f).st_size//2; b=os.pread(f,1,n); "
+        code = ("import os,sys; f=os.open(sys.argv[1],os.O_RDWR); n=24; b=os.pread(f,1,n); "
                 "os.pwrite(f,bytes([b[0]^255]),n); os.fsync(f)")
         environment = {name: value for name, value in self.shim.environment.items() if name != "SWEEP_FAULT"}
         subprocess.run([sys.executable, "-c", code, path], env=environment, check=True)

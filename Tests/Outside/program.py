@@ -71,8 +71,10 @@ class Reply:
             return None
         if "error" in value:
             return value["error"]
-        reason = value.get("reason")
-        return {"code": reason, **value} if reason else None
+        for report in [value, value.get("push", {}), *value.get("pulls", [])]:
+            if report.get("reason"):
+                return {"code": report["reason"], **report}
+        return None
 
     def __str__(self):
         text = json.dumps(self.value, ensure_ascii=False)

@@ -14,19 +14,19 @@ class Step:
     stores an answer after another); of all others the whole or nothing. One that `creates` its store is carried out again
     where the store is not there. `keeps` names the place for its answer, which later steps may give as their input."""
 
-    def __init__(self, *words, text=None, store="store", gradual=False, creates=False, keeps=None, reads=False):
+    def __init__(self, *words, text=None, store="store", gradual=False, creates=False, keeps=None):
         self.words, self.text, self.store = words, text, store
-        self.gradual, self.creates, self.keeps, self.reads = gradual, creates, keeps, reads
+        self.gradual, self.creates, self.keeps = gradual, creates, keeps
 
     def __str__(self):
         return " ".join(self.words)[:100]
 
 
 class Elsewhere:
-    """Something that happens outside of the tool: on the server, or to a file."""
+    """Something that happens outside of the tool: on the server, or to a file, which the next step mends."""
 
-    def __init__(self, name, act):
-        self.name, self.act = name, act
+    def __init__(self, name, act, damages=False):
+        self.name, self.act, self.damages = name, act, damages
 
     def __str__(self):
         return self.name
@@ -47,7 +47,7 @@ def init(*words, store="store"):
     return Step("init", *words, store=store, creates=True)
 
 
-def noise(name, length=1200):
+def noise(name, length=5000):
     """A text that can't be compressed much, so that what is stored takes several sectors."""
     return random.Random(name).randbytes(length // 2).hex()
 
@@ -100,8 +100,8 @@ def big_rows(count):
 
 
 def damage(ending):
-    """The newest file with an ending gets a wrong byte in its middle."""
-    return Elsewhere(f"damage to a {ending} file", lambda world: world.damage(ending))
+    """The newest file with an ending gets a wrong byte in its header, where opening it finds that."""
+    return Elsewhere(f"damage to a {ending} file", lambda world: world.damage(ending), damages=True)
 
 
 class Kill:
@@ -158,12 +158,12 @@ def all_stories():
             [init()],
             [*(insert(number, n=number) for number in range(5)), update(2, n=20), Step("checkpoint")],
             [Step("import", text=big_rows(400))],
-            [Step("export", "--format", "events", keeps="events", reads=True)],
-            [Step("export", keeps="rows", reads=True)],
+            [Step("export", "--format", "events", keeps="events")],
+            [Step("export", keeps="rows")],
             [Step("import", text="events", store="copy", creates=True)],
             [init(store="other")],
             [Step("import", text="rows", store="other")],
-            [Step("report", "-o", "REPORT", reads=True)],
+            [Step("report", "-o", "REPORT")],
         ], stores=("store", "copy", "other")),
         Story("history", [
             [init()],

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 
+from checks import Observer
 from cuts import sweep_cuts
 from faults import FAULTS, sweep_fault, sweep_readers
 from findings import Findings, Reference
@@ -30,14 +31,15 @@ class Options:
         parser.add_argument("--cut", type=int, help="only power cuts after this call: the same as --only cut/N")
         parser.add_argument("--states", type=int, default=1500, help="disk states, over all stories (%(default)s)")
         parser.add_argument("--every", type=int, default=16, help="faults at one of so many calls, by chance (%(default)s)")
-        parser.add_argument("--long", action="store_true", help="24000 disk states, and faults at every call")
+        parser.add_argument("--long", action="store_true", help="30000 disk states, and faults at every call")
         parser.add_argument("--deaf", choices=["files", "directories"], help="loses what was synced, too: to see failures")
         parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="stories at once (%(default)s)")
         parser.parse_args(words, self)
         if self.long:
-            self.states, self.every = 24000, 1
+            self.states, self.every = 30000, 1
         if self.cut is not None:
             self.only = f"cut/{self.cut}"
+        self.tool = os.path.join(self.tools, "syncline")
         self.failures = os.path.abspath(self.failures)
         self.variants = 400
 
@@ -55,17 +57,19 @@ def sweep_story(arguments):
     findings = Findings(options, story)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="syncline-sweep-", dir=scratch()) as folder:
-        reference = Reference(options, story, folder)
+        observer = Observer(options.tool)
+        reference = Reference(options, story, folder, observer)
         for message in reference.wrong:
             findings.add("reference", message)
         lines = [f"{len(story.steps)} steps"]
         if not options.skips("cut") or (options.only or "").startswith("cut/"):
-            lines.append(sweep_cuts(options, reference, findings, folder, share))
+            lines.append(sweep_cuts(options, reference, findings, folder, observer, share))
         if story.name == "history" and (options.only is None or options.only.startswith("look-")):
             lines.append(sweep_readers(options, reference, findings, folder))
         for fault in FAULTS:
             if options.only is None or options.only.split("/")[0] == fault[0]:
-                lines.append(sweep_fault(options, reference, findings, folder, fault))
+                lines.append(sweep_fault(options, reference, findings, folder, observer, fault))
+        observer.close()
     print(f"{name}: {', '.join(lines)}; {findings.count} failures; {time.monotonic() - begin:.0f} s", flush=True)
     return int(re.search(r"(\d+) disk states", ", ".join(lines) + " 0 disk states").group(1)), findings.count
 
