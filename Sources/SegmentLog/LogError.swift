@@ -88,6 +88,9 @@ extension LogError {
     /// Whether there is no such file.
     package var isNotFound: Bool { systemError == StorageError.notFoundNumber }
 
+    /// Whether the system refused a call: the file may be whole.
+    package var isRefusal: Bool { systemError != nil }
+
     /// The log's words for a refusal by the system.
     package init(_ error: StorageError) {
         let hint: String? =

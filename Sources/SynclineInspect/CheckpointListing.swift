@@ -32,7 +32,9 @@ extension LogInspection {
                 found.append(.item(try checkpoint(through, name, catalog)))
             } catch {
                 // A newer one may have taken its place meanwhile.
-                if error.systemError == StorageError.notFoundNumber { continue }
+                if error.isNotFound { continue }
+                // What can't be read now may be whole.
+                guard !error.isRefusal else { throw error }
                 found.append(
                     .damage(
                         LogDamage(

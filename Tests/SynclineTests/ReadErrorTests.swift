@@ -78,6 +78,28 @@ import Testing
         #expect(errors > 20)
     }
 
+    @Test func `a checkpoint that can't be read is an error of the disk, never damage`() async throws {
+        let (disk, _) = try await store(isCollected: false)
+        var errors = 0
+        for kinds in [Set([CallKind.read]), [.open]] {
+            var call = 1
+            while true {
+                disk.disarm()
+                disk.resetCounts()
+                disk.arm(FaultPlan(call: call, of: kinds))
+                do throws(LogError) {
+                    #expect(try LogVerification(disk).run().isHealthy, "\(kinds), call \(call)")
+                    if disk.counts.faults == 0 { break }
+                } catch {
+                    #expect(error.code == .ioError && error.file != nil, "\(kinds), call \(call): \(error)")
+                    errors += 1
+                }
+                call += 1
+            }
+        }
+        #expect(errors > 10)
+    }
+
     @Test(arguments: [false, true])
     func `a read that falls short costs nothing`(isCollected: Bool) async throws {
         let (disk, rows) = try await store(isCollected: isCollected)

@@ -2,6 +2,7 @@
 
 import Foundation
 import SegmentLog
+import SynclineCore
 import Testing
 
 @testable import SynclineTool
@@ -79,6 +80,13 @@ import Testing
         defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: log.path) }
         let call = await Call.tool("verify", "--json", on: log)
         #expect(call.exit == .failed && call.output.contains(#""code":"io-error""#))
+    }
+
+    @Test func `what the state can't give is the store's error, never a defect of the tool`() throws {
+        let malformed = try #require(ToolError(StateError.malformed("a row")))
+        #expect(malformed.code == "store-corrupt" && malformed.exit == .failed)
+        #expect(malformed.message == "a row can't be read")
+        #expect(ToolError(StateError.newer("a checkpoint"))?.code == "store-newer")
     }
 
     @Test func `a wrong line is a usage error in every form`() async throws {

@@ -160,7 +160,9 @@ public struct LogVerification: Sendable {
                 report.checkpoints.append(through)
             } catch {
                 // A writer has put another in its place since the names were read.
-                if error.systemError == StorageError.notFoundNumber { continue }
+                if error.isNotFound { continue }
+                // What can't be read now may be whole.
+                guard !error.isRefusal else { throw error }
                 let name = FileName.checkpoint(through: through)
                 report.damage.append(
                     LogDamage(

@@ -8,8 +8,9 @@ public protocol CredentialProvider: Sendable {
     /// stops the push or pull with `unauthorized`.
     ///
     /// If this throws, nothing is sent: the push or pull stops, and nothing is lost. It stops with `offline` if the error is
-    /// a ``SyncError`` with that code or a failed connection of URLSession or of a socket, else with `unauthorized`. The
-    /// error is the ``SyncError/cause`` of the reason.
+    /// a ``SyncError`` with that code or a failed connection of URLSession or of a socket; with `io-error` if it is a
+    /// ``SyncError`` with that code, because signing in again does not mend a disk; else with `unauthorized`. The error is
+    /// the ``SyncError/cause`` of the reason.
     func token(insteadOf refused: String?) async throws -> String?
     /// Headers of a request, beside those of the protocol. They are asked for with each request. An error stops the push
     /// or pull, as one of the token does.
@@ -42,6 +43,7 @@ enum CredentialFailure {
             switch error.code {
             case .offline: return offline(error.message, error)
             case .cancelled: return cancelled(error)
+            case .ioError: return unreadable(error)
             default: return unauthorized(error.message, error)
             }
         }
@@ -78,6 +80,12 @@ enum CredentialFailure {
         SyncError(
             .unauthorized, "there are no credentials: \(words)",
             hint: "Nothing was sent and nothing is lost. Sign in, then try again.", cause: cause)
+    }
+
+    private static func unreadable(_ cause: SyncError) -> SyncError {
+        SyncError(
+            .ioError, "the credentials can't be read: \(cause.message)", hint: cause.hint, address: cause.address,
+            cause: cause)
     }
 
     private static func cancelled(_ cause: any Error) -> SyncError {

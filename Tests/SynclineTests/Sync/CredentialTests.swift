@@ -94,6 +94,17 @@ private struct LoginExpired: Error, CustomStringConvertible {
         #expect(network.requests.isEmpty)
     }
 
+    @Test func `credentials that can't be read from a disk stop with io-error and its place`() async throws {
+        let unreadable = SyncError(.ioError, "read failed: Input/output error", address: "secrets.json")
+        let database = try await open(Session([.failure(unreadable)]))
+        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        let reason = try #require(try await database.push().reason)
+        #expect(reason.code == .ioError && reason.address == "secrets.json")
+        #expect(reason.message == "the credentials can't be read: read failed: Input/output error")
+        #expect(reason.cause as? SyncError == unreadable)
+        #expect(network.requests.isEmpty)
+    }
+
     @Test func `a renewal that fails tells why, and what was refused thaws`() async throws {
         let offline = SyncError(.offline, "the login server can't be reached")
         for (error, code) in [(offline, .offline), (LoginExpired(), .unauthorized)]

@@ -21,18 +21,17 @@ enum CompactCommands {
         examples: [Example("syncline compact", "lets go of what the retention does not ask for")],
         result: #"{"checkpoint":"@40","firstEvent":"@17","segmentsRemoved":n,"bytesRemoved":n}"#
     ) { arguments, context in
-        try await context.withDatabase(arguments) { database in
-            let report = try await database.compact()
-            try context.output.value([
-                "checkpoint": .string("@\(report.checkpoint)"), "firstEvent": .string("@\(report.firstEvent)"),
-                "segmentsRemoved": .number(report.segmentsRemoved), "bytesRemoved": .number(report.bytesRemoved),
-            ])
+        // Printed once the store is closed: a failure to close it must be the only answer.
+        let report = try await context.withDatabase(arguments) { try await $0.compact() }
+        try context.output.value([
+            "checkpoint": .string("@\(report.checkpoint)"), "firstEvent": .string("@\(report.firstEvent)"),
+            "segmentsRemoved": .number(report.segmentsRemoved), "bytesRemoved": .number(report.bytesRemoved),
+        ])
+        try context.output.line(
+            "checkpoint through @\(report.checkpoint); the history begins with @\(report.firstEvent)")
+        if report.segmentsRemoved > 0 {
             try context.output.line(
-                "checkpoint through @\(report.checkpoint); the history begins with @\(report.firstEvent)")
-            if report.segmentsRemoved > 0 {
-                try context.output.line(
-                    "\(counted(UInt64(report.segmentsRemoved), "segment")) removed, \(humanBytes(report.bytesRemoved))")
-            }
+                "\(counted(UInt64(report.segmentsRemoved), "segment")) removed, \(humanBytes(report.bytesRemoved))")
         }
         return .done
     }
@@ -41,11 +40,12 @@ enum CompactCommands {
         "checkpoint", "writes a checkpoint, so that the next opening folds nothing",
         examples: [Example("syncline checkpoint", "of everything there is now")], result: #"{"checkpoint":"@40"}"#
     ) { arguments, context in
-        try await context.withDatabase(arguments) { database in
+        let event = try await context.withDatabase(arguments) { database in
             try await database.checkpoint()
-            try context.output.value(["checkpoint": .string("@\(database.lastEvent)")])
-            try context.output.line("checkpoint through @\(database.lastEvent)")
+            return database.lastEvent
         }
+        try context.output.value(["checkpoint": .string("@\(event)")])
+        try context.output.line("checkpoint through @\(event)")
         return .done
     }
 }

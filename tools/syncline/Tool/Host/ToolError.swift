@@ -56,6 +56,7 @@ package struct ToolError: Error, Hashable, Sendable {
         case let error as ToolError: self = error
         case let error as LogError: self.init(error)
         case let error as SyncError: self.init(error)
+        case let error as StateError: self.init(SyncError(error))
         case let error as StorageError: self.init(LogError(error))
         default:
             self.init(

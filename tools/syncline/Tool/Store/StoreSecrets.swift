@@ -44,14 +44,22 @@ struct StoreSecrets: CredentialProvider {
 
     // MARK: Credentials
 
+    /// Everything in the file; an error is the reason that a push or pull stops with.
+    private func readForRequest() throws(SyncError) -> [Value.Member] {
+        do throws(ToolError) { return try read() } catch {
+            throw SyncError(.init(rawValue: error.code), error.message, hint: error.hint, address: error.file)
+        }
+    }
+
     func token(insteadOf refused: String?) async throws -> String? {
-        let token = try read().first { $0.name == "token" }?.value
+        let token = try readForRequest().first { $0.name == "token" }?.value
         guard case .string(let text)? = token, text != refused else { return nil }
         return text
     }
 
     func headers() async throws -> [String: String] {
-        guard case .object(let members)? = try read().first(where: { $0.name == "headers" })?.value else { return [:] }
+        let kept = try readForRequest().first { $0.name == "headers" }?.value
+        guard case .object(let members)? = kept else { return [:] }
         var headers: [String: String] = [:]
         for member in members {
             if case .string(let text) = member.value { headers[member.name] = text }

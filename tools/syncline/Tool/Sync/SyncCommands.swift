@@ -150,18 +150,21 @@ enum SyncCommands {
             return pull
         }
         let (wanted, keepsGoing) = (settings, arguments.flag("watch"))
-        return try await context.withDatabase(arguments) { database in
+        // The last round is printed once the store is closed: a failure to close it must be the only answer.
+        let (last, isShown) = try await context.withDatabase(arguments) { database in
             while true {
                 let round = try await context.recorded(arguments.without("watch"), database, \.json) {
                     try await context.whileWatching { try await database.sync(wanted, progress: $0) }
                 }
+                if !keepsGoing || Task.isCancelled || context.host.interrupt.isSet { return (round, false) }
                 try context.show(round)
-                if !keepsGoing || Task.isCancelled || context.host.interrupt.isSet { return round.exit }
                 try context.output.flush()
                 _ = try? await context.whileWatching { _ in try await Task.sleep(for: .seconds(Int64(interval))) }
-                if Task.isCancelled || context.host.interrupt.isSet { return round.exit }
+                if Task.isCancelled || context.host.interrupt.isSet { return (round, true) }
             }
         }
+        if !isShown { try context.show(last) }
+        return last.exit
     }
 }
 
@@ -216,7 +219,7 @@ extension PushReport {
             "outcome": .string(name), "reason": .optional(reason?.code.rawValue), "operations": .array(operations),
         ]
         return head.adding([
-            "message": reason.map { .string($0.message) },
+            "message": reason.map { .string($0.message) }, "address": (reason?.address).map { .string($0) },
             "warnings": warnings.isEmpty ? nil : .array(warnings.map(JSONValue.string)),
         ])
     }
@@ -265,7 +268,9 @@ extension PullReport {
             "requests": .number(requests), "received": .number(received), "changed": .number(changed),
             "deleted": .number(deleted), "conflicts": .number(conflicts),
         ]
-        return head.adding(["message": reason.map { .string($0.message) }])
+        return head.adding([
+            "message": reason.map { .string($0.message) }, "address": (reason?.address).map { .string($0) },
+        ])
     }
 
     func line(_ table: String) -> String {
