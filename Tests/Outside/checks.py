@@ -78,6 +78,7 @@ class Observer:
 
         first = self.session.run(["config", "-s", store])
         if first.error and first.error["code"] == "no-store":
+            check_secrets(world, story, name, wrong, allowed="")
             return ABSENT
         if first.exit:
             wrong.append(f"{name}: it does not open: {first}")
@@ -93,7 +94,7 @@ class Observer:
         check_secrets(world, story, name, wrong)
         if story.secrets and shown["secrets"]:
             ask("config", "token", "token-afterwards")
-            check_secrets(world, story, name, wrong, replaced=True)
+            check_secrets(world, story, name, wrong, allowed="secrets.json")
         return shown
 
 
@@ -109,8 +110,8 @@ def secrets(world, name, wrong):
         return {}
 
 
-def check_secrets(world, story, name, wrong, replaced=False):
-    """A secret stands only where nobody else reads it; after another was set, in secrets.json only."""
+def check_secrets(world, story, name, wrong, allowed=None):
+    """A secret stands only where nobody else reads it, and only in files of a name that is allowed, if one is."""
     for path in glob.glob(world.store(name) + "/**", recursive=True):
         if not os.path.isfile(path):
             continue
@@ -120,7 +121,7 @@ def check_secrets(world, story, name, wrong, replaced=False):
             continue
         if stat.S_IMODE(os.stat(path).st_mode) != 0o600:
             wrong.append(f"{path} holds a secret, and others can read it")
-        if replaced and os.path.basename(path) != "secrets.json":
+        if allowed is not None and os.path.basename(path) != allowed:
             wrong.append(f"{path} still holds a secret")
 
 

@@ -122,6 +122,9 @@ def all_stories():
              config("backend", "http://127.0.0.1:10")],
             [config("tables", "any")],
             [config("token", "token-of-a-third-day")],
+            [Step("erase", "--force")],
+            [init("--protocol", "datasync3")],
+            [config("token", "token-of-a-fourth-day")],
         ], secrets=("token-of-a", "header-of-a")),
         Story("edits", [
             [init()],

@@ -31,7 +31,7 @@ class Options:
         parser.add_argument("--cut", type=int, help="only power cuts after this call: the same as --only cut/N")
         parser.add_argument("--states", type=int, default=1500, help="disk states, over all stories (%(default)s)")
         parser.add_argument("--every", type=int, default=16, help="faults at one of so many calls, by chance (%(default)s)")
-        parser.add_argument("--long", action="store_true", help="30000 disk states, and faults at every call")
+        parser.add_argument("--long", action="store_true", help="20,000 disk states and more, and faults at every call")
         parser.add_argument("--deaf", choices=["files", "directories"], help="loses what was synced, too: to see failures")
         parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="stories at once (%(default)s)")
         parser.parse_args(words, self)
@@ -41,7 +41,7 @@ class Options:
             self.only = f"cut/{self.cut}"
         self.tool = os.path.join(self.tools, "syncline")
         self.failures = os.path.abspath(self.failures)
-        self.variants = 400
+        self.variants = 1500
 
     def skips(self, label):
         return self.only is not None and label != self.only and not label.startswith(self.only + "/")
