@@ -88,6 +88,11 @@ extension LogError {
     /// Whether there is no such file.
     package var isNotFound: Bool { systemError == StorageError.notFoundNumber }
 
+    /// Whether a full disk is the cause.
+    package var isDiskFull: Bool {
+        code == .diskFull || systemError.map { StorageError.Kind(number: $0) == .diskFull } ?? false
+    }
+
     /// Whether the system refused a call: the file may be whole.
     package var isRefusal: Bool { systemError != nil }
 

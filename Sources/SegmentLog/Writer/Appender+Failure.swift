@@ -58,12 +58,13 @@ extension Appender {
         noteSegmentInHead()
     }
 
-    /// Refuses everything from here on.
+    /// Refuses everything from here on. Whether what was on its way is kept shows at the next opening, also if it was a full
+    /// disk that refused it: that is not `disk-full`, which says that nothing was kept.
     @discardableResult
     func latch(after error: StorageError) -> LogError {
         let isFull = error.kind == .diskFull
         let failure = LogError(
-            isFull ? .diskFull : .storageFailed, "\(error.operation) failed: \(error.reason); the writer stopped",
+            .storageFailed, "\(error.operation) failed: \(error.reason); the writer stopped",
             file: error.name,
             position: LogPosition(segment: header.ordinal, offset: synced.offset),
             records: SequenceRange(first: synced.next, last: tail.next.previous),

@@ -7,6 +7,7 @@ extension SyncError {
     init(_ error: LogError) {
         let code: Code =
             switch error.code {
+            case .storageFailed where error.isDiskFull: .diskFull
             case .storageFailed, .takenBack: .ioError
             case .invalidArgument: .usage
             default: Code(rawValue: error.code.rawValue)
