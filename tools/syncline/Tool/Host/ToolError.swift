@@ -31,7 +31,10 @@ package struct ToolError: Error, Hashable, Sendable {
     }
 
     package init(_ error: LogError) {
-        self.init(error.code.rawValue, error.message, hint: error.hint)
+        // A writer that stopped is, to whoever runs the tool, what stopped it.
+        let stopped = error.isDiskFull ? LogError.Code.diskFull : .ioError
+        let code = error.code == .storageFailed ? stopped : error.code
+        self.init(code.rawValue, error.message, hint: error.hint)
         address = error.position?.description
         file = error.file
         records = error.records?.description
