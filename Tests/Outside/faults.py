@@ -131,7 +131,8 @@ class Trial:
 
     def again(self, step, first):
         """Tries a step again that failed and was not carried out: in the session that is open, then in a new one. A writer
-        that could not write or sync its segment stops; nothing else may keep a process from going on."""
+        that could not sync its segment stops, and so does one that could not write it unless the disk was full; nothing
+        else may keep a process from going on."""
         if self.look() == "done":
             return first
         is_alone = self.life.session is None
@@ -139,7 +140,8 @@ class Trial:
         if self.passes(step, reply):
             return reply
         if not is_alone:
-            if self.error in (errno.ENOSPC, errno.EDQUOT) or not self.life.shim.hit.endswith(".seg"):
+            hit, is_full = self.life.shim.hit, self.error in (errno.ENOSPC, errno.EDQUOT)
+            if not hit.endswith(".seg") or (is_full and not hit.startswith("sync")):
                 self.fail(f"`{step}` fails again in the same process: {reply}; at first: {first}")
             self.life.end_session()
             if self.look() == "done":
