@@ -44,7 +44,8 @@ extension Projector {
             let taken = links.prefix { $0.position <= frozen.through }
             try settle(taken)
             let base = shared(row.row, of: answer.table)
-            if entry.outruns(base, frozen) {
+            // A refusal is of this moment; only a success may be an old one, given again.
+            if (200..<300).contains(answer.status), entry.outruns(base, frozen) {
                 // The server repeated its first answer, and a pull has brought what became of the row since.
                 entry.isOwnTombstone = false
             } else if let base {

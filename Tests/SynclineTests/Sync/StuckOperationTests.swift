@@ -221,6 +221,21 @@ import Testing
         #expect(try await pair.agrees())
     }
 
+    @Test func `a delete that finds the row gone takes away what a pull brought before`() async throws {
+        var options = SimulatedServer.Options()
+        options.deletesForGood = true
+        let pair = try await SyncPair(.datasync3, options, rows: Value.rows(1))
+        try await pair.pull()
+        try await pair.table.delete(id: "r0")
+        pair.network.script([.dropRequest])
+        try await pair.push()
+        pair.server.upsert([.item("r0", ["n": .integer(9)])], in: "t")
+        try await pair.pull { $0.pushesFirst = false }
+        pair.server.remove(["r0"], from: "t")
+        #expect(try await pair.push().outcome == .complete)
+        #expect(try await pair.table.get(id: "r0") == nil)
+    }
+
     // MARK: Tombstones
 
     private static func page(_ rows: String) -> HTTPResponse { .json(200, #"{"items":[\#(rows)],"count":1}"#) }
