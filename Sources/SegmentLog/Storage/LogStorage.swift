@@ -66,7 +66,7 @@ public enum FileCreation: Sendable {
     case never
     /// Made if there is none.
     case ifMissing
-    /// Made if there is none; nobody but its owner may read it, also one that was there.
+    /// Made if there is none; only its owner may read it, even if the file existed before.
     case privately
 }
 

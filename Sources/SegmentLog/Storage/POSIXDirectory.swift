@@ -43,7 +43,7 @@ struct FileIdentity: Hashable, Sendable {
 /// A directory that is kept open.
 final class POSIXDirectory: Sendable {
     let descriptor: Int32
-    /// From the root, because the process may change its working directory. Links in it are followed anew each time: one
+    /// From the root, because the process may change its working directory. Links in it are followed again each time: one
     /// that is set to another directory replaces the store as well.
     private let path: String
     private let identity: FileIdentity

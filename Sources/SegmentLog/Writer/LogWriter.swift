@@ -97,7 +97,7 @@ public final class LogWriter: Sendable {
         return try open(birth.storage, creating: .never, configuration: configuration, clock: clock)
     }
 
-    /// Removes the rest of a log that was to be gone, then begins anew: its lock went with it.
+    /// Removes the rest of a log that was to be gone, then starts a new one: its lock is gone, too.
     private static func finishErasure(
         _ storage: any LogStorage, _ creation: LogCreation, _ lock: any FileLock,
         _ configuration: LogConfiguration, _ clock: any LogClock,

@@ -1,6 +1,6 @@
 // Whether a checkpoint holds what it notes. Its checksums say that the bytes are as they were written, and its digest can be
 // compared with a fold; neither says that the entries in its runs are the ones the digest was made of. So they are read, all
-// of them, and summed anew.
+// of them, and summed again.
 
 import SegmentLog
 import SynclineCore

@@ -90,7 +90,7 @@ package final class StoreEngine {
         var device = ""
         if case .string(let id)? = try? reader.setting(SettingName.device) { device = id }
         if let place, case .string(let known)? = try? reader.setting(SettingName.place), known != place {
-            // It is a copy: the other goes on under the name they share.
+            // It is a copy: the original keeps the name they share.
             device = surroundings.newID()
         }
         let opening = Opening(

@@ -170,7 +170,7 @@ enum AutomaticSlot: Sendable {
 
 extension SyncDatabase {
     /// Lets the store sync by itself: after changes, at intervals, and when it is told that there is a network. It does so
-    /// until it is stopped or the store is closed, also if nobody keeps what this returns.
+    /// until it is stopped or the store is closed, even if the result is not kept.
     ///
     /// A store has one at most: a second one is refused with `invalid-configuration` until the first was stopped. Conflicts
     /// are merged unless the settings say otherwise.
@@ -197,7 +197,7 @@ extension SyncDatabase {
     }
 }
 
-/// Counts the operations that wait for a decision, anew only if something happened since it did last.
+/// Counts the operations that wait for a decision; counts again only if something happened since the last time.
 private final class ConflictCount: Sendable {
     private let known = Mutex<(event: UInt64, count: Int)?>(nil)
 

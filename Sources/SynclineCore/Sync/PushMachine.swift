@@ -239,7 +239,7 @@ package struct PushMachine: Sendable {
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
         var actions = [record(index, answer(.failing))]
-        // It is noted behind the failure it is to count for.
+        // It is recorded after the failure that it counts for.
         if items[index].failures > 1, serverWorks, !items[index].serverWorks {
             actions.append(.store(.noteServerWorks))
         }
