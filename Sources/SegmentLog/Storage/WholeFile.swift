@@ -47,7 +47,7 @@ package struct WholeFile: Sendable {
                 try? removeIfThere(draft)
                 throw error
             }
-            try storage.syncDirectory(directory)
+            try storage.syncDirectory(of: name)
         } catch {
             throw LogError(error)
         }
@@ -57,7 +57,7 @@ package struct WholeFile: Sendable {
     package func remove() throws(LogError) {
         do throws(StorageError) {
             try removeIfThere(name)
-            try storage.syncDirectory(directory)
+            try storage.syncDirectory(of: name)
         } catch {
             throw LogError(error)
         }
@@ -70,9 +70,21 @@ package struct WholeFile: Sendable {
             if error.kind != .notFound { throw error }
         }
     }
+}
 
-    /// What precedes the last slash of its name.
-    private var directory: String {
-        name.split(separator: "/").dropLast().joined(separator: "/")
+extension LogStorage {
+    /// Gives a file or a directory that is complete and synced its name, durably.
+    package func putInPlace(_ draft: String, as name: String) throws(LogError) {
+        do throws(StorageError) {
+            try rename(draft, to: name)
+            try syncDirectory(of: name)
+        } catch {
+            throw LogError(error)
+        }
+    }
+
+    /// Makes the name of a file or a directory durable.
+    fileprivate func syncDirectory(of name: String) throws(StorageError) {
+        try syncDirectory(name.split(separator: "/").dropLast().joined(separator: "/"))
     }
 }

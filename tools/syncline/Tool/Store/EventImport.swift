@@ -15,8 +15,11 @@ import SynclineWire
 #endif
 
 struct EventImport {
-    private let path: String
-    /// The folder it is made in, beside its place.
+    /// The folder that the store stands in.
+    private let parent: POSIXStorage
+    /// Its name there.
+    private let name: String
+    /// The name of the folder it is made in, beside its place.
     private let draft: String
     /// The state so far, and the log: there once it is known where the log begins.
     private var target: (projector: Projector, writer: LogWriter)?
@@ -44,9 +47,11 @@ struct EventImport {
                 "store-exists", "there is something in \(path) already; events make a store of their own",
                 hint: "Name a new directory with --store.")
         }
-        self.path = path
-        draft = "\(path.trimmingSlashes)\(EventImport.draftMark)\(getpid())"
-        EventImport.removeDrafts(of: path.trimmingSlashes)
+        var names = POSIXStorage(directory: path).location.split(separator: "/", omittingEmptySubsequences: false)
+        name = String(names.removeLast())
+        parent = POSIXStorage(directory: names.isEmpty ? "." : names.joined(separator: "/") + "/")
+        draft = "\(name)\(EventImport.draftMark)\(getpid())"
+        removeDrafts()
     }
 
     /// The events there are by now; nil before the first.
@@ -120,7 +125,7 @@ struct EventImport {
 
     /// Makes the log once everything that stands before its events is known.
     private mutating func makeLog(_ number: Int) throws {
-        let storage = POSIXStorage(directory: draft)
+        let storage = POSIXStorage(directory: path(draft))
         guard let beginning else {
             first = 1
             target = (try Projector(), try LogWriter.open(storage, creating: .always))
@@ -151,41 +156,41 @@ struct EventImport {
         if target == nil { try makeLog(number) }
         try flush()
         try target?.writer.close()
-        guard rename(draft, path) == 0 else {
-            throw ToolError(LogError(StorageError(number: errno, operation: "rename", name: path)))
+        do throws(LogError) { try parent.putInPlace(draft, as: name) } catch {
+            throw ToolError(error)
         }
-        try POSIXStorage(directory: path + "/..").syncDirectory("")
     }
 
     /// Leaves nothing behind.
     func giveUp() {
         try? target?.writer.close()
-        EventImport.remove(draft)
+        remove(draft)
     }
 
     // MARK: Drafts
 
     private static let draftMark = ".import-"
 
+    private func path(_ name: String) -> String {
+        parent.location == "/" ? "/" + name : parent.location + "/" + name
+    }
+
     /// Removes what an import to the same place left that was killed: nobody holds its lock.
-    private static func removeDrafts(of path: String) {
-        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
-        let prefix = (path.split(separator: "/").last.map(String.init) ?? path) + draftMark
-        for name in (try? names(in: parent)) ?? [] where name.hasPrefix(prefix) {
-            let storage = POSIXStorage(directory: parent + name)
-            guard let lock = try? storage.lock(FileName.lock) else { continue }
-            remove(parent + name)
+    private func removeDrafts() {
+        for left in (try? parent.names(in: "")) ?? [] where left.hasPrefix(name + EventImport.draftMark) {
+            guard let lock = try? parent.lock(left + "/" + FileName.lock) else { continue }
+            remove(left)
             lock.release()
         }
     }
 
     /// Removes a folder of a log.
-    private static func remove(_ folder: String) {
-        for name in (try? names(in: folder)) ?? [] {
-            let path = folder + "/" + name
-            if isDirectory(path) { remove(path) } else { unlink(path) }
+    private func remove(_ folder: String) {
+        for entry in (try? EventImport.names(in: path(folder))) ?? [] {
+            let inner = folder + "/" + entry
+            if isDirectory(path(inner)) { remove(inner) } else { try? parent.remove(inner) }
         }
-        rmdir(folder)
+        try? parent.removeDirectory(folder)
     }
 
     private static func names(in path: String) throws(StorageError) -> [String] {
@@ -205,12 +210,5 @@ extension Totals {
             guard case .integer(let number)? = value[member: name], number >= 0 else { return nil }
             self[keyPath: count] = UInt64(number)
         }
-    }
-}
-
-extension String {
-    /// A path without what stands behind its last name.
-    fileprivate var trimmingSlashes: String {
-        String(reversed().drop { $0 == "/" }.reversed())
     }
 }
