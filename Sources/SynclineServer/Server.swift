@@ -6,6 +6,8 @@ import SynclineWire
 final class Server: Sendable {
     let store: SQLStore
     private let http: HTTPServer
+    /// Answers at an address of the operator's own.
+    private let watching: HTTPServer?
     private let tombstoneDays: Int?
     private let surroundings: any Surroundings
 
@@ -26,18 +28,34 @@ final class Server: Sendable {
         } catch {
             throw StartFailure(error)
         }
-        http = try HTTPServer(configuration, service, tls: tls)
+        let http = try HTTPServer(configuration, service, tls: tls, surroundings)
+        self.http = http
+        watching = try configuration.metricsListen.map { address throws(StartFailure) in
+            do throws(StartFailure) {
+                return try WatchingAnswers(service: service, http: http).server(at: address)
+            } catch {
+                http.stop()
+                throw error
+            }
+        }
     }
 
     /// The HTTP library knows the shell without holding it.
-    deinit { http.stop() }
+    deinit {
+        watching?.stop()
+        http.stop()
+    }
 
     var url: String { http.url }
+    /// Where the metrics are, if that is somewhere else.
+    var metricsURL: String? { watching?.url }
 
     /// Lets what is running end, and stops.
     func stop() {
         http.stop()
+        watching?.stop(waitingSeconds: 1)
         store.close()
+        http.log.flush()
     }
 
     /// What is to be done now and then.
@@ -46,7 +64,7 @@ final class Server: Sendable {
         do throws(StoreFailure) {
             try store.purge(tombstonesBefore: limit)
         } catch {
-            Diagnostics.note("old tombstones and operations could not be removed: \(error)")
+            http.log.note("old tombstones and operations could not be removed: \(StartFailure(error).message)")
         }
     }
 
@@ -72,9 +90,9 @@ final class Server: Sendable {
 extension StartFailure {
     init(_ failure: StoreFailure) {
         switch failure {
-        case .busy(let reason): self.init(reason, hint: "Another program uses it")
+        case .busy(let reason): self.init(reason.text, hint: "Another program uses it")
         case .refused(let refusal): self.init(refusal.message)
-        case .broken(let reason): self.init(reason)
+        case .broken(let reason): self.init(reason.text)
         }
     }
 }

@@ -48,7 +48,9 @@ package enum ServerTool {
                 "the system lets this process have \(allowed) files open, fewer than limits.connections needs")
         }
         let server = try Server(configuration)
-        Diagnostics.write(Value.object([.init("url", .string(server.url))]).json + "\n", to: STDOUT_FILENO)
+        var addresses: [Value.Member] = [.init("url", .string(server.url))]
+        if let url = server.metricsURL { addresses.append(.init("metrics", .string(url))) }
+        Diagnostics.write(Value.object(addresses).json + "\n", to: STDOUT_FILENO)
         repeat { server.maintain() } while !signals.wait(seconds: 3600)
         server.stop()
     }

@@ -15,7 +15,8 @@ struct CrossOrigin: Hashable, Sendable {
         answer.append(
             HTTPHeader(
                 "Access-Control-Expose-Headers",
-                "Link, ETag, Location, Retry-After, \(WireHeader.capabilities), \(WireHeader.epoch)"))
+                "Link, ETag, Location, Retry-After, \(RequestID.header), "
+                    + "\(WireHeader.capabilities), \(WireHeader.epoch)"))
     }
 
     /// The most that are added.

@@ -67,7 +67,8 @@ struct ConfigurationObject {
 
 extension ServerConfiguration {
     private static let members = [
-        "store", "listen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors", "tables", "tls",
+        "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
+        "tables", "tls",
         "log", "tombstoneDays", "requestsPerSecond", "threads", "databaseConnections",
     ]
 
@@ -77,6 +78,7 @@ extension ServerConfiguration {
         let object = try ConfigurationObject(value, path: "", known: ServerConfiguration.members)
         store = try object.text("store") ?? store
         listen = try object.text("listen") ?? listen
+        metricsListen = try object.text("metricsListen")
         defaultProtocol = try object.word("defaultProtocol", ServerProtocol.self) ?? defaultProtocol
         root = try object.text("root") ?? root
         guard root.hasPrefix("/"), root.count > 1 else { throw StartFailure("root must be a path such as /tables") }

@@ -13,6 +13,7 @@ extension ServerConfiguration {
             .init("threads", .integer(Int64(threads))),
             .init("databaseConnections", .integer(Int64(databaseConnections))),
         ]
+        if let metricsListen { members.append(.init("metricsListen", .string(metricsListen))) }
         if let tombstoneDays { members.append(.init("tombstoneDays", .integer(Int64(tombstoneDays)))) }
         if let requestsPerSecond { members.append(.init("requestsPerSecond", .integer(Int64(requestsPerSecond)))) }
         if let auth { members.append(.init("auth", auth.value)) }

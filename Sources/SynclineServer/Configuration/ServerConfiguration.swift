@@ -11,6 +11,8 @@ struct ServerConfiguration: Hashable, Sendable {
     var store = "sqlite:syncline.db"
     /// An address and a port; port 0 is any that is free.
     var listen = "127.0.0.1:8080"
+    /// Where `/metrics` is, and `/healthz`, too; nil for `listen`.
+    var metricsListen: String?
     /// What a request without a version speaks.
     var defaultProtocol = ServerProtocol.zumo2
     /// Where the tables are.

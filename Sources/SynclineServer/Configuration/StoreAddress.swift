@@ -14,8 +14,12 @@ enum StoreAddress: Hashable, Sendable {
         }
     }
 
-    /// The text without a password.
+    /// The text without a password, wherever a URL may have one.
     static func masked(_ text: String) -> String {
+        maskedUser(text).replacing(/(?<name>[?&](ssl)?password=)[^&#]*/) { "\($0.name)(hidden)" }
+    }
+
+    private static func maskedUser(_ text: String) -> String {
         guard let scheme = text.firstRange(of: "://"), let at = text.lastIndex(of: "@"),
             let colon = text[scheme.upperBound..<at].firstIndex(of: ":")
         else { return text }

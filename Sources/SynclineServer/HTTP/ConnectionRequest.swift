@@ -27,10 +27,25 @@ final class ConnectionRequest {
     /// What it came to, once that is known.
     var outcome: HTTPResponse?
     var status = 0
+    /// How it is called in the log and in its answer.
+    var id = ""
+    let notes = RequestNotes()
+    /// The name of the error it is answered with.
+    var code: String?
+    var bytesOut = 0
     let start: ContinuousClock.Instant = .now
 
     init(target: String) {
         self.target = target
+    }
+
+    /// The path alone: parameters hold what rows hold.
+    var path: String { String(target.prefix { $0 != "?" }.prefix(500)) }
+
+    func line(now: Int64, _ time: Duration) -> AccessLine {
+        AccessLine(
+            time: now, id: id, client: client.text, user: notes.user, method: method, path: path, status: status,
+            code: code, bytesIn: body.count, bytesOut: bytesOut, microseconds: Int64(time / .microseconds(1)))
     }
 
     /// Why the head alone is enough to refuse the request.

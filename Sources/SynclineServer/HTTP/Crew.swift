@@ -21,6 +21,9 @@ final class Crew: Sendable {
         state = Mutex(State(idle: queues))
     }
 
+    /// How many jobs wait for a hand.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     /// Has a job carried out soon; false if the crew is closed and takes none.
     func carryOut(_ job: @escaping Job) -> Bool {
         let (isTaken, hand) = state.withLock { state -> (Bool, DispatchQueue?) in

@@ -23,9 +23,10 @@ private struct ConnectionAddress: @unchecked Sendable {
 }
 
 func queue(
-    events hub: EventHub, _ response: HTTPResponse, _ request: ConnectionRequest, _ connection: OpaquePointer
+    events response: HTTPResponse, _ request: ConnectionRequest, _ connection: OpaquePointer, _ server: HTTPServer
 ) -> MHD_Result {
-    request.status = response.status
+    server.note(response, to: request)
+    let hub = server.events
     let address = ConnectionAddress(connection: connection)
     let stream = EventStream { MHD_resume_connection(address.connection) }
     let hold = Unmanaged.passRetained(StreamHold(stream, hub, connection))
@@ -37,6 +38,7 @@ func queue(
     }
     defer { MHD_destroy_response(made) }
     for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
+    MHD_add_response_header(made, RequestID.header, request.id)
     hub.add(stream)
     // Nothing but signs of life may come for long.
     _ = syncline_mhd_set_timeout(connection, 0)

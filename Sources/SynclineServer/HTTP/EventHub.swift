@@ -118,6 +118,8 @@ final class EventHub: Sendable {
         queue.async { [weak self] in isFirst ? self?.go() : self?.tell(isRound: false) }
     }
 
+    var count: Int { state.withLock { $0.listeners.count } }
+
     func remove(_ stream: EventStream) {
         state.withLock { $0.listeners[ObjectIdentifier(stream)] = nil }
     }

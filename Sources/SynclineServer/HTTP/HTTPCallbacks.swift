@@ -94,10 +94,11 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         request.client = syncline_mhd_client(connection).map { ClientAddress($0) } ?? .unknown
         request.method = method.map { String(cString: $0) } ?? ""
         MHD_get_connection_values(connection, .HEADER_KIND, addHeader, held)
+        server.name(request)
         _ = syncline_mhd_set_timeout(connection, UInt32(limits.stalledSeconds))
         guard let refusal = request.refusalOfHead(limits) else { return .YES }
         request.isAnswered = true
-        return queue(server.refusal(refusal, request), request, connection, closes: true)
+        return queue(server.refusal(refusal, request), request, connection, server, closes: true)
     }
     if count.pointee > 0 {
         if let bytes { request.append(UnsafeRawBufferPointer(start: bytes, count: count.pointee), limits) }
@@ -105,15 +106,15 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         return .YES
     }
     if request.isAnswered { return .YES }
-    if let outcome = request.outcome { return queue(outcome, request, connection, closes: false) }
+    if let outcome = request.outcome { return queue(outcome, request, connection, server, closes: false) }
     if let write = request.write {
         request.write = nil
         suspend(request, connection, until: write, server.crew)
         return .YES
     }
     switch server.answer(request) {
-    case .whole(let response): return queue(response, request, connection, closes: false)
-    case .events(let response): return queue(events: server.events, response, request, connection)
+    case .whole(let response): return queue(response, request, connection, server, closes: false)
+    case .events(let response): return queue(events: response, request, connection, server)
     case .later(let write):
         // Without an answer the library comes again at once, and has done with reading. Suspended now, it would read when
         // it is resumed, and take a client that has finished sending for one that is gone.
@@ -151,9 +152,10 @@ private let addHeader: MHD_KeyValueIterator = { context, _, name, value in
 }
 
 private func queue(
-    _ response: HTTPResponse, _ request: ConnectionRequest, _ connection: OpaquePointer, closes: Bool
+    _ response: HTTPResponse, _ request: ConnectionRequest, _ connection: OpaquePointer, _ server: HTTPServer,
+    closes: Bool
 ) -> MHD_Result {
-    request.status = response.status
+    server.note(response, to: request)
     let made = response.body.withUnsafeBytes { bytes in
         MHD_create_response_from_buffer(
             bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
@@ -161,6 +163,7 @@ private func queue(
     guard let made else { return .NO }
     defer { MHD_destroy_response(made) }
     for header in response.headers { add(header, to: made) }
+    add(HTTPHeader(RequestID.header, request.id), to: made)
     if closes { add(HTTPHeader("Connection", "close"), to: made) }
     return MHD_queue_response(connection, UInt32(response.status), made)
 }

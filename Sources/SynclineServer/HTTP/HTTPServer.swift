@@ -9,13 +9,19 @@ import SynclineWire
 
 /// What answers a request, whatever it runs on.
 protocol RequestAnswering: Sendable {
-    func answer(_ request: HTTPRequest, url: String) -> HTTPResponse
+    func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse
     /// Nil if the request asks for no events; 200 if it may have them.
-    func events(_ request: HTTPRequest) -> HTTPResponse?
+    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse?
     /// Where the order of changes stands; nil if that can't be told now.
     func cursor() -> String?
     /// An answer with what every answer to a request with such headers has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse
+    /// What it counts by itself.
+    var measures: [Measure] { get }
+}
+
+extension RequestAnswering {
+    var measures: [Measure] { [] }
 }
 
 /// What is sent for a request.
@@ -30,25 +36,30 @@ enum ServerAnswer {
 final class HTTPServer: Sendable {
     let configuration: ServerConfiguration
     let metrics = Metrics()
-    let log: AccessLog
+    let log: ServerLog
     let events: EventHub
     /// Carries out writes. So many may wait together for one sync, and so many bodies are taken apart at a time.
     let crew = Crew(hands: 32)
     /// The server's own URL.
     let url: String
     private let service: any RequestAnswering
+    private let surroundings: any Surroundings
     private let limiter: RateLimiter?
+    private let ids: RequestIDs
     private let running = Atomic(0)
     /// The address of libmicrohttpd's daemon; zero before it is started and when it is stopped. Only a request asks about
     /// the daemon, and no daemon ends before its requests.
     private let daemon = Atomic<UInt>(0)
 
     init(
-        _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: (certificate: String, key: String)?
+        _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: (certificate: String, key: String)?,
+        _ surroundings: any Surroundings = SystemSurroundings()
     ) throws(StartFailure) {
         self.configuration = configuration
         self.service = service
-        log = AccessLog(configuration.log)
+        self.surroundings = surroundings
+        log = ServerLog(configuration.log, surroundings)
+        ids = RequestIDs(surroundings)
         events = EventHub { service.cursor() }
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         let socket = try ListenSocket(configuration.listen)
@@ -93,8 +104,31 @@ final class HTTPServer: Sendable {
     func end(_ request: ConnectionRequest) {
         running.subtract(1, ordering: .acquiringAndReleasing)
         let time = request.start.duration(to: .now)
-        metrics.count(request.method, status: request.status, time)
-        log.note(request, time)
+        metrics.count(
+            request.method, status: request.status, time, bytesIn: request.body.count, bytesOut: request.bytesOut)
+        log.note(request.line(now: surroundings.now(), time))
+    }
+
+    /// The name that a request is to have.
+    func name(_ request: ConnectionRequest) {
+        let given = request.headers.value(RequestID.header).flatMap { RequestID($0) }
+        request.id = (given ?? ids.make()).text
+    }
+
+    /// A request's answer is known: what of it is for the log. What went wrong inside is told at once.
+    func note(_ response: HTTPResponse, to request: ConnectionRequest) {
+        request.status = response.status
+        request.code = response.code
+        request.bytesOut = response.body.count
+        let failure = request.notes.failure
+        if let failure { metrics.count(failure.kind) }
+        guard response.status >= 500 else { return }
+        let code = response.code ?? "no code"
+        let reason = failure.map { ": \($0)" } ?? ""
+        let asked = "\(request.method) \(request.path)"
+        log.note(
+            trouble: "\(asked) was answered \(response.status) \(code)\(reason) [\(request.id)]",
+            kind: failure?.kind.rawValue ?? code)
     }
 
     func answer(_ request: ConnectionRequest) -> ServerAnswer {
@@ -107,12 +141,17 @@ final class HTTPServer: Sendable {
                 response.headers.append(HTTPHeader("Retry-After", "1"))
                 return .whole(response)
             }
-            if read.method == "GET", read.path == "/metrics" { return .whole(measures) }
-            if let response = service.events(read) {
+            if read.method == "GET", read.path == "/metrics", configuration.metricsListen == nil {
+                return .whole(measures)
+            }
+            let notes = request.notes
+            if let response = service.events(read, notes) {
                 return response.status == 200 ? .events(response) : .whole(response)
             }
-            guard HTTPServer.writing.contains(read.method) else { return .whole(service.answer(read, url: url)) }
-            return .later { [service, url] in service.answer(read, url: url) }
+            guard HTTPServer.writing.contains(read.method) else {
+                return .whole(service.answer(read, url: url, notes))
+            }
+            return .later { [service, url] in service.answer(read, url: url, notes) }
         }
     }
 
@@ -124,12 +163,32 @@ final class HTTPServer: Sendable {
         return service.marked(response, request.headers)
     }
 
-    private var measures: HTTPResponse {
+    /// Everything that is counted and measured.
+    var measures: HTTPResponse {
+        let own = [
+            Measure("connections", .gauge, "Connections that are open.", connections),
+            Measure("requests_running", .gauge, "Requests without an answer.", running.load(ordering: .relaxed)),
+            Measure("listeners", .gauge, "Streams of events that are open.", events.count),
+            Measure("waiting_jobs", .gauge, "Writes that wait for a thread.", crew.waiting),
+            Measure("log_lines_lost_total", .counter, "Lines of the log that nobody read in time.", log.lost),
+        ]
         var response = HTTPResponse(status: 200)
         response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]
-        response.body = Array(metrics.text(connections: connections).utf8)
+        response.body = Array(metrics.text(own + service.measures).utf8)
         return response
     }
 }
 
-extension TableService: RequestAnswering {}
+extension TableService: RequestAnswering {
+    func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse {
+        noting(notes).answer(request, url: url)
+    }
+
+    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { noting(notes).events(request) }
+
+    private func noting(_ notes: RequestNotes) -> TableService {
+        var service = self
+        service.notes = notes
+        return service
+    }
+}

@@ -12,6 +12,8 @@ struct TableService: Sendable {
     /// The tables by their names in lower case.
     private let tables: [String: TableDefinition]
     private let marks: [HTTPHeader]
+    /// Takes what is found out about the request that is answered.
+    var notes: RequestNotes?
     /// The segments of the path below which the tables are.
     let root: [String]
 
@@ -43,6 +45,7 @@ struct TableService: Sendable {
             response = try answer(request, route, url)
         } catch {
             response = error.response
+            if let reason = error.reason { notes?.note(reason) }
             if response.status == 405 {
                 response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
             }
@@ -112,6 +115,7 @@ struct TableService: Sendable {
         do throws(StoreFailure) {
             _ = try store.mark()
         } catch {
+            if let reason = error.reason { notes?.note(reason) }
             throw .refused(Refusal(503, "store-unavailable", "The store can't be read"))
         }
         return TableAnswer.json(200, Array(#"{"status":"ok"}"#.utf8))
@@ -137,7 +141,9 @@ struct TableService: Sendable {
     func caller(_ request: HTTPRequest) throws(ServiceFailure) -> Caller? {
         switch Login(request.headers, configuration.auth, now: surroundings.now()) {
         case .none: return nil
-        case .caller(let caller): return caller
+        case .caller(let caller):
+            notes?.note(user: caller.subject)
+            return caller
         case .invalid:
             throw .refused(Refusal(401, "invalid-token", "The token is wrong, expired, or not valid yet"))
         }
@@ -162,6 +168,11 @@ enum ServiceFailure: Error {
         self = .refused(Refusal(error.status, error.code, error.message))
     }
 
+    /// Why the store failed; nil if it did not.
+    var reason: FailureReason? {
+        if case .store(let failure) = self { failure.reason } else { nil }
+    }
+
     var response: HTTPResponse {
         switch self {
         case .refused(let refusal), .store(.refused(let refusal)):
@@ -170,8 +181,7 @@ enum ServiceFailure: Error {
             var response = TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
             response.headers.append(HTTPHeader("Retry-After", "1"))
             return response
-        case .store(.broken(let reason)):
-            Diagnostics.note("the store failed: \(reason)")
+        case .store(.broken):
             return TableAnswer.refusal(500, "The server failed", code: "internal")
         }
     }

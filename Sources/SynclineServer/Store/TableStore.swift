@@ -77,9 +77,17 @@ struct ChangeOutcome: Hashable, Sendable {
 /// Why a store could not do what it was asked.
 enum StoreFailure: Error, Hashable, Sendable {
     /// It may work in a moment.
-    case busy(String)
+    case busy(FailureReason)
     /// The request can't be carried out on the tables as they are.
     case refused(Refusal)
-    /// A defect, or a broken database. The text is for the log, never for a client.
-    case broken(String)
+    /// A defect, or a broken database.
+    case broken(FailureReason)
+
+    /// Nil if nothing failed but the request.
+    var reason: FailureReason? {
+        switch self {
+        case .busy(let reason), .broken(let reason): reason
+        case .refused: nil
+        }
+    }
 }

@@ -34,6 +34,8 @@ package struct HTTPResponse: Hashable, Sendable {
     package var status: Int
     package var headers: [HTTPHeader] = []
     package var body: [UInt8] = []
+    /// The name of the error in the body, where a server of this project made it.
+    package var code: String?
 
     package init(status: Int) {
         self.status = status

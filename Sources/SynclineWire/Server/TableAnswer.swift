@@ -61,9 +61,11 @@ package struct TableAnswer: Sendable {
 
     /// An error that names itself for programs too, the same in both protocols.
     package static func refusal(_ status: Int, _ message: String, code: String) -> HTTPResponse {
-        json(status) {
+        var response = json(status) {
             $0.write(members: [Value.Member("error", .string(message)), Value.Member("code", .string(code))])
         }
+        response.code = code
+        return response
     }
 
     /// An answer without a body.

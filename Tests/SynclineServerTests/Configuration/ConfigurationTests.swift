@@ -64,6 +64,10 @@ import Testing
         let first = try configuration(#"{"cors":{},"tables":{"t":{"columns":{"a":"json"},"delete":"disabled"}}}"#)
         #expect(try configuration(first.value.json) == first)
         #expect(StoreAddress.masked("postgres://me:secret@host/db") == "postgres://me:(hidden)@host/db")
+        for query in ["?password=secret", "?user=me&password=secret&host=x", "?sslpassword=secret#x"] {
+            let masked = StoreAddress.masked("postgres://host/db" + query)
+            #expect(!masked.contains("secret") && masked.contains("password=(hidden)"), "\(masked)")
+        }
     }
 
     @Test(arguments: TestBackend.available)

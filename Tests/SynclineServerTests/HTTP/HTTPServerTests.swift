@@ -176,19 +176,4 @@ import Testing
         #expect(text() == ": nothing new\n\n")
         hub.end()
     }
-
-    @Test func `what was served is counted`() throws {
-        let server = try RunningServer()
-        defer { withExtendedLifetime(server) {} }
-        _ = try server.exchange(get("/tables/nope", "Connection: close\r\n"))
-        let text = try server.exchange(get("/metrics", "Connection: close\r\n"))
-        #expect(text.contains(#"syncline_requests_total{method="GET",status="404"} 1"#))
-        #expect(text.contains(#"syncline_request_seconds_bucket{le="+Inf"} 1"#))
-    }
-
-    @Test func `a line of the log holds a hostile path`() {
-        let log = AccessLog(.json)
-        let line = log.line("127.0.0.1", "GET", "/a\"b\n{\u{1b}[31m", 200, 5, 17)
-        #expect(line.filter { $0 == "\n" }.count == 1 && line.contains(#"/a\"b\n{\u001b[31m"#))
-    }
 }

@@ -43,6 +43,8 @@ import Testing
         #expect(
             try failure(["--store", "postgres://127.0.0.1:1/x", "--listen", "127.0.0.1:0"]).contains("can't be reached")
         )
+        let fault = try failure(["--store", "postgres://me:secret@[::1/db", "--listen", "127.0.0.1:0"])
+        #expect(fault.contains("can't be reached") && !fault.contains("secret"), "\(fault)")
         #expect(try failure(["--config", "/nonexistent"]).contains("can't be read"))
         #expect(try failure(["--store", store, "--listen", "nowhere"]).contains("no address"))
         #expect(try failure(["--store", store, "--set", "pageSiz=1"]).contains("Did you mean pageSize?"))

@@ -15,7 +15,9 @@ final class PostgresConnection: SQLConnection {
         guard let handle = PQconnectdb(url) else { throw .broken("out of memory") }
         self.handle = handle
         guard PQstatus(handle) == CONNECTION_OK else {
-            throw .busy("PostgreSQL can't be reached: \(PostgresConnection.line(PQerrorMessage(handle)))")
+            // What is wrong with a URL is told with the URL.
+            let line = PostgresConnection.line(PQerrorMessage(handle)).replacing(url, with: StoreAddress.masked(url))
+            throw .busy(FailureReason(.unreachable, "PostgreSQL can't be reached: \(line)"))
         }
         // A process that stands still inside a transaction must not hold up all the others for ever.
         try execute(
@@ -177,7 +179,9 @@ final class PostgresConnection: SQLConnection {
     /// What the class of a failure's code means here.
     private func failure(_ result: OpaquePointer?) -> StoreFailure {
         let code = result.flatMap { PQresultErrorField($0, 67) }.map { String(cString: $0) } ?? "08000"
-        let reason = "\(PostgresConnection.line(PQerrorMessage(handle))) (PostgreSQL code \(code))"
+        let reason = FailureReason(
+            FailureReason.Kind(sqlState: code),
+            "\(PostgresConnection.line(PQerrorMessage(handle))) (PostgreSQL code \(code))")
         switch code.prefix(2) {
         case "23": return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
         case "22": return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column"))

@@ -20,7 +20,8 @@ final class SQLiteConnection: SQLConnection {
         guard let opened, code == SQLITE_OK else {
             let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
-            throw .broken("the database \(path) can't be opened: \(reason)")
+            let kind = FailureReason.Kind(sqlite: code & 0xff)
+            throw .broken(FailureReason(kind, "the database \(path) can't be opened: \(reason)"))
         }
         handle = opened
         sqlite3_busy_timeout(handle, 10_000)
@@ -149,14 +150,15 @@ final class SQLiteConnection: SQLConnection {
 
     private func failure(_ code: Int32) -> StoreFailure {
         let reason = String(cString: sqlite3_errmsg(handle))
+        let kind = FailureReason.Kind(sqlite: code & 0xff)
         switch code & 0xff {
-        case SQLITE_BUSY, SQLITE_LOCKED: return .busy("the database is locked: \(reason)")
+        case SQLITE_BUSY, SQLITE_LOCKED: return .busy(FailureReason(kind, "the database is locked: \(reason)"))
         case SQLITE_CONSTRAINT:
             return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
         case SQLITE_TOOBIG:
             return .refused(Refusal(413, "too-large", "A value is larger than the database can hold"))
-        case SQLITE_FULL: return .busy("the disk is full")
-        default: return .broken("\(reason) (SQLite code \(code))")
+        case SQLITE_FULL: return .busy(FailureReason(kind, "the disk is full"))
+        default: return .broken(FailureReason(kind, "\(reason) (SQLite code \(code))"))
         }
     }
 }

@@ -13,11 +13,14 @@ final class Metrics: Sendable {
         /// Requests that took no longer than each of the bounds.
         var within = [Int](repeating: 0, count: Metrics.bounds.count)
         var seconds = 0.0
+        var (bytesIn, bytesOut) = (0, 0)
 
         mutating func add(_ other: Counts) {
             requests.merge(other.requests, uniquingKeysWith: +)
             for place in within.indices { within[place] += other.within[place] }
             seconds += other.seconds
+            bytesIn += other.bytesIn
+            bytesOut += other.bytesOut
         }
     }
 
@@ -25,6 +28,7 @@ final class Metrics: Sendable {
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]
     /// Each thread has a share of its own, as good as always: nobody waits to be counted.
     private let shares = (0..<16).map { _ in Share() }
+    private let failures = Mutex([FailureReason.Kind: Int]())
 
     private final class Share: Sendable {
         let counts = Mutex(Counts())
@@ -37,41 +41,51 @@ final class Metrics: Sendable {
         return shares[Int(address >> 23 % UInt(shares.count))]
     }
 
-    func count(_ method: String, status: Int, _ time: Duration) {
-        let (seconds, attoseconds) = time.components
-        let took = Double(seconds) + Double(attoseconds) / 1e18
+    func count(_ method: String, status: Int, _ time: Duration, bytesIn: Int = 0, bytesOut: Int = 0) {
+        let took = time / .seconds(1)
         // Clients can't make endless names.
         let key = Key(method: Metrics.methods.contains(method) ? method : "other", status: status)
         share.counts.withLock { counts in
             counts.requests[key, default: 0] += 1
             counts.seconds += took
+            counts.bytesIn += bytesIn
+            counts.bytesOut += bytesOut
             for (place, bound) in Metrics.bounds.enumerated() where took <= bound { counts.within[place] += 1 }
         }
     }
 
-    func text(connections: Int) -> String {
+    /// A request that failed because the database did.
+    func count(_ failure: FailureReason.Kind) {
+        failures.withLock { $0[failure, default: 0] += 1 }
+    }
+
+    /// The requests, and then what others measure.
+    func text(_ others: [Measure]) -> String {
         let counts = shares.reduce(into: Counts()) { sum, share in sum.add(share.counts.withLock { $0 }) }
-        var lines = [
-            "# HELP syncline_requests_total Requests that were answered.", "# TYPE syncline_requests_total counter",
-        ]
         let keys = counts.requests.keys.sorted { ($0.method, $0.status) < ($1.method, $1.status) }
-        for key in keys {
-            let labels = "method=\"\(key.method)\",status=\"\(key.status)\""
-            lines.append("syncline_requests_total{\(labels)} \(counts.requests[key] ?? 0)")
+        let requests = keys.map { key in
+            Measure.Sample(
+                labels: [("method", key.method), ("status", String(key.status))],
+                value: Double(counts.requests[key] ?? 0))
         }
-        lines += [
-            "# HELP syncline_request_seconds How long requests took.", "# TYPE syncline_request_seconds histogram",
+        let failures = failures.withLock { $0 }
+        let measures = [
+            Measure("requests_total", .counter, "Requests that were answered.", requests),
+            Measure("received_bytes_total", .counter, "Bytes of the bodies of requests.", counts.bytesIn),
+            Measure("sent_bytes_total", .counter, "Bytes of the bodies of answers.", counts.bytesOut),
+            Measure(
+                "database_failures_total", .counter, "Requests that failed because the database did.", by: "kind",
+                FailureReason.Kind.allCases.map { ($0.rawValue, failures[$0] ?? 0) }),
         ]
-        for (bound, count) in zip(Metrics.bounds, counts.within) {
-            lines.append("syncline_request_seconds_bucket{le=\"\(bound)\"} \(count)")
-        }
-        let total = counts.requests.values.reduce(0, +)
-        lines += [
-            "syncline_request_seconds_bucket{le=\"+Inf\"} \(total)", "syncline_request_seconds_sum \(counts.seconds)",
-            "syncline_request_seconds_count \(total)",
-            "# HELP syncline_connections Connections that are open.", "# TYPE syncline_connections gauge",
-            "syncline_connections \(connections)",
-        ]
+        let lines = measures.flatMap(\.lines) + histogram(counts) + others.flatMap(\.lines)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func histogram(_ counts: Counts) -> [String] {
+        let total = counts.requests.values.reduce(0, +)
+        let name = "syncline_request_seconds"
+        return ["# HELP \(name) How long requests took.", "# TYPE \(name) histogram"]
+            + zip(Metrics.bounds, counts.within).map { "\(name)_bucket{le=\"\($0)\"} \($1)" }
+            + ["\(name)_bucket{le=\"+Inf\"} \(total)", "\(name)_sum \(counts.seconds)", "\(name)_count \(total)"]
     }
 }

@@ -1,0 +1,40 @@
+// What is said to whoever starts the server, before it serves: a line on standard error. ServerLog.swift is for the rest.
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+enum Diagnostics {
+    static func note(_ text: String) {
+        write(LogText.escaped("syncline-server: \(text)") + "\n", to: STDERR_FILENO)
+    }
+
+    static func write(_ text: String, to descriptor: Int32) {
+        write(Array(text.utf8), to: descriptor)
+    }
+
+    /// Writes all there is, as far as somebody takes it.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes
+            while let start = rest.baseAddress, !rest.isEmpty {
+                #if canImport(Darwin)
+                    let written = Darwin.write(descriptor, start, rest.count)
+                #else
+                    let written = Glibc.write(descriptor, start, rest.count)
+                #endif
+                if written > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+                } else if errno == EAGAIN {
+                    // Somebody else made it a descriptor that does not wait.
+                    var question = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&question, 1, -1)
+                } else if errno != EINTR {
+                    return
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// The name of a request in the log and in its answer: the client's or a proxy's, if it is one that can be written anywhere,
+// else one of the server's own.
+
+import Synchronization
+
+struct RequestID: Hashable, Sendable {
+    static let header = "X-Request-Id"
+    let text: String
+
+    /// A name from outside: 1 to 128 letters, digits and some signs of ASCII.
+    init?(_ text: String) {
+        let isSane = text.utf8.allSatisfy { byte in
+            (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~:/+=@".utf8.contains(byte)
+        }
+        guard isSane, (1...128).contains(text.utf8.count) else { return nil }
+        self.text = text
+    }
+
+    fileprivate init(made text: String) { self.text = text }
+}
+
+/// Makes names that no other process makes: some chance, and a number.
+final class RequestIDs: Sendable {
+    private let process: String
+    private let count = Atomic<UInt64>(0)
+
+    init(_ surroundings: any Surroundings) {
+        process = String(surroundings.newHexadecimal().suffix(12))
+    }
+
+    func make() -> RequestID {
+        let number = count.add(1, ordering: .relaxed).newValue
+        return RequestID(made: process + "-" + String(number, radix: 16))
+    }
+}

@@ -1,0 +1,13 @@
+// What the service finds out about a request and does not tell its client: who it came from, and why the store failed.
+
+import Synchronization
+
+final class RequestNotes: Sendable {
+    private let state = Mutex<(user: String?, failure: FailureReason?)>((nil, nil))
+
+    var user: String? { state.withLock { $0.user } }
+    var failure: FailureReason? { state.withLock { $0.failure } }
+
+    func note(user: String) { state.withLock { $0.user = user } }
+    func note(_ failure: FailureReason) { state.withLock { $0.failure = failure } }
+}

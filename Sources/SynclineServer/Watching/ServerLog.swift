@@ -1,0 +1,84 @@
+// What the server says on standard error: a line for each request, and whatever goes wrong inside, at once. Every line has
+// the time, and none holds a sign that is not shown.
+
+import Dispatch
+import Synchronization
+import SynclineCore
+import SynclineWire
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+final class ServerLog: Sendable {
+    private let form: ServerConfiguration.Log
+    private let surroundings: any Surroundings
+    private let journal: Journal
+    private let limiter = Mutex(TroubleLimiter())
+    private let later = DispatchQueue(label: "syncline.log")
+
+    init(
+        _ form: ServerConfiguration.Log, _ surroundings: any Surroundings = SystemSurroundings(),
+        descriptor: Int32 = STDERR_FILENO
+    ) {
+        self.form = form
+        self.surroundings = surroundings
+        journal = Journal(descriptor: descriptor) { count in
+            ServerLog.line("\(count) lines of the log were lost, because nobody read it", form, surroundings.now())
+        }
+    }
+
+    /// Lines that were lost because nobody read them.
+    var lost: Int { journal.lost }
+
+    func note(_ line: @autoclosure () -> AccessLine) {
+        switch form {
+        case .text: journal.write(LogText.escaped(line().text) + "\n")
+        case .json: journal.write(LogText.escaped(line().json) + "\n")
+        case .none: break
+        }
+    }
+
+    /// Something that whoever runs the server should know.
+    func note(_ message: String) {
+        journal.write(ServerLog.line(message, form, surroundings.now()))
+    }
+
+    /// A failure of a kind, of which there may be many.
+    func note(trouble message: String, kind: String, now: ContinuousClock.Instant = .now) {
+        switch limiter.withLock({ $0.judge(kind, now: now) }) {
+        case .told(let leftOut):
+            tell(leftOut, kind)
+            note(message)
+        case .firstLeftOut:
+            let (seconds, _) = TroubleLimiter.length.components
+            later.asyncAfter(deadline: .now() + .seconds(Int(seconds))) { [weak self] in self?.tellLeftOut() }
+        case .leftOut: break
+        }
+    }
+
+    private func tellLeftOut() {
+        for (kind, count) in limiter.withLock({ $0.takeLeftOut() }) { tell(count, kind) }
+    }
+
+    private func tell(_ leftOut: Int, _ kind: String) {
+        if leftOut > 0 { note("\(leftOut) more failures of the kind \(kind) were left out") }
+    }
+
+    /// Waits a moment for what is not yet written.
+    func flush() {
+        tellLeftOut()
+        journal.flush(seconds: 1)
+    }
+
+    private static func line(_ message: String, _ form: ServerConfiguration.Log, _ now: Int64) -> String {
+        let time = Timestamp.text(milliseconds: now)
+        let line =
+            form == .json
+            ? Value.object([.init("time", .string(time)), .init("message", .string(message))]).json
+            : "\(time) syncline-server: \(message)"
+        return LogText.escaped(line) + "\n"
+    }
+}

@@ -1,0 +1,31 @@
+// What is answered at the operator's own address: the metrics and the health of the server, and nothing else.
+
+import SynclineWire
+
+struct WatchingAnswers: RequestAnswering {
+    let service: TableService
+    let http: HTTPServer
+
+    /// Few ask here, without TLS and without a log.
+    func server(at address: String) throws(StartFailure) -> HTTPServer {
+        var configuration = ServerConfiguration()
+        configuration.listen = address
+        configuration.metricsListen = address
+        configuration.log = .none
+        configuration.threads = 2
+        configuration.limits.connections = 64
+        return try HTTPServer(configuration, self, tls: nil)
+    }
+
+    func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse {
+        switch request.pathSegments {
+        case ["metrics"]: http.measures
+        case ["healthz"]: service.answer(request, url: url, notes)
+        default: TableAnswer.refusal(404, "There is nothing at this path", code: "not-found")
+        }
+    }
+
+    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { nil }
+    func cursor() -> String? { nil }
+    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
+}

@@ -1,0 +1,55 @@
+// What is counted, and where it can be read.
+
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct MetricsTests {
+    private func get(_ target: String) -> String {
+        "GET \(target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    }
+
+    @Test func `what was served is counted`() throws {
+        let server = try RunningServer()
+        defer { withExtendedLifetime(server) {} }
+        let missing = try server.exchange(get("/tables/nope"))
+        let body = try #require(missing.split(separator: "\r\n\r\n").last).utf8.count
+        let text = try server.exchange(get("/metrics"))
+        #expect(text.contains(#"syncline_requests_total{method="GET",status="404"} 1"#))
+        #expect(text.contains(#"syncline_request_seconds_bucket{le="+Inf"} 1"#))
+        #expect(text.contains("syncline_sent_bytes_total \(body)\n"))
+        #expect(text.contains(#"syncline_database_failures_total{kind="disk-full"} 0"#))
+        for name in ["connections", "requests_running", "listeners", "waiting_jobs", "log_lines_lost_total"] {
+            #expect(text.contains("# TYPE syncline_\(name) ") && text.contains("\nsyncline_\(name) "), "\(name)")
+        }
+    }
+
+    @Test func `a measure is written as Prometheus reads it`() {
+        let measure = Measure("things", .gauge, "Some things.", by: "kind", [("a", 1), ("b", 2)])
+        #expect(
+            measure.lines == [
+                "# HELP syncline_things Some things.", "# TYPE syncline_things gauge", #"syncline_things{kind="a"} 1"#,
+                #"syncline_things{kind="b"} 2"#,
+            ])
+        #expect(Measure("seconds", .counter, "Time.", 0.25).lines.last == "syncline_seconds 0.25")
+    }
+
+    @Test func `they have an address of their own, if that is asked`() throws {
+        let server = try RunningServer(more: #","metricsListen":"127.0.0.1:0""#)
+        defer { withExtendedLifetime(server) {} }
+        #expect(try server.exchange(get("/metrics")).contains(" 404 "))
+        #expect(try server.exchange(get("/healthz")).contains(" 200 "))
+        let url = try #require(server.server.metricsURL)
+        let port = try #require(url.split(separator: ":").last.flatMap { UInt16($0) })
+        func ask(_ target: String) throws -> String {
+            let connection = try RawConnection(port: port)
+            connection.send(get(target))
+            return connection.rest()
+        }
+        #expect(try ask("/metrics").contains(#"syncline_requests_total{method="GET",status="404"} 1"#))
+        #expect(try ask("/healthz").contains(#"{"status":"ok"}"#))
+        #expect(try ask("/tables/todoitem").contains(" 404 "))
+    }
+}
