@@ -137,12 +137,15 @@ class PostgreSQL:
 
     def run(self, program, *words):
         done = subprocess.run([*self.user, os.path.join(self.programs, program), *words], cwd="/",
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if program == "psql" else
+                              subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{program} failed: {done.stderr.strip()}")
+        return done.stdout
 
     def execute(self, statement):
-        self.run("psql", "-q", "-h", self.folder, "-U", "tester", "-d", "attack", "-c", statement)
+        """Runs a statement; the first column of what it brings."""
+        return self.run("psql", "-qAt", "-h", self.folder, "-U", "tester", "-d", "attack", "-c", statement).split("\n")
 
     def processes(self):
         """The cluster's own processes: the first one, and its children."""

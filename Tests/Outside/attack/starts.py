@@ -7,7 +7,7 @@ import uuid
 
 from honest import Clients
 from servers import NotStarted, Server
-from wire import Lost, Wire, once
+from wire import Lost, Wire
 
 WORKERS = 4
 WRITERS = 4
@@ -58,12 +58,13 @@ class Result:
         self.longest = 0
         self.failed = []
         self.late = []
-        self.lost = 0
-        self.secret = 0
+        self.answered = []
+        #: Writes that a process which was stopped, not killed, gave no answer to.
+        self.unanswered = []
         self.refused = []
 
 
-def live(options, backend, folder, port, chance, result):
+def live(options, backend, folder, chance, result):
     begin = time.monotonic()
     try:
         server = Server(options.tool, backend.store, ["honest"], folder)
@@ -77,7 +78,6 @@ def live(options, backend, folder, port, chance, result):
     graceful = chance.random() < 0.7
     stopped, code = server.stop() if graceful else (0, server.kill() or 0)
     life.join()
-    there = {row: once(port, "GET", f"/tables/honest/{row}").status == 200 for row in life.answered + life.unanswered}
     with result.lock:
         result.starts += 1
         result.longest = max(result.longest, took)
@@ -85,9 +85,9 @@ def live(options, backend, folder, port, chance, result):
         result.kills += not graceful
         if stopped is None or stopped > 10 or code != 0:
             result.late.append(f"stopped in {stopped} s with {code}")
-        result.lost += sum(not there[row] for row in life.answered)
+        result.answered += life.answered
         if graceful:
-            result.secret += sum(there[row] for row in life.unanswered)
+            result.unanswered += life.unanswered
             result.refused += life.refused
 
 
@@ -99,7 +99,7 @@ def run(options, backend, folder):
 
     def work(worker):
         for _ in range(worker, options.starts, WORKERS):
-            live(options, backend, folder, busy.port, chances[worker], result)
+            live(options, backend, folder, chances[worker], result)
 
     threads = [threading.Thread(target=work, args=(worker,)) for worker in range(WORKERS)]
     for thread in threads:
@@ -108,19 +108,22 @@ def run(options, backend, folder):
         thread.join()
     report = clients.end()
     busy.stop()
+    there = set(backend.execute("SELECT id FROM honest"))
+    lost = sum(row not in there for row in result.answered)
+    secret = sum(row in there for row in result.unanswered)
 
     missed = []
     if result.failed:
         missed.append(f"{len(result.failed)} starts failed: {result.failed[0]}")
     if result.late:
         missed.append(f"{len(result.late)} stops: {result.late[0]}")
-    if result.lost:
-        missed.append(f"{result.lost} writes were answered and are not there")
-    if result.secret:
-        missed.append(f"{result.secret} writes were carried out without an answer in a graceful stop")
+    if lost:
+        missed.append(f"{lost} writes were answered and are not there")
+    if secret:
+        missed.append(f"{secret} writes were carried out without an answer in a graceful stop")
     if report.failures:
         missed.append(f"{sum(report.failures.values())} of {report.count} honest requests failed: "
                       + ", ".join(f"{fault} ×{count}" for fault, count in report.failures.most_common(2)))
     told = (f"{result.starts} starts (the slowest took {result.longest:.1f} s), {result.stops} stops, {result.kills} kills, "
-            f"{len(result.refused)} writes refused while stopping, {report.count} honest requests beside")
+            f"{len(result.answered)} writes answered, {len(result.unanswered)} without an answer in a stop, {len(result.refused)} writes refused while stopping, {report.count} honest requests beside")
     return {"attack": "starts", "database": backend.name, "told": told, "missed": missed}
