@@ -51,7 +51,9 @@ package enum ServerTool {
         var addresses: [Value.Member] = [.init("url", .string(server.url))]
         if let url = server.metricsURL { addresses.append(.init("metrics", .string(url))) }
         Diagnostics.write(Value.object(addresses).json + "\n", to: STDOUT_FILENO)
+        ServiceManager.tell(.ready)
         repeat { server.maintain() } while !signals.wait(seconds: 3600)
+        ServiceManager.tell(.stopping)
         server.stop()
     }
 

@@ -180,6 +180,8 @@ final class HTTPServer: Sendable {
 }
 
 extension TableService: RequestAnswering {
+    var measures: [Measure] { store.measures }
+
     func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse {
         noting(notes).answer(request, url: url)
     }

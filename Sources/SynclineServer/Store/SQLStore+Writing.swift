@@ -58,15 +58,21 @@ extension SQLStore {
 
     /// All jobs in one transaction.
     private func attempt(_ jobs: [WriteJob]) throws(StoreFailure) -> [[[WriteOutcome]]] {
-        try database.write { connection throws(StoreFailure) in
+        let count = jobs.reduce(0) { $0 + $1.count }
+        var isKept = false
+        defer { counts.note(writes: count, isKept: isKept) }
+        return try database.write { connection throws(StoreFailure) in
             var grown: Catalogue?
-            let outcomes = try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-                var writer = try StoreTransaction(self, connection, count: jobs.reduce(0) { $0 + $1.count })
+            let start = ContinuousClock.now
+            let (outcomes, hasEffect) = try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                var writer = try StoreTransaction(self, connection, count: count)
+                counts.note(lockedAfter: start.duration(to: .now))
                 var outcomes: [[[WriteOutcome]]] = []
                 for job in jobs { outcomes.append(try write(job, &writer)) }
                 grown = writer.catalogue
-                return (outcomes, writer.hasEffect)
+                return ((outcomes, writer.hasEffect), writer.hasEffect)
             }
+            isKept = hasEffect
             if let grown { publish(grown) }
             return outcomes
         }

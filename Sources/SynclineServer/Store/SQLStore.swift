@@ -16,6 +16,7 @@ final class SQLStore: TableStore {
     let surroundings: any Surroundings
     let dialect: SQLDialect
     let queue = WriteQueue()
+    let counts = StoreMeasures()
     private let catalogue: Mutex<Catalogue>
 
     /// Makes the tables it does not find and learns the columns of those it finds.
@@ -35,6 +36,8 @@ final class SQLStore: TableStore {
     }
 
     func close() { database.close() }
+
+    var measures: [Measure] { counts.list(waiting: queue.waiting) }
 
     func schema(_ table: String) -> TableSchema? { catalogue.withLock { $0.tables[table]?.schema } }
 

@@ -17,6 +17,8 @@ protocol TableStore: Sendable {
     /// Forgets tombstones that were made before a time, and operations that are older than a day.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure)
     func close()
+    /// What it counts by itself.
+    var measures: [Measure] { get }
 }
 
 /// Which rows of a table are wanted.

@@ -34,6 +34,9 @@ final class WriteQueue: Sendable {
 
     private let state = Mutex(State())
 
+    /// How many jobs wait for those that are carried out.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     /// Has a job carried out, alone or with others: `perform` finishes every job it is given.
     func carryOut(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
         let leads = state.withLock { state in

@@ -23,6 +23,33 @@ import Testing
         #expect(server.errors.contains(#"POST "/tables/t" 201"#))
     }
 
+    @Test func `who started it is told when it is ready, and when it stops`() throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let path = folder.path + "/notify"
+        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isBound, "\(path)")
+        func told() -> String {
+            var buffer = [UInt8](repeating: 0, count: 100)
+            let count = recv(socket, &buffer, buffer.count, 0)
+            return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+        }
+        let server = try ServerProcess(
+            ["--store", "sqlite:\(folder.path)/a.db", "--listen", "127.0.0.1:0"], variables: ["NOTIFY_SOCKET": path])
+        #expect(told() == "READY=1" && server.port > 0)
+        server.signal(SIGTERM)
+        #expect(told() == "STOPPING=1" && server.wait() == 0)
+    }
+
     @Test func `what keeps it from starting is one line, and exit code 3`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }

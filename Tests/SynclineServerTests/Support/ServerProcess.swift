@@ -10,9 +10,9 @@ final class ServerProcess {
     /// Zero if it did not start.
     let port: UInt16
 
-    init(_ words: [String], errors: ChildProcess.Stream = .kept) throws {
+    init(_ words: [String], variables: [String: String] = [:], errors: ChildProcess.Stream = .kept) throws {
         let path = try ChildProcess.builds.appending(path: "syncline-server").path
-        child = try ChildProcess(path, words, variables: [:], errors: errors)
+        child = try ChildProcess(path, words, variables: variables, errors: errors)
         let url = (try? Value(json: Array((child.line() ?? "").utf8)))?["url"]?.string
         port = url?.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
     }

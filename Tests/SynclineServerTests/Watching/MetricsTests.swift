@@ -11,6 +11,21 @@ import Testing
         "GET \(target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     }
 
+    @Test(arguments: TestBackend.available)
+    func `transactions are counted, kept and undone`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        let batch =
+            #"{"operations":[{"operation":"insert","table":"todoitem","item":{"id":"a"}},"#
+            + #"{"operation":"insert","table":"todoitem","item":{"id":"b"}}]}"#
+        #expect(try desk.ask("POST", "/tables/$batch", batch).status == 200)
+        #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#).status == 409)
+        let lines = desk.service.measures.flatMap(\.lines)
+        #expect(lines.contains(#"syncline_transactions_total{outcome="kept"} 1"#))
+        #expect(lines.contains(#"syncline_transactions_total{outcome="undone"} 1"#))
+        #expect(lines.contains("syncline_writes_total 2") && lines.contains("syncline_waiting_writes 0"))
+        #expect(lines.contains { $0.hasPrefix("syncline_lock_wait_seconds_total 0.") })
+    }
+
     @Test func `what was served is counted`() throws {
         let server = try RunningServer()
         defer { withExtendedLifetime(server) {} }

@@ -1,0 +1,39 @@
+// What is counted of a store's transactions.
+
+import Synchronization
+
+final class StoreMeasures: Sendable {
+    private let kept = Atomic(0)
+    private let undone = Atomic(0)
+    private let writes = Atomic(0)
+    private let waited = Atomic<Int64>(0)
+
+    /// A transaction has the lock under which numbers are given.
+    func note(lockedAfter time: Duration) {
+        waited.add(Int64(time / .nanoseconds(1)), ordering: .relaxed)
+    }
+
+    /// A transaction is over.
+    func note(writes count: Int, isKept: Bool) {
+        guard isKept else {
+            undone.add(1, ordering: .relaxed)
+            return
+        }
+        kept.add(1, ordering: .relaxed)
+        writes.add(count, ordering: .relaxed)
+    }
+
+    /// - Parameter waiting: Requests whose writes wait for the transaction that is on its way.
+    func list(waiting: Int) -> [Measure] {
+        [
+            Measure(
+                "transactions_total", .counter, "Transactions that wrote, or were to.", by: "outcome",
+                [("kept", kept.load(ordering: .relaxed)), ("undone", undone.load(ordering: .relaxed))]),
+            Measure("writes_total", .counter, "Writes that were kept.", writes.load(ordering: .relaxed)),
+            Measure("waiting_writes", .gauge, "Requests that wait for a transaction.", waiting),
+            Measure(
+                "lock_wait_seconds_total", .counter, "What transactions waited for the order of changes.",
+                Double(waited.load(ordering: .relaxed)) / 1e9),
+        ]
+    }
+}
