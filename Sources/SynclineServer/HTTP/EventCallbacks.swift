@@ -8,11 +8,13 @@ private final class StreamHold {
     let stream: EventStream
     let hub: EventHub
     let connection: OpaquePointer
+    let request: ConnectionRequest
 
-    init(_ stream: EventStream, _ hub: EventHub, _ connection: OpaquePointer) {
+    init(_ stream: EventStream, _ hub: EventHub, _ connection: OpaquePointer, _ request: ConnectionRequest) {
         self.stream = stream
         self.hub = hub
         self.connection = connection
+        self.request = request
     }
 }
 
@@ -29,7 +31,7 @@ func queue(
     let hub = server.events
     let address = ConnectionAddress(connection: connection)
     let stream = EventStream { MHD_resume_connection(address.connection) }
-    let hold = Unmanaged.passRetained(StreamHold(stream, hub, connection))
+    let hold = Unmanaged.passRetained(StreamHold(stream, hub, connection, request))
     guard
         let made = MHD_create_response_from_callback(UInt64.max, 1024, readEvents, hold.toOpaque(), releaseEvents)
     else {
@@ -51,6 +53,7 @@ private let readEvents: MHD_ContentReaderCallback = { context, _, buffer, limit 
     switch hold.stream.next(atMost: limit, suspend: { MHD_suspend_connection(hold.connection) }) {
     case .bytes(let bytes):
         UnsafeMutableRawBufferPointer(start: buffer, count: limit).copyBytes(from: bytes)
+        hold.request.bytesOut += bytes.count
         return bytes.count
     case .wait: return 0
     case .end: return -1

@@ -6,8 +6,9 @@ struct FailureReason: Hashable, Sendable {
     enum Kind: String, Hashable, Sendable, CaseIterable {
         case locked, deadlock, serialization
         case timedOut = "timed-out"
-        case canceled
         case unreachable
+        /// No connection was free.
+        case busy
         case tooManyConnections = "too-many-connections"
         case diskFull = "disk-full"
         case outOfMemory = "out-of-memory"
@@ -37,8 +38,8 @@ extension FailureReason.Kind {
         switch code {
         case "40P01": self = .deadlock
         case "55P03": self = .locked
-        case "25P03", "25P04": self = .timedOut
-        case "57014": self = .canceled
+        // Only the database itself cancels what somebody waits for.
+        case "25P03", "25P04", "57014": self = .timedOut
         case "53300": self = .tooManyConnections
         case "53100": self = .diskFull
         case "53200": self = .outOfMemory
@@ -62,7 +63,7 @@ extension FailureReason.Kind {
         case 5, 6, 15: self = .locked
         case 7: self = .outOfMemory
         case 8: self = .readOnly
-        case 9: self = .canceled
+        case 9: self = .timedOut
         case 10: self = .input
         case 11, 26: self = .damaged
         case 13: self = .diskFull

@@ -213,7 +213,7 @@ def idle(count, sources=1):
                     held.append(Wire(stage.port, OTHERS[len(held) % sources], timeout=2))
             except Lost:
                 pass
-            stage.wait(0.2)
+            stage.wait(1)
             held = [wire for wire in held if stands(wire)]
     return attack
 

@@ -103,7 +103,8 @@ class Clients:
                             raise
                 if answer.status >= 400:
                     fault = f"{role} {answer.status} {answer.code}"
-                known = True
+                else:
+                    known = True
                 if answer.headers.get("connection") == "close" or (self.reconnects and steps % 20 == 0):
                     wire.close()
                     wire = None

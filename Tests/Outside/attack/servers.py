@@ -1,6 +1,7 @@
 """Starts the real server and a PostgreSQL of its own, looks at their processes, and stops them."""
 
 import glob
+import itertools
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ class Server:
 
     #: A server that wants more memory than this is ended by the system, rather than taking the machine with it.
     DATA = 3 << 30
+    numbers = itertools.count()
 
     def __init__(self, tool, store, tables, folder, settings=(), descriptors=None, reads_log=True):
         words = ["prlimit", f"--data={Server.DATA}"]
@@ -25,7 +27,7 @@ class Server:
         for setting in settings:
             words += ["--set", setting]
 
-        self.log = os.path.join(folder, "server.log")
+        self.log = os.path.join(folder, f"server-{next(Server.numbers)}.log")
         with open(self.log, "ab") as errors:
             self.process = subprocess.Popen(
                 words, stdout=subprocess.PIPE, stderr=errors if reads_log else subprocess.PIPE, text=True,

@@ -105,6 +105,9 @@ import Testing
             "secret",
         ])
         let client = KeptConnection(port: server.port)
+        let listener = try RawConnection(port: server.port)
+        listener.send("GET /tables/$events HTTP/1.1\r\nHost: x\r\nX-Request-Id: listener\r\n\r\n")
+        #expect(listener.read(until: "\n\n").contains("event: change"))
         let login = ["Authorization": "Bearer \(token())", "X-Request-Id": "mine"]
         #expect(client.ask("GET", "/tables/t/none?$filter=secret", nil, login)?.status == 404)
         try SQLiteDatabase(path: store).write { connection throws(StoreFailure) in
@@ -121,6 +124,11 @@ import Testing
         #expect(first["id"]?.string == "mine" && first["user"]?.string == "ann")
         #expect(first["code"]?.string == "row-not-found")
         #expect(!server.errors.contains("secret"))
+        guard case .integer(let bytes)? = lines.first(where: { $0["id"]?.string == "listener" })?["bytesOut"] else {
+            Issue.record("the listener has no line")
+            return
+        }
+        #expect(bytes > "event: change".utf8.count)
         let messages = lines.compactMap { $0["message"]?.string }
         let health = try #require(messages.first)
         #expect(health.hasPrefix("GET /healthz was answered 503 store-unavailable: no such table: syncline_state"))
@@ -165,7 +173,7 @@ import Testing
         typealias Kind = FailureReason.Kind
         let codes: [(String, Kind)] = [
             ("40P01", .deadlock), ("40001", .serialization), ("55P03", .locked), ("53100", .diskFull),
-            ("57P01", .unreachable), ("08006", .unreachable), ("57014", .canceled), ("25P03", .timedOut),
+            ("57P01", .unreachable), ("08006", .unreachable), ("57014", .timedOut), ("25P03", .timedOut),
             ("53300", .tooManyConnections), ("42P01", .other), ("58030", .input),
         ]
         for (code, kind) in codes { #expect(Kind(sqlState: code) == kind, "\(code)") }
