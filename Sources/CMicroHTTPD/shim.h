@@ -28,6 +28,11 @@ static inline const struct sockaddr *syncline_mhd_client(struct MHD_Connection *
     return info == NULL ? NULL : info->client_addr;
 }
 
+static inline int syncline_mhd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : info->connect_fd;
+}
+
 static inline int syncline_mhd_set_timeout(struct MHD_Connection *connection, unsigned int seconds) {
     return MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds) == MHD_YES;
 }

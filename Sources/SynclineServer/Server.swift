@@ -76,7 +76,9 @@ final class Server: Sendable {
             throw .refused(Refusal(500, "invalid-store", error.message))
         }
         switch address {
-        case .sqlite(let path): return try SQLiteDatabase(path: path)
+        case .sqlite(let path):
+            // One for whoever may read at a time: a worker, a thread with a row, and those who ask where the order stands.
+            return try SQLiteDatabase(path: path, readers: configuration.readers + configuration.threads + 2)
         case .postgres(let url):
             return try PostgresDatabase(url: url, connections: configuration.databaseConnections)
         }

@@ -184,4 +184,73 @@ struct OrderTests {
         #expect(ids([.init("n", descending: true)]) == "eadbc")
         #expect(ids([]) == "abcde")
     }
+
+    @Test("find parts of texts as a plain search does")
+    func search() throws {
+        var state: UInt64 = 7
+        func below(_ bound: UInt64) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33 % bound)
+        }
+        func text(_ most: UInt64) -> String {
+            (0..<below(most)).map { _ in ["a", "b", "é", "😀"][below(4)] }.joined()
+        }
+        func holds(_ function: String, _ parts: String..., equal: String) throws -> Bool {
+            let call = "\(function)(\(parts.map { "'\($0)'" }.joined(separator: ",")))"
+            return try matches("\(call) eq \(equal)")
+        }
+        for _ in 0..<2000 {
+            let (whole, part, new) = (text(12), text(4), text(3))
+            let (letters, wanted) = (Array(whole.unicodeScalars), Array(part.unicodeScalars))
+            let places = (0...letters.count).filter { letters[$0...].starts(with: wanted) }
+            #expect(try holds("indexof", whole, part, equal: "\(places.first ?? -1)"), "\(whole) \(part)")
+            #expect(try holds("contains", whole, part, equal: "\(!places.isEmpty)"))
+            #expect(try holds("startswith", whole, part, equal: "\(places.first == 0)"))
+            let isAtEnd = places.last == letters.count - wanted.count
+            #expect(try holds("endswith", whole, part, equal: "\(isAtEnd)"))
+            #expect(try holds("length", whole, equal: "\(letters.count)"))
+            var replaced = String.UnicodeScalarView()
+            var place = 0
+            while place < letters.count {
+                if !wanted.isEmpty, places.contains(place) {
+                    replaced.append(contentsOf: new.unicodeScalars)
+                    place += wanted.count
+                } else {
+                    replaced.append(letters[place])
+                    place += 1
+                }
+            }
+            #expect(try holds("replace", whole, part, new, equal: "'\(String(replaced))'"), "\(whole) \(part) \(new)")
+        }
+    }
+
+    @Test("make no more text than they may, and say so")
+    func bounds() throws {
+        let long = Row(columns: ["text": .string(String(repeating: "a", count: 100_000))])
+        for filter in [
+            "replace(text,'a',text) ne ''", "concat(text,replace(text,'a',text)) ne ''",
+            Array(repeating: "toupper(text) eq 'x'", count: 200).joined(separator: " or "),
+            Array(repeating: "substring(text,1) eq 'x'", count: 200).joined(separator: " or "),
+        ] {
+            let work = FilterWork()
+            #expect(try !Expression(parsing: filter).matches(long, work))
+            #expect(work.failure == .tooLarge)
+        }
+        let work = FilterWork()
+        #expect(try Expression(parsing: "toupper(text) ne 'x'").matches(long, work))
+        for _ in 0..<300 { #expect(try Expression(parsing: "toupper(text) ne 'x'").matches(long, work)) }
+        #expect(work.failure == nil, "each row has the bound for itself")
+    }
+
+    @Test("stop when nobody wants to know")
+    func stopped() throws {
+        var looks = 0
+        let work = FilterWork {
+            looks += 1
+            return looks < 5
+        }
+        let filter = Array(repeating: "toupper(text) eq 'x'", count: 100).joined(separator: " or ")
+        #expect(try !Expression(parsing: filter).matches(row, work))
+        #expect(work.failure == .stopped && looks == 5)
+    }
 }

@@ -8,32 +8,39 @@ package protocol FilterSubject {
 }
 
 extension Expression {
-    /// Whether a row matches.
+    /// Whether a row matches. False if the work fails, which says why.
+    package func matches(_ row: some FilterSubject, _ work: FilterWork) -> Bool {
+        work.beginRow()
+        return truth(of: row, work) == true && work.failure == nil
+    }
+
+    /// Whether a row matches, however much work that is.
     package func matches(_ row: some FilterSubject) -> Bool {
-        truth(of: row) == true
+        truth(of: row, nil) == true
     }
 
     /// True, false, or neither.
-    func truth(of row: some FilterSubject) -> Bool? {
+    func truth(of row: some FilterSubject, _ work: FilterWork?) -> Bool? {
         switch self {
         case .and(let left, let right):
-            let first = left.truth(of: row)
+            let first = left.truth(of: row, work)
             if first == false { return false }
-            let second = right.truth(of: row)
+            let second = right.truth(of: row, work)
             return second == false ? false : first == nil || second == nil ? nil : true
         case .or(let left, let right):
-            let first = left.truth(of: row)
+            let first = left.truth(of: row, work)
             if first == true { return true }
-            let second = right.truth(of: row)
+            let second = right.truth(of: row, work)
             return second == true ? true : first == nil || second == nil ? nil : false
         case .not(let inner):
-            return inner.truth(of: row).map { !$0 }
+            return inner.truth(of: row, work).map { !$0 }
         case .compare(let comparison, let left, let right):
-            return Expression.compare(comparison, left, right, row)
-        case .oneOf(let value, let choices):
+            return Expression.compare(comparison, (left, left.value(in: row, work)), right, row, work)
+        case .oneOf(let inner, let choices):
+            let value = (inner, inner.value(in: row, work))
             var result: Bool? = false
             for choice in choices {
-                switch Expression.compare(.equal, value, choice, row) {
+                switch Expression.compare(.equal, value, choice, row, work) {
                 case true?: return true
                 case nil: result = nil
                 case false?: break
@@ -41,19 +48,20 @@ extension Expression {
             }
             return result
         default:
-            if case .bool(let flag) = value(in: row) { return flag }
+            if case .bool(let flag) = value(in: row, work) { return flag }
             return nil
         }
     }
 
     private static func compare(
-        _ comparison: Comparison, _ left: Expression, _ right: Expression, _ row: some FilterSubject
+        _ comparison: Comparison, _ left: (Expression, value: Value), _ right: Expression, _ row: some FilterSubject,
+        _ work: FilterWork?
     ) -> Bool? {
-        let (leftValue, rightValue) = (left.value(in: row), right.value(in: row))
-        if left.isNullLiteral || right.isNullLiteral, comparison == .equal || comparison == .notEqual {
-            return (leftValue.isNull && rightValue.isNull) == (comparison == .equal)
+        let rightValue = right.value(in: row, work)
+        if left.0.isNullLiteral || right.isNullLiteral, comparison == .equal || comparison == .notEqual {
+            return (left.value.isNull && rightValue.isNull) == (comparison == .equal)
         }
-        return holds(comparison, leftValue, rightValue)
+        return holds(comparison, left.value, rightValue)
     }
 
     private static func holds(_ comparison: Comparison, _ left: Value, _ right: Value) -> Bool? {
@@ -74,7 +82,7 @@ extension Expression {
 
     // MARK: Values
 
-    func value(in row: some FilterSubject) -> Value {
+    func value(in row: some FilterSubject, _ work: FilterWork?) -> Value {
         switch self {
         case .column(let path):
             var value = row.value(ofColumn: path[0])
@@ -86,13 +94,14 @@ extension Expression {
         case .literal(let value, _):
             return value
         case .arithmetic(let arithmetic, let left, let right):
-            return FilterArithmetic.apply(arithmetic, left.value(in: row), right.value(in: row))
+            return FilterArithmetic.apply(arithmetic, left.value(in: row, work), right.value(in: row, work))
         case .negate(let inner):
-            return FilterArithmetic.negate(inner.value(in: row))
+            return FilterArithmetic.negate(inner.value(in: row, work))
         case .call(let function, let arguments):
-            return FilterFunctions.apply(function, arguments.map { $0.value(in: row) })
+            if let work, !work.mayGoOn { return .null }
+            return FilterFunctions.apply(function, arguments.map { $0.value(in: row, work) }, work)
         case .compare, .and, .or, .not, .oneOf:
-            return truth(of: row).map { .bool($0) } ?? .null
+            return truth(of: row, work).map { .bool($0) } ?? .null
         }
     }
 }

@@ -43,21 +43,29 @@ enum FilterArithmetic {
 }
 
 enum FilterFunctions {
-    static func apply(_ function: Expression.Function, _ arguments: [Value]) -> Value {
+    static func apply(_ function: Expression.Function, _ arguments: [Value], _ work: FilterWork?) -> Value {
         switch function {
-        case .contains, .startswith, .endswith, .indexof, .concat:
+        case .contains, .startswith, .endswith, .indexof:
             guard case .string(let text) = arguments[0], case .string(let part) = arguments[1] else { return .null }
-            return ofTwoTexts(function, Array(text.unicodeScalars), Array(part.unicodeScalars))
-        case .toupper, .tolower, .trim, .length:
+            return ofTwoTexts(function, text, part)
+        case .concat:
+            guard case .string(let text) = arguments[0], case .string(let part) = arguments[1],
+                work?.mayMake(text.utf8.count + part.utf8.count) ?? true
+            else { return .null }
+            return .string(text + part)
+        case .length:
             guard case .string(let text) = arguments[0] else { return .null }
-            return ofText(function, text)
+            return .integer(Int64(text.unicodeScalars.count))
+        case .toupper, .tolower, .trim:
+            guard case .string(let text) = arguments[0] else { return .null }
+            return made(ofText(function, text), work)
         case .substring:
-            return substring(arguments)
+            return made(substring(arguments), work)
         case .replace:
             guard case .string(let text) = arguments[0], case .string(let old) = arguments[1],
                 case .string(let new) = arguments[2]
             else { return .null }
-            return .string(replace(Array(text.unicodeScalars), Array(old.unicodeScalars), new))
+            return replace(text, old, new, work)
         case .year, .month, .day, .hour, .minute, .second:
             return ofDate(function, arguments[0])
         case .floor, .ceiling, .round:
@@ -67,65 +75,74 @@ enum FilterFunctions {
 
     // MARK: Texts
 
-    private static func ofTwoTexts(
-        _ function: Expression.Function, _ text: [Unicode.Scalar], _ part: [Unicode.Scalar]
-    ) -> Value {
+    /// A text that is no larger than a few times those it was made of.
+    private static func made(_ text: String?, _ work: FilterWork?) -> Value {
+        guard let text, work?.mayMake(text.utf8.count) ?? true else { return .null }
+        return .string(text)
+    }
+
+    private static func ofTwoTexts(_ function: Expression.Function, _ text: String, _ part: String) -> Value {
         switch function {
-        case .contains: .bool(index(of: part, in: text) != nil)
-        case .startswith: .bool(text.starts(with: part))
-        case .endswith: .bool(text.reversed().starts(with: part.reversed()))
-        case .indexof: .integer(Int64(index(of: part, in: text) ?? -1))
-        default: .string(string(text + part))
+        case .startswith: return .bool(text.utf8.starts(with: part.utf8))
+        case .endswith: return .bool(text.utf8.suffix(part.utf8.count).elementsEqual(part.utf8))
+        default: break
+        }
+        var text = text
+        return text.withUTF8 { text in
+            let place = TextSearch(part).first(in: text)
+            if function == .contains { return .bool(place != nil) }
+            // In letters: bytes that go on with one begin with the bits 10.
+            return .integer(place.map { place in text[..<place].count { $0 & 0xc0 != 0x80 } }.map(Int64.init) ?? -1)
         }
     }
 
-    private static func ofText(_ function: Expression.Function, _ text: String) -> Value {
+    private static func ofText(_ function: Expression.Function, _ text: String) -> String {
         switch function {
-        case .toupper: return .string(text.uppercased())
-        case .tolower: return .string(text.lowercased())
-        case .length: return .integer(Int64(text.unicodeScalars.count))
+        case .toupper: return text.uppercased()
+        case .tolower: return text.lowercased()
         default:
-            let scalars = Array(text.unicodeScalars)
             let isSpace: (Unicode.Scalar) -> Bool = { $0.properties.isWhitespace }
-            guard let first = scalars.firstIndex(where: { !isSpace($0) }),
-                let last = scalars.lastIndex(where: { !isSpace($0) })
-            else { return .string("") }
-            return .string(string(scalars[first...last]))
+            guard let first = text.unicodeScalars.firstIndex(where: { !isSpace($0) }),
+                let last = text.unicodeScalars.lastIndex(where: { !isSpace($0) })
+            else { return "" }
+            return String(text.unicodeScalars[first...last])
         }
     }
 
-    private static func substring(_ arguments: [Value]) -> Value {
+    private static func substring(_ arguments: [Value]) -> String? {
         guard case .string(let text) = arguments[0], case .integer(let start) = arguments[1], start >= 0 else {
-            return .null
+            return nil
         }
         let rest = text.unicodeScalars.dropFirst(Int(clamping: start))
-        guard arguments.count == 3 else { return .string(string(rest)) }
-        guard case .integer(let length) = arguments[2], length >= 0 else { return .null }
-        return .string(string(rest.prefix(Int(clamping: length))))
+        guard arguments.count == 3 else { return String(rest) }
+        guard case .integer(let length) = arguments[2], length >= 0 else { return nil }
+        return String(rest.prefix(Int(clamping: length)))
     }
 
-    private static func replace(_ text: [Unicode.Scalar], _ old: [Unicode.Scalar], _ new: String) -> String {
-        guard !old.isEmpty else { return string(text) }
-        var result = String.UnicodeScalarView()
-        var rest = text[...]
-        while let place = index(of: old, in: Array(rest)) {
-            result.append(contentsOf: rest.prefix(place))
-            result.append(contentsOf: new.unicodeScalars)
-            rest = rest.dropFirst(place + old.count)
+    /// The size is known before anything is made.
+    private static func replace(_ text: String, _ old: String, _ new: String, _ work: FilterWork?) -> Value {
+        var (text, new) = (text, new)
+        return text.withUTF8 { text in
+            new.withUTF8 { new in
+                let places = TextSearch(old).all(in: text)
+                let (more, isHuge) = places.count.multipliedReportingOverflow(by: new.count - old.utf8.count)
+                if isHuge || work?.mayMake(text.count + more) == false { return .null }
+                let replaced = String(unsafeUninitializedCapacity: text.count + more) { memory in
+                    var (from, to) = (0, 0)
+                    func copy(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+                        to = memory[to...].update(fromContentsOf: bytes[range])
+                    }
+                    for place in places {
+                        copy(text, from..<place)
+                        copy(new, 0..<new.count)
+                        from = place + old.utf8.count
+                    }
+                    copy(text, from..<text.count)
+                    return to
+                }
+                return .string(replaced)
+            }
         }
-        result.append(contentsOf: rest)
-        return String(result)
-    }
-
-    private static func index(of part: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
-        guard part.count <= text.count else { return nil }
-        return (0...text.count - part.count).first { text[$0..<$0 + part.count].elementsEqual(part) }
-    }
-
-    private static func string(_ scalars: some Sequence<Unicode.Scalar>) -> String {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        return String(view)
     }
 
     // MARK: Dates and numbers

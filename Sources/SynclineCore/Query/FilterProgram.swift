@@ -4,14 +4,21 @@
 /// A filter, compiled.
 final class FilterProgram {
     private let step: FilterStep
+    private let work = FilterWork()
 
     /// Without a filter every row matches.
     init(_ filter: Expression?) {
         step = filter.map { FilterProgram.compile($0) } ?? EveryStep(.literal(.bool(true)))
     }
 
-    func matches(_ row: RowSight) -> Bool {
-        step.truth(of: row) == true
+    func matches(_ row: RowSight) throws(StateError) -> Bool {
+        work.beginRow()
+        let matches = step.truth(of: row, work) == true
+        if work.failure == nil { return matches }
+        throw .failed(
+            SyncError(
+                .invalidQuery, "the filter makes more than \(FilterWork.textLimit >> 20) MiB of text of one row",
+                hint: "Leave out functions that make long texts."))
     }
 
     private static func compile(_ filter: Expression) -> FilterStep {
@@ -81,11 +88,11 @@ private class FilterStep {
     init(_ filter: Expression) { self.filter = filter }
 
     /// True, false, or neither.
-    func truth(of row: RowSight) -> Bool? { filter.truth(of: row) }
+    func truth(of row: RowSight, _ work: FilterWork) -> Bool? { filter.truth(of: row, work) }
 }
 
 private final class EveryStep: FilterStep {
-    override func truth(of row: RowSight) -> Bool? { true }
+    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? { true }
 }
 
 private final class BothSteps: FilterStep {
@@ -98,10 +105,10 @@ private final class BothSteps: FilterStep {
         super.init(.and(left.filter, right.filter))
     }
 
-    override func truth(of row: RowSight) -> Bool? {
-        let first = left.truth(of: row)
+    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
+        let first = left.truth(of: row, work)
         if first == false { return false }
-        let second = right.truth(of: row)
+        let second = right.truth(of: row, work)
         return second == false ? false : first == nil || second == nil ? nil : true
     }
 }
@@ -116,10 +123,10 @@ private final class EitherStep: FilterStep {
         super.init(.or(left.filter, right.filter))
     }
 
-    override func truth(of row: RowSight) -> Bool? {
-        let first = left.truth(of: row)
+    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
+        let first = left.truth(of: row, work)
         if first == true { return true }
-        let second = right.truth(of: row)
+        let second = right.truth(of: row, work)
         return second == true ? true : first == nil || second == nil ? nil : false
     }
 }
@@ -132,7 +139,7 @@ private final class NotStep: FilterStep {
         super.init(.not(inner.filter))
     }
 
-    override func truth(of row: RowSight) -> Bool? { inner.truth(of: row).map { !$0 } }
+    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? { inner.truth(of: row, work).map { !$0 } }
 }
 
 /// A column compared with a literal.
@@ -169,7 +176,7 @@ private final class IntegerStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowSight) -> Bool? {
+    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
         guard let value = row.encoded(&column), let tag = value.first else { return absent }
         let stored: Int64
         if tag & 0xc0 == ValueTag.smallInteger {
@@ -179,7 +186,7 @@ private final class IntegerStep: ComparisonStep {
             guard let number = try? reader.zigzag() else { return absent }
             stored = number
         } else {
-            return filter.truth(of: row)
+            return filter.truth(of: row, work)
         }
         return holds(stored < number ? -1 : stored == number ? 0 : 1)
     }
@@ -193,9 +200,9 @@ private final class TextStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowSight) -> Bool? {
+    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
         guard let value = row.encoded(&column), let tag = value.first else { return absent }
-        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row) }
+        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row, work) }
         let stored = Bytes(rebasing: value[1..<1 + Int(tag & 0x7f)])
         return holds(text.withBytes { stored.compare($0) })
     }
@@ -209,12 +216,12 @@ private final class FlagStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowSight) -> Bool? {
+    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
         switch row.encoded(&column)?.first {
         case nil: nil
         case ValueTag.yes?: flag
         case ValueTag.no?: !flag
-        default: filter.truth(of: row)
+        default: filter.truth(of: row, work)
         }
     }
 }

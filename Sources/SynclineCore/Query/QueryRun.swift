@@ -69,7 +69,7 @@ extension StateReader {
         for form in RowKey.forms {
             var isNewForm = true
             let visit = { (sight: RowSight) throws(StateError) -> Bool in
-                guard filter.matches(sight) else { return true }
+                guard try filter.matches(sight) else { return true }
                 defer { isNewForm = false }
                 return try body(sight, isNewForm)
             }

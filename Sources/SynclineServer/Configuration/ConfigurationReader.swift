@@ -68,8 +68,7 @@ struct ConfigurationObject {
 extension ServerConfiguration {
     private static let members = [
         "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
-        "tables", "tls",
-        "log", "tombstoneDays", "requestsPerSecond", "threads", "databaseConnections",
+        "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
     ]
 
     /// Reads a configuration. `secret` brings what a text says about a key, from wherever it is kept.
@@ -88,6 +87,7 @@ extension ServerConfiguration {
         tombstoneDays = try object.number("tombstoneDays", in: 1...100_000)
         requestsPerSecond = try object.number("requestsPerSecond", in: 1...1_000_000)
         threads = try object.number("threads", in: 1...1024) ?? threads
+        readers = try object.number("readers", in: 1...1024) ?? readers
         databaseConnections = try object.number("databaseConnections", in: 1...1000) ?? databaseConnections
         if let value = object["limits"] { limits = try Limits(value) }
         if let value = object["auth"] { auth = try TokenRules(value, secret) }
@@ -136,6 +136,7 @@ extension ServerConfiguration.Limits {
             value, path: "limits",
             known: [
                 "bodyBytes", "urlBytes", "headerBytes", "idleSeconds", "stalledSeconds", "filterDepth", "connections",
+                "readSeconds", "waitingReads",
             ])
         bodyBytes = try object.number("bodyBytes", in: 1...1 << 30) ?? bodyBytes
         urlBytes = try object.number("urlBytes", in: 64...1 << 20) ?? urlBytes
@@ -144,6 +145,8 @@ extension ServerConfiguration.Limits {
         stalledSeconds = try object.number("stalledSeconds", in: 1...86_400) ?? stalledSeconds
         filterDepth = try object.number("filterDepth", in: 1...200) ?? filterDepth
         connections = try object.number("connections", in: 1...100_000) ?? connections
+        readSeconds = try object.number("readSeconds", in: 1...86_400) ?? readSeconds
+        waitingReads = try object.number("waitingReads", in: 1...100_000) ?? waitingReads
     }
 }
 

@@ -10,7 +10,7 @@ extension ServerConfiguration {
             .init("defaultProtocol", .string(defaultProtocol.rawValue)), .init("root", .string(root)),
             .init("pageSize", .integer(Int64(pageSize))), .init("maxTop", .integer(Int64(maxTop))),
             .init("limits", limits.value), .init("log", .string(log.rawValue)),
-            .init("threads", .integer(Int64(threads))),
+            .init("threads", .integer(Int64(threads))), .init("readers", .integer(Int64(readers))),
             .init("databaseConnections", .integer(Int64(databaseConnections))),
         ]
         if let metricsListen { members.append(.init("metricsListen", .string(metricsListen))) }
@@ -32,7 +32,7 @@ extension ServerConfiguration.Limits {
         let numbers = [
             ("bodyBytes", bodyBytes), ("urlBytes", urlBytes), ("headerBytes", headerBytes),
             ("idleSeconds", idleSeconds), ("stalledSeconds", stalledSeconds), ("filterDepth", filterDepth),
-            ("connections", connections),
+            ("connections", connections), ("readSeconds", readSeconds), ("waitingReads", waitingReads),
         ]
         return .object(numbers.map { .init($0.0, .integer(Int64($0.1))) })
     }

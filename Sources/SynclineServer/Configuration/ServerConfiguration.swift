@@ -31,8 +31,10 @@ struct ServerConfiguration: Hashable, Sendable {
     var requestsPerSecond: Int?
     /// Whether clients are to read everything anew, as after the return of a backup. Only a flag says so.
     var renewsEpoch = false
-    /// Threads that serve connections and answer reads; writes wait elsewhere.
+    /// Threads that serve connections; what takes long is carried out elsewhere.
     var threads = 10
+    /// Reads that are carried out at a time.
+    var readers = 8
     /// Connections to PostgreSQL.
     var databaseConnections = 8
 
@@ -45,6 +47,10 @@ struct ServerConfiguration: Hashable, Sendable {
         /// A request that does not go on is given up.
         var stalledSeconds = 10
         var filterDepth = 100
+        /// A read that takes longer is given up.
+        var readSeconds = 10
+        /// Reads that may wait for their turn.
+        var waitingReads = 200
         var connections = 1024
     }
 

@@ -22,9 +22,9 @@ final class ConnectionRequest {
     var hasHead = false
     /// Whether it was answered before its body had come.
     var isAnswered = false
-    /// A write that is to be carried out.
-    var write: (@Sendable () -> HTTPResponse)?
-    /// What it came to, once that is known.
+    /// The answer that a worker is to find.
+    var waiting: WaitingAnswer?
+    /// What it found.
     var outcome: HTTPResponse?
     var status = 0
     /// How it is called in the log and in its answer.

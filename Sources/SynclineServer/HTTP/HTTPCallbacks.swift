@@ -107,18 +107,18 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
     }
     if request.isAnswered { return .YES }
     if let outcome = request.outcome { return queue(outcome, request, connection, server, closes: false) }
-    if let write = request.write {
-        request.write = nil
-        suspend(request, connection, until: write, server.crew)
+    if let waiting = request.waiting {
+        request.waiting = nil
+        suspend(request, connection, until: waiting, server.clients)
         return .YES
     }
     switch server.answer(request) {
     case .whole(let response): return queue(response, request, connection, server, closes: false)
     case .events(let response): return queue(events: response, request, connection, server)
-    case .later(let write):
+    case .later(let waiting):
         // Without an answer the library comes again at once, and has done with reading. Suspended now, it would read when
         // it is resumed, and take a client that has finished sending for one that is gone.
-        request.write = write
+        request.waiting = waiting
         return .YES
     }
 }
@@ -130,18 +130,23 @@ private struct SuspendedRequest: @unchecked Sendable {
     let connection: OpaquePointer
 }
 
-/// Suspends a connection until a write's outcome is known.
+/// Suspends a connection until an answer is found.
 private func suspend(
-    _ request: ConnectionRequest, _ connection: OpaquePointer, until write: @escaping @Sendable () -> HTTPResponse,
-    _ crew: Crew
+    _ request: ConnectionRequest, _ connection: OpaquePointer, until waiting: WaitingAnswer, _ clients: ClientWatch
 ) {
     let suspended = SuspendedRequest(request: request, connection: connection)
-    let job: Crew.Job = {
-        suspended.request.outcome = write()
+    let finish: @Sendable (HTTPResponse) -> Void = { response in
+        if let limit = waiting.limit { clients.forget(limit) }
+        suspended.request.outcome = response
         MHD_resume_connection(suspended.connection)
     }
     MHD_suspend_connection(connection)
-    if !crew.carryOut(job) { job() }
+    if let limit = waiting.limit { clients.watch(syncline_mhd_socket(connection), limit) }
+    switch waiting.workers.carryOut(for: request.client, { finish(waiting.answer()) }) {
+    case .taken: break
+    case .full: finish(waiting.refusal())
+    case .closed: finish(waiting.answer())
+    }
 }
 
 private let addHeader: MHD_KeyValueIterator = { context, _, name, value in

@@ -10,6 +10,8 @@ import SynclineWire
 /// What answers a request, whatever it runs on.
 protocol RequestAnswering: Sendable {
     func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse
+    /// Where a request is to be answered.
+    func place(of request: HTTPRequest) -> AnswerPlace
     /// Nil if the request asks for no events; 200 if it may have them.
     func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse?
     /// Where the order of changes stands; nil if that can't be told now.
@@ -21,16 +23,11 @@ protocol RequestAnswering: Sendable {
 }
 
 extension RequestAnswering {
-    var measures: [Measure] { [] }
-}
+    func place(of request: HTTPRequest) -> AnswerPlace {
+        AnswerPlace.writing.contains(request.method) ? .writes : .reads
+    }
 
-/// What is sent for a request.
-enum ServerAnswer {
-    case whole(HTTPResponse)
-    /// The head of a stream of events.
-    case events(HTTPResponse)
-    /// What a write comes to. It may wait for others, with which it shares a sync of the disk.
-    case later(@Sendable () -> HTTPResponse)
+    var measures: [Measure] { [] }
 }
 
 final class HTTPServer: Sendable {
@@ -38,8 +35,12 @@ final class HTTPServer: Sendable {
     let metrics = Metrics()
     let log: ServerLog
     let events: EventHub
-    /// Carries out writes. So many may wait together for one sync, and so many bodies are taken apart at a time.
-    let crew = Crew(hands: 32)
+    /// As many writes may wait together for one sync, and as many bodies are taken apart at a time.
+    private let writers = WorkerPool("writes", workers: 32)
+    private let readers: WorkerPool
+    private let healthWorker = WorkerPool("health", workers: 1)
+    /// The clients for which reads are carried out.
+    let clients: ClientWatch
     /// The server's own URL.
     let url: String
     private let service: any RequestAnswering
@@ -62,6 +63,12 @@ final class HTTPServer: Sendable {
         ids = RequestIDs(surroundings)
         events = EventHub { service.cursor() }
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
+        // One worker is always left for another client.
+        let readers = WorkerPool(
+            "reads", workers: configuration.readers,
+            bounds: .init(waiting: configuration.limits.waitingReads, running: max(1, configuration.readers - 1)))
+        self.readers = readers
+        clients = ClientWatch { readers.waitingCount > 0 }
         let socket = try ListenSocket(configuration.listen)
         url = (tls == nil ? "http://" : "https://") + socket.authority
         guard let started = DaemonOptions.start(self, socket: socket.descriptor, tls: tls) else {
@@ -84,8 +91,8 @@ final class HTTPServer: Sendable {
         for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
         }
-        // What waits behind the crew is resumed; a write that still comes is carried out where it comes in.
-        crew.close()
+        // What waits for workers is resumed; a write that still comes is carried out where it comes in.
+        for workers in [readers, writers, healthWorker] { workers.close() }
         MHD_stop_daemon(daemon)
         ListenSocket.close(socket)
     }
@@ -148,14 +155,33 @@ final class HTTPServer: Sendable {
             if let response = service.events(read, notes) {
                 return response.status == 200 ? .events(response) : .whole(response)
             }
-            guard HTTPServer.writing.contains(read.method) else {
-                return .whole(service.answer(read, url: url, notes))
-            }
-            return .later { [service, url] in service.answer(read, url: url, notes) }
+            return answer(read, request)
         }
     }
 
-    private static let writing: Set = ["POST", "PATCH", "PUT", "DELETE"]
+    private func answer(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
+        let answer: @Sendable () -> HTTPResponse = { [service, url, notes = request.notes] in
+            service.answer(read, url: url, notes)
+        }
+        let (workers, limit): (WorkerPool, WorkLimit?)
+        switch service.place(of: read) {
+        case .here: return .whole(answer())
+        case .writes: (workers, limit) = (writers, nil)
+        case .reads: (workers, limit) = (readers, WorkLimit(seconds: configuration.limits.readSeconds))
+        case .health: (workers, limit) = (healthWorker, WorkLimit(seconds: configuration.limits.readSeconds))
+        }
+        let marked: @Sendable (HTTPResponse) -> HTTPResponse = { [service, headers = read.headers] in
+            service.marked($0, headers)
+        }
+        return .later(
+            WaitingAnswer(
+                workers: workers, limit: limit, answer: { WorkLimit.$current.withValue(limit, operation: answer) },
+                refusal: {
+                    var response = TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
+                    response.headers.append(HTTPHeader("Retry-After", "1"))
+                    return marked(response)
+                }))
+    }
 
     /// What is found wrong before the service sees it.
     func refusal(_ refusal: Refusal, _ request: ConnectionRequest) -> HTTPResponse {
@@ -169,7 +195,8 @@ final class HTTPServer: Sendable {
             Measure("connections", .gauge, "Connections that are open.", connections),
             Measure("requests_running", .gauge, "Requests without an answer.", running.load(ordering: .relaxed)),
             Measure("listeners", .gauge, "Streams of events that are open.", events.count),
-            Measure("waiting_jobs", .gauge, "Writes that wait for a thread.", crew.waiting),
+            Measure("waiting_jobs", .gauge, "Writes that wait for a worker.", writers.waitingCount),
+            Measure("waiting_reads", .gauge, "Reads that wait for a worker.", readers.waitingCount),
             Measure("log_lines_lost_total", .counter, "Lines of the log that nobody read in time.", log.lost),
         ]
         var response = HTTPResponse(status: 200)

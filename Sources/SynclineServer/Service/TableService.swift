@@ -37,6 +37,17 @@ struct TableService: Sendable {
     /// What this server can do beyond the protocols.
     static let capabilities = "batch, changes, events, operation-ids"
 
+    func place(of request: HTTPRequest) -> AnswerPlace {
+        if AnswerPlace.writing.contains(request.method) { return .writes }
+        switch Route(request, root: root) {
+        case _ where request.method == "OPTIONS": return .here
+        case .health: return .health
+        case .row: return store.findsRowsAtOnce ? .here : .reads
+        case .table, .changes: return .reads
+        case .batch, .events, .metrics, .nowhere: return .here
+        }
+    }
+
     /// Answers a request to the server at a URL: `http://127.0.0.1:8080`.
     func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
         let route = Route(request, root: root)
@@ -48,6 +59,9 @@ struct TableService: Sendable {
             if let reason = error.reason { notes?.note(reason) }
             if response.status == 405 {
                 response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
+            }
+            if response.status == 503, !response.headers.contains("Retry-After") {
+                response.headers.append(HTTPHeader("Retry-After", "1"))
             }
             if response.status == 401 { response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
         }
@@ -178,9 +192,7 @@ enum ServiceFailure: Error {
         case .refused(let refusal), .store(.refused(let refusal)):
             return TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
         case .store(.busy):
-            var response = TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
-            response.headers.append(HTTPHeader("Retry-After", "1"))
-            return response
+            return TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
         case .store(.broken):
             return TableAnswer.refusal(500, "The server failed", code: "internal")
         }

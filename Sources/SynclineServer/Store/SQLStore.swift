@@ -39,6 +39,9 @@ final class SQLStore: TableStore {
 
     var measures: [Measure] { counts.list(waiting: queue.waiting) }
 
+    /// What is in the same process is looked up at once.
+    var findsRowsAtOnce: Bool { dialect == .sqlite }
+
     func schema(_ table: String) -> TableSchema? { catalogue.withLock { $0.tables[table]?.schema } }
 
     var currentCatalogue: Catalogue { catalogue.withLock { $0 } }
@@ -144,17 +147,19 @@ final class SQLStore: TableStore {
             outcome.count = try evaluated(whole, filter, statements, connection, &number).count
         }
         let counts = plan.counts && plan.after == nil
+        let work = FilterWork(within: WorkLimit.current)
         var seen = number
         var matches = 0
         try connection.run(statements.list(plan, filter)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
-            guard filter.filter.matches(row) else { return true }
+            guard filter.filter.matches(row, work) else { return work.failure == nil }
             matches += 1
             if matches <= plan.skip { return true }
             if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
             return counts || !outcome.hasMore
         }
+        try work.check(within: WorkLimit.current)
         number = seen
         if counts { outcome.count = matches }
         return outcome
@@ -196,6 +201,7 @@ final class SQLStore: TableStore {
         let statements = try statements(plan.table)
         let mark = try mark(connection)
         let filter = plan.filter?.asServersRead
+        let work = FilterWork(within: WorkLimit.current)
         var changes: [TableChange] = []
         var wider = plan
         wider.limit += 1
@@ -204,9 +210,10 @@ final class SQLStore: TableStore {
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             changes.append(
-                .init(number: values.value(4).integer, row: row, isInView: filter?.matches(row) ?? true))
-            return true
+                .init(number: values.value(4).integer, row: row, isInView: filter?.matches(row, work) ?? true))
+            return work.failure == nil
         }
+        try work.check(within: WorkLimit.current)
         number = seen
         if !statements.schema.definition.softDelete {
             let graves = StateSQL.tombstones(wider, statements)

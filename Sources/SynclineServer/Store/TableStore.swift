@@ -6,6 +6,8 @@ import SynclineWire
 protocol TableStore: Sendable {
     /// A table as it is now; nil if there is none of the name.
     func schema(_ table: String) -> TableSchema?
+    /// Whether a row is found in no time to speak of, however much else is asked of the store.
+    var findsRowsAtOnce: Bool { get }
     /// The row of an id, deleted or not.
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome

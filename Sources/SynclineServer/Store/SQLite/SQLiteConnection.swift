@@ -8,6 +8,8 @@ final class SQLiteConnection: SQLConnection {
     private var statements: [String: OpaquePointer] = [:]
     /// The latest moment that was bound, and its text: the rows of a transaction have one time.
     private var moment: (time: Int64, text: String) = (0, Timestamp.text(milliseconds: 0))
+    /// How long it may work; nil for as long as it takes.
+    var limit: WorkLimit?
     /// Texts that a client's filters make are endless in number.
     private static let statementLimit = 200
 
@@ -27,6 +29,8 @@ final class SQLiteConnection: SQLConnection {
         sqlite3_busy_timeout(handle, 10_000)
         // A name in double quotes that is no column is a mistake, never a text.
         syncline_sqlite_refuse_text_in_double_quotes(handle)
+        // Some thousand steps take some ten microseconds.
+        sqlite3_progress_handler(handle, 2000, isToStop, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit {
@@ -149,6 +153,7 @@ final class SQLiteConnection: SQLConnection {
     }
 
     private func failure(_ code: Int32) -> StoreFailure {
+        if code & 0xff == SQLITE_INTERRUPT, let limit, let stop = limit.stop { return limit.refusal(stop) }
         let reason = String(cString: sqlite3_errmsg(handle))
         let kind = FailureReason.Kind(sqlite: code & 0xff)
         switch code & 0xff {
@@ -161,6 +166,13 @@ final class SQLiteConnection: SQLConnection {
         default: return .broken(FailureReason(kind, "\(reason) (SQLite code \(code))"))
         }
     }
+}
+
+/// Asked by SQLite, on the thread that works, whether it is to stop.
+private nonisolated func isToStop(_ context: UnsafeMutableRawPointer?) -> Int32 {
+    guard let context else { return 0 }
+    let connection = Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
+    return connection.limit?.stop == nil ? 0 : 1
 }
 
 /// The row a statement stands on.

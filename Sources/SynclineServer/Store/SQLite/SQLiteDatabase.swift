@@ -1,4 +1,4 @@
-// An SQLite file: one connection that writes, and as many that read as there are threads. In the write-ahead mode readers
+// An SQLite file: one connection that writes, and as many that read as may be needed at a time. In the write-ahead mode readers
 // never wait for the writer; every commit is synced before it is told.
 
 import CSQLite
@@ -39,7 +39,13 @@ final class SQLiteDatabase: SQLDatabase {
     func read<Result>(
         _ body: (any SQLConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-        try readers.withConnection { connection throws(StoreFailure) in try body(connection) }
+        let limit = WorkLimit.current
+        try limit?.check()
+        return try readers.withConnection { connection throws(StoreFailure) in
+            connection.limit = limit
+            defer { connection.limit = nil }
+            return try body(connection)
+        }
     }
 
     func write<Result>(

@@ -1,0 +1,44 @@
+// Finds a text within others in one pass, whatever both hold (Knuth, Morris and Pratt). UTF-8 shows where a letter begins, so
+// bytes are found where letters would be.
+
+struct TextSearch {
+    private let part: [UInt8]
+    /// How much of the part still fits when the byte behind its first n does not.
+    private let kept: [Int]
+
+    init(_ part: String) {
+        self.part = Array(part.utf8)
+        var kept = [Int](repeating: 0, count: self.part.count + 1)
+        var fits = 0
+        for place in self.part.indices.dropFirst() {
+            while fits > 0, self.part[place] != self.part[fits] { fits = kept[fits] }
+            if self.part[place] == self.part[fits] { fits += 1 }
+            kept[place + 1] = fits
+        }
+        self.kept = kept
+    }
+
+    /// Where the part begins for the first time at a place or behind it; an empty one is everywhere.
+    func first(in text: UnsafeBufferPointer<UInt8>, from start: Int = 0) -> Int? {
+        if part.isEmpty { return start }
+        var fits = 0
+        for place in start..<max(start, text.count) {
+            while fits > 0, text[place] != part[fits] { fits = kept[fits] }
+            if text[place] == part[fits] { fits += 1 }
+            if fits == part.count { return place + 1 - fits }
+        }
+        return nil
+    }
+
+    /// All places where the part begins, none within another.
+    func all(in text: UnsafeBufferPointer<UInt8>) -> [Int] {
+        var places: [Int] = []
+        if part.isEmpty { return places }
+        var start = 0
+        while let place = first(in: text, from: start) {
+            places.append(place)
+            start = place + part.count
+        }
+        return places
+    }
+}

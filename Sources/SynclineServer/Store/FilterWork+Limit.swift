@@ -1,0 +1,23 @@
+// A filter's work within a request's limit, and its failures as the store's.
+
+import SynclineCore
+import SynclineWire
+
+extension FilterWork {
+    convenience init(within limit: WorkLimit?) {
+        self.init(goesOn: limit.map { limit in { limit.stop == nil } })
+    }
+
+    /// Throws why the work failed, if it did.
+    func check(within limit: WorkLimit?) throws(StoreFailure) {
+        switch failure {
+        case nil: return
+        case .stopped?: try limit?.check()
+        case .tooLarge?:
+            throw .refused(
+                Refusal(
+                    400, "filter-too-large",
+                    "The filter makes more than \(FilterWork.textLimit >> 20) MiB of text of one row"))
+        }
+    }
+}
