@@ -51,6 +51,29 @@ import Testing
         #expect(await Call.tool("verify", "--deep", "-s", copy).exit == .done)
     }
 
+    @Test func `a salvaged store has what the other had, with its token`() async throws {
+        _ = try await shortened()
+        _ = await call("config", "token", "secret")
+        let salvage = await call("repair", "--salvage", copy, "--json")
+        #expect(salvage.exit == .done, "\(salvage.output)")
+        for words in [["export"], ["pending", "--json"], ["log", "--jsonl"], ["blame", "t/3", "--json"]] {
+            let before = await Call.tool(words: words + ["-s", path])
+            let after = await Call.tool(words: words + ["-s", copy])
+            #expect(after.output == before.output && after.exit == before.exit, "\(words)")
+        }
+        #expect(await Call.tool("verify", "--deep", "-s", copy).exit == .done)
+        #expect(try String(contentsOfFile: copy + "/secrets.json", encoding: .utf8).contains("secret"))
+        // Without its segments, the state of the checkpoint is left.
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".seg") {
+            try FileManager.default.removeItem(atPath: path + "/" + name)
+        }
+        let bare = folder.path + "/bare"
+        let rescue = await call("repair", "--salvage", bare)
+        #expect(rescue.exit == .no && rescue.output.contains("lost"), "\(rescue.output)\(rescue.errors)")
+        #expect(await Call.tool("export", "-s", bare).output.contains("\"n\":100"))
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: folder.path).contains { $0.contains("import-") })
+    }
+
     @Test func `a state of which something is missing makes no store`() async throws {
         let lines = try await shortened().split(separator: "\n")
         let entries = try #require(lines.firstIndex { $0.contains(#""entries""#) })

@@ -40,6 +40,16 @@ public struct RecordBatch: Sendable {
     /// Whether it holds no record.
     public var isEmpty: Bool { count == 0 }
 
+    /// Calls `body` with each record, in order. The bytes are valid within the call.
+    package func forEach<Failure>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        try wire.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(Failure) in
+            var wire = RecordWire(bytes)
+            while let record = wire.next() { try body(record) }
+        }
+    }
+
     /// Throws if a record or the whole is larger than the format allows.
     package func checkLimits() throws(LogError) {
         guard longest <= Format.recordLimit else {

@@ -38,6 +38,20 @@ extension CheckpointFile {
         if try !isTrue(projector) { throw SyncError(StateError.untrue) }
     }
 
+    /// The events of the checkpoints of which every entry can be read and is true, oldest first.
+    static func `true`(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [UInt64] {
+        var found: [UInt64] = []
+        for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }) {
+            do throws(SyncError) {
+                try check(storage, through.rawValue, identity)
+                found.append(through.rawValue)
+            } catch {
+                if ![.storeCorrupt, .storeNewer].contains(error.code) { throw error }
+            }
+        }
+        return found.reversed()
+    }
+
     private static func isTrue(_ projector: Projector) throws(SyncError) -> Bool {
         try inAppWords { () throws(StateError) in
             try projector.store.snapshot.summed() == projector.store.digest

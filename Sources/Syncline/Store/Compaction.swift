@@ -131,7 +131,7 @@ extension CarriedRow {
     private static let eventSize = 1 << 20
 
     /// Rows for one event each: at least one event, which may be of none.
-    fileprivate static func parts(_ rows: [CarriedRow]) -> [[CarriedRow]] {
+    static func parts(_ rows: [CarriedRow]) -> [[CarriedRow]] {
         var parts: [[CarriedRow]] = [[]]
         var size = 0
         for row in rows {

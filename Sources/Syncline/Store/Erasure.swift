@@ -5,7 +5,7 @@ public import SynclineCore
 
 extension SyncDatabase {
     /// What the tool keeps in a store's directory beside the log; names of drafts begin with these.
-    private static let filesBesideLog = ["secrets.json", "traffic.jsonl"]
+    package static let filesBesideLog = ["secrets.json", "traffic.jsonl"]
 
     /// Closes the store and removes every file of it: rows, history, quarantine, secrets and recordings. Refused while
     /// changes are pending, unless `force` gives them up. Stop an automatic sync first.

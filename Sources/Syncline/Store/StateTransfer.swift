@@ -43,16 +43,21 @@ package enum StateTransfer {
 
     /// Makes a log that begins after the events a state is made of, with a checkpoint of it.
     package static func begin(
-        _ storage: any LogStorage, with projector: Projector
+        _ storage: any LogStorage, with projector: Projector, clock: any LogClock = SystemClock()
     ) throws(SyncError) -> LogWriter {
         let log = try inAppWords { () throws(LogError) in
-            try LogWriter.create(storage, first: SequenceNumber(rawValue: projector.through + 1))
+            try LogWriter.create(storage, first: SequenceNumber(rawValue: projector.through + 1), clock: clock)
         }
+        try checkpoint(projector, in: log)
+        return log
+    }
+
+    /// Writes a checkpoint of a whole state into a log that ends with it.
+    static func checkpoint(_ projector: Projector, in log: LogWriter) throws(SyncError) {
         projector.store.rotate()
         let job = CheckpointJob(
             log: log, isWhole: true, layers: projector.store.layers, through: projector.through,
             totals: projector.totals, digest: projector.store.digest, retention: .everything)
         projector.store.install(try job.run())
-        return log
     }
 }

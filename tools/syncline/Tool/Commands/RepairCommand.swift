@@ -15,27 +15,33 @@ enum RepairCommand {
             such as an index, with a hole. What it cuts, moves or covers stays in quarantine/. \
             Damage to acknowledged records is never touched.
             """,
-            "--salvage copies every whole record, under its number, into a new log; the damaged one is only read.",
+            """
+            --salvage makes a new store of what is whole; the damaged one is only read. The new store has the state of \
+            the newest whole checkpoint and every whole event after it, so nothing that is pending and can be read is \
+            lost, and as much of the history as leads to that state without a gap. If events are missing after that \
+            checkpoint, the next pull of each query begins anew. The token, the headers and the recorded traffic go along. \
+            Of a log that holds no events, every whole record is copied under its number.
+            """,
         ],
         options: [
             Option("dry-run", "says what would be done, and does nothing"),
             Option(
                 "salvage", value: "DIR", takesDirectory: true,
-                "copies what is whole into a new log in DIR, which must be empty or missing"),
+                "makes a new store of what is whole in DIR, which must be empty or missing"),
         ],
         examples: [
             Example("syncline repair --dry-run", "what would be done"),
-            Example("syncline repair --salvage rescued", "a new log of all that is whole"),
+            Example("syncline repair --salvage rescued", "a new store of all that is whole"),
         ],
         result:
             #"""
             {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|fill-hole|remove-leftover","address","file","bytes":n,\#
             "reason"}],"left":[damage as in verify],"dryRun":bool}, with --salvage also "salvaged":{"store",\#
-            "events":n,"lost":["@7..9"]}
+            "events":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],"foreign":[file]}
             """#,
         exits: [
-            Exit(.done, "nothing is left damaged; with --salvage: every record was copied"),
-            Exit(.no, "something is left; with --salvage: records are lost"),
+            Exit(.done, "nothing is left damaged; with --salvage: no event is missing"),
+            Exit(.no, "something is left; with --salvage: events are missing, and named"),
             Exit(.failed, "refused: another program has the store open, or it can't be written"),
         ],
         run: run)
@@ -48,7 +54,7 @@ enum RepairCommand {
             if isDry {
                 throw ToolError.usage("--salvage and --dry-run exclude each other: salvage only reads the store")
             }
-            return try SalvageReport(from: storage, to: directory, context).show(context)
+            return try SalvageCommand.run(from: storage, to: directory, context)
         }
         let inspection = LogInspection(storage)
         let report = try RepairCommand.report(inspection, storage)
@@ -144,45 +150,5 @@ private struct Repair {
         }
         try storage.syncDirectory(FileName.quarantine)
         try storage.syncDirectory("")
-    }
-}
-
-/// What a salvage did.
-private struct SalvageReport {
-    let directory: String
-    let records: UInt64
-    let lost: [SequenceRange]
-    let left: [LogDamage]
-
-    init(from storage: POSIXStorage, to directory: String, _ context: Context) throws {
-        self.directory = directory
-        left = try LogInspection(storage).verify().damage
-        let fresh = POSIXStorage(directory: directory)
-        let salvage = try LogSalvage.copy(from: storage, to: fresh)
-        records = salvage.records
-        // What was lost behind the last whole record leaves no gap in the copy.
-        let end = try LogInspection(fresh).verify().segments.map(\.records.last).max() ?? .none
-        let behind = left.filter { $0.remedy == .salvage }.compactMap(\.records).filter { $0.last > end }
-            .map { SequenceRange(first: max($0.first, end.next), last: $0.last) }
-        lost = salvage.lost + behind
-    }
-
-    func show(_ context: Context) throws -> ExitCode {
-        let salvaged: JSONValue = [
-            "store": .string(directory), "events": .number(records),
-            "lost": .array(lost.map { .string($0.description) }),
-        ]
-        try context.output.value([
-            "repaired": [], "left": .array(left.map(\.json)), "dryRun": .boolean(false), "salvaged": salvaged,
-        ])
-        let style = context.output.style
-        for damage in left { try context.output.line(style.marked(damage)) }
-        try context.output.line(
-            style.paint("copied", .good) + "  \(counted(records, "record")) into \(escaped(directory))")
-        if !lost.isEmpty {
-            try context.output.line(
-                style.paint("lost", .bad) + "    \(lost.map(\.description).joined(separator: ", "))")
-        }
-        return lost.isEmpty ? .done : .no
     }
 }

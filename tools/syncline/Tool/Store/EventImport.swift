@@ -15,12 +15,8 @@ import SynclineWire
 #endif
 
 struct EventImport {
-    /// The folder that the store stands in.
-    private let parent: POSIXStorage
-    /// Its name there.
-    private let name: String
-    /// The name of the folder it is made in, beside its place.
-    private let draft: String
+    /// The folder it is made in.
+    private let draft: StoreDraft
     /// The state so far, and the log: there once it is known where the log begins.
     private var target: (projector: Projector, writer: LogWriter)?
     /// The state that the log begins with, while its entries come.
@@ -42,16 +38,11 @@ struct EventImport {
     static func holdsEvent(_ line: Value) -> Bool { line[member: "address"] != nil && line[member: "row"] == nil }
 
     init(path: String) throws {
-        guard try EventImport.names(in: path).isEmpty else {
-            throw ToolError(
+        draft = try StoreDraft(of: path) {
+            ToolError(
                 "store-exists", "there is something in \(path) already; events make a store of their own",
                 hint: "Name a new directory with --store.")
         }
-        var names = POSIXStorage(directory: path).location.split(separator: "/", omittingEmptySubsequences: false)
-        name = String(names.removeLast())
-        parent = POSIXStorage(directory: names.isEmpty ? "." : names.joined(separator: "/") + "/")
-        draft = "\(name)\(EventImport.draftMark)\(getpid())"
-        removeDrafts()
     }
 
     /// The events there are by now; nil before the first.
@@ -125,7 +116,7 @@ struct EventImport {
 
     /// Makes the log once everything that stands before its events is known.
     private mutating func makeLog(_ number: Int) throws {
-        let storage = POSIXStorage(directory: path(draft))
+        let storage = draft.storage
         guard let beginning else {
             first = 1
             target = (try Projector(), try LogWriter.open(storage, creating: .always))
@@ -156,45 +147,13 @@ struct EventImport {
         if target == nil { try makeLog(number) }
         try flush()
         try target?.writer.close()
-        do throws(LogError) { try parent.putInPlace(draft, as: name) } catch {
-            throw ToolError(error)
-        }
+        try draft.putInPlace()
     }
 
     /// Leaves nothing behind.
     func giveUp() {
         try? target?.writer.close()
-        remove(draft)
-    }
-
-    // MARK: Drafts
-
-    private static let draftMark = ".import-"
-
-    private func path(_ name: String) -> String {
-        parent.location == "/" ? "/" + name : parent.location + "/" + name
-    }
-
-    /// Removes what an import to the same place left that was killed: nobody holds its lock.
-    private func removeDrafts() {
-        for left in (try? parent.names(in: "")) ?? [] where left.hasPrefix(name + EventImport.draftMark) {
-            guard let lock = try? parent.lock(left + "/" + FileName.lock) else { continue }
-            remove(left)
-            lock.release()
-        }
-    }
-
-    /// Removes a folder of a log.
-    private func remove(_ folder: String) {
-        for entry in (try? EventImport.names(in: path(folder))) ?? [] {
-            let inner = folder + "/" + entry
-            if isDirectory(path(inner)) { remove(inner) } else { try? parent.remove(inner) }
-        }
-        try? parent.removeDirectory(folder)
-    }
-
-    private static func names(in path: String) throws(StorageError) -> [String] {
-        isDirectory(path) ? try POSIXStorage(directory: path).names(in: "") : []
+        draft.remove()
     }
 }
 

@@ -1,0 +1,150 @@
+// Reads what is whole of a log, damaged or not, in the order of its records and whatever its files are called. Nothing
+// is changed.
+
+/// What is whole of a log.
+package struct SalvageReading: Sendable {
+    /// The log that was read: the one that most of its segments belong to.
+    package private(set) var identity: LogIdentity
+    /// The records that are whole, in stretches without a gap.
+    package private(set) var whole: [SequenceRange] = []
+    /// The first record that the log should have.
+    package var first: SequenceNumber {
+        let first = whole.first?.first
+        return min(floor ?? first ?? .first, first ?? floor ?? .first)
+    }
+    /// The last record that was acknowledged, or that is whole.
+    package var last: SequenceNumber { max(attested, whole.last?.last ?? .none) }
+    /// Segments of another log.
+    package private(set) var foreign: [String] = []
+    private var floor: SequenceNumber?
+    private var attested = SequenceNumber.none
+
+    /// The records from `first` through `last` that are not whole.
+    package var lost: [SequenceRange] {
+        var lost: [SequenceRange] = []
+        var next = first
+        for range in whole + [SequenceRange(first: last.next, last: last)] {
+            if range.first > next { lost.append(SequenceRange(first: next, last: range.first.previous)) }
+            next = max(next, range.last.next)
+        }
+        return lost
+    }
+
+    /// Calls `body` with each whole transaction: its first record, its time and its records. One that stands in two files
+    /// comes once.
+    package init(
+        _ storage: any LogStorage,
+        _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void = { _, _, _ in }
+    ) throws(LogError) {
+        var catalog = try LogCatalog(storage)
+        if let newer = catalog.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
+        identity = try SalvageReading.identity(of: catalog, storage)
+        catalog.identity = identity
+        if let head = catalog.head, head.identity == identity {
+            floor = head.floor
+            attested = head.durableThrough
+        } else {
+            catalog.head = nil
+        }
+        foreign = catalog.segments.filter { $0.header.map { $0.identity != identity } ?? false }.map(\.name)
+        catalog.segments = SalvageReading.inOrder(catalog.segments.filter { !foreign.contains($0.name) })
+        for (index, segment) in catalog.segments.enumerated() {
+            let next = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
+            try read(segment, of: storage, catalog, next?.ordinal == segment.ordinal + 1 ? next : nil, body)
+        }
+    }
+
+    /// What most files say; if as many say one thing as another, HEAD decides, or the first segment.
+    private static func identity(of catalog: LogCatalog, _ storage: any LogStorage) throws(LogError) -> LogIdentity {
+        let head = catalog.head.map { [$0.identity] } ?? []
+        let said = catalog.segments.compactMap { $0.header?.identity }
+        var best = (identity: catalog.identity, votes: 0)
+        for identity in head + said {
+            var votes = (head + said).filter { $0 == identity }.count
+            for through in catalog.checkpoints
+            where try Checkpoint.openIfSound(storage, through: through, identity: identity) != nil {
+                votes += 1
+            }
+            if votes > best.votes { best = (identity, votes) }
+        }
+        return best.identity
+    }
+
+    /// The segments as their headers number them, each with the end that its successor notes.
+    private static func inOrder(_ segments: [LogCatalog.Segment]) -> [LogCatalog.Segment] {
+        var segments = segments
+        for (index, segment) in segments.enumerated() {
+            guard let header = segment.header else { continue }
+            (segments[index].ordinal, segments[index].first) = (header.ordinal, header.sequence)
+        }
+        segments.sort { ($0.first, $0.ordinal, $0.name) < ($1.first, $1.ordinal, $1.name) }
+        for index in segments.indices {
+            let next = index + 1 < segments.count ? segments[index + 1].header : nil
+            segments[index].end = next?.ordinal == segments[index].ordinal + 1 ? next?.previousLength : nil
+        }
+        return segments
+    }
+
+    /// A transaction while its frames arrive.
+    private final class Transaction {
+        var batch = RecordBatch()
+        var first = SequenceNumber.none
+        let fragments = ByteBuffer(capacity: 64)
+
+        func reset() {
+            batch.removeAll()
+            fragments.truncate(to: 0)
+        }
+    }
+
+    private mutating func read(
+        _ segment: LogCatalog.Segment, of storage: any LogStorage, _ catalog: LogCatalog, _ successor: SegmentHeader?,
+        _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
+    ) throws(LogError) {
+        var decoder = PayloadDecoder()
+        let transaction = Transaction()
+        var reading = self
+        try DamageWalk(storage, catalog).walk(
+            segment, through: min(segment.end ?? segment.size, segment.size), behind: successor
+        ) { found throws(LogError) in
+            reading.attested = max(reading.attested, found.header.durableThrough)
+            guard let payload = decoder.payload(of: found.header, stored: found.stored) else {
+                return transaction.reset()
+            }
+            switch found.header.knownKind {
+            case .dictionary: decoder.dictionary = [UInt8](payload)
+            case .fragment: transaction.fragments.append(payload)
+            case .data: try reading.take(found.header, payload, transaction, body)
+            default: break
+            }
+        } damage: { _ throws(LogError) in
+            transaction.reset()
+        }
+        self = reading
+    }
+
+    private mutating func take(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ transaction: Transaction,
+        _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
+    ) throws(LogError) {
+        guard payload.count >= 8 else { return transaction.reset() }
+        if transaction.batch.isEmpty { transaction.first = header.firstSequence }
+        transaction.fragments.append(payload.slice(8, payload.count - 8))
+        guard RecordWire.holds(transaction.fragments.bytes, count: Int(header.recordCount)) else {
+            return transaction.reset()
+        }
+        var wire = RecordWire(transaction.fragments.bytes)
+        while let record = wire.next() { transaction.batch.append(record) }
+        transaction.fragments.truncate(to: 0)
+        guard header.flags.isDisjoint(with: .continuesInNext) else { return }
+        defer { transaction.reset() }
+        let range = SequenceRange(first: transaction.first, count: UInt64(transaction.batch.count))
+        guard !range.isEmpty, range.first > whole.last?.last ?? .none else { return }
+        try body(range.first, WallTime(rawValue: payload.number(at: 0)), transaction.batch)
+        if let last = whole.last, last.last.next == range.first {
+            whole[whole.count - 1].last = range.last
+        } else {
+            whole.append(range)
+        }
+    }
+}

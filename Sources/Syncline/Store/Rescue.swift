@@ -1,0 +1,188 @@
+// Makes a store of what is left of a damaged one, which is only read. The new store has the state of the newest whole
+// checkpoint with every whole event after it, and as much of the history as leads to that state without a gap.
+
+package import SegmentLog
+package import SynclineCore
+
+/// What a rescue brought.
+package struct Rescue: Sendable {
+    /// The first event of the new store's history.
+    package private(set) var first: UInt64
+    /// How many events the history has that the damaged store had.
+    package private(set) var events: UInt64
+    /// Events of the damaged store that can't be read.
+    package private(set) var lost: [SequenceRange]
+    /// Events that can be read and make no sense without those that are lost.
+    package private(set) var leftOut: [UInt64]
+    /// Segments that are another log's.
+    package private(set) var foreign: [String]
+
+    /// Nil if the log holds no event: it is not a store's.
+    package static func run(
+        from damaged: any LogStorage, to fresh: any LogStorage, now: Int64
+    ) throws(SyncError) -> Rescue? {
+        let reading = try inAppWords { () throws(LogError) in try SalvageReading(damaged) }
+        let source = Source(
+            storage: damaged, reading: reading, checkpoints: try CheckpointFile.true(damaged, reading.identity))
+        for base in source.wholeBases {
+            let fold = try source.fold(from: base)
+            guard try source.isStore(fold) else { return nil }
+            if fold.leftOut.isEmpty { return try source.copy(after: base, fold.projector, to: fresh) }
+        }
+        let fold = try source.fold(from: source.checkpoints.last ?? 0)
+        return try source.isStore(fold) ? source.cut(fold, to: fresh, now: now) : nil
+    }
+
+    /// What there is to make a store of.
+    private struct Source {
+        let storage: any LogStorage
+        let reading: SalvageReading
+        /// The events that checkpoints are of, oldest first.
+        let checkpoints: [UInt64]
+
+        var last: UInt64 { max(reading.last.rawValue, checkpoints.last ?? 0) }
+
+        /// The states that lead to the newest one without a gap, oldest first: of a checkpoint, or 0 for nothing.
+        var wholeBases: [UInt64] {
+            var first = last + 1
+            if let whole = reading.whole.last, whole.last.rawValue == last { first = whole.first.rawValue }
+            return ([0] + checkpoints).filter { $0 + 1 >= first }
+        }
+
+        var lost: [SequenceRange] {
+            var lost = reading.lost
+            let first = reading.first
+            // Whether more than HEAD tells was let go of or lost is not known, but if no state precedes it.
+            if first > .first, !checkpoints.contains(where: { $0 + 1 >= first.rawValue }) {
+                lost.insert(SequenceRange(first: .first, last: first.previous), at: 0)
+            }
+            let unread = SequenceRange(first: reading.last.next, last: SequenceNumber(rawValue: last))
+            return unread.isEmpty ? lost : lost + [unread]
+        }
+
+        /// Whether the log is a store's. Throws if a newer version wrote to it.
+        func isStore(_ fold: RescueFold) throws(SyncError) -> Bool {
+            if checkpoints.isEmpty, !fold.isOfEvents { return false }
+            if let newer = fold.newer { throw SyncError(newer) }
+            return true
+        }
+
+        func projector(at base: UInt64) throws(SyncError) -> Projector {
+            if base == 0 { return try inAppWords { () throws(StateError) in try Projector() } }
+            return try CheckpointFile.open(
+                storage, SequenceNumber(rawValue: base), reading.identity, removesDamaged: false)
+        }
+
+        /// Folds every event that is whole onto a state.
+        func fold(from base: UInt64) throws(SyncError) -> RescueFold {
+            let fold = RescueFold(try projector(at: base))
+            try forEach(after: base) { _, number, records throws(SyncError) in
+                var number = number
+                try records.forEach { record throws(SyncError) in
+                    try inAppWords { () throws(StateError) in
+                        try fold.fold(record, number: number)
+                        try fold.projector.store.settle(above: 16 << 20)
+                    }
+                    number += 1
+                }
+            }
+            return fold
+        }
+
+        /// The whole transactions after an event, with their time and the number of their first record.
+        private func forEach(
+            after base: UInt64, _ body: (WallTime, UInt64, RecordBatch) throws(SyncError) -> Void
+        ) throws(SyncError) {
+            var failure: SyncError?
+            try inAppWords { () throws(LogError) in
+                _ = try SalvageReading(storage) { first, time, batch throws(LogError) in
+                    guard failure == nil, first.rawValue + UInt64(batch.count) > base + 1 else { return }
+                    do throws(SyncError) {
+                        let known = base + 1 - min(base + 1, first.rawValue)
+                        try body(time, first.rawValue + known, batch.dropping(Int(known)))
+                    } catch {
+                        failure = error
+                    }
+                }
+            }
+            if let failure { throw failure }
+        }
+
+        // MARK: The new store
+
+        /// A store that begins with a state and has all events after it. `end` is the state they lead to.
+        func copy(after base: UInt64, _ end: Projector, to fresh: any LogStorage) throws(SyncError) -> Rescue {
+            let clock = FrameClock()
+            let log =
+                base == 0
+                ? try inAppWords { () throws(LogError) in
+                    try LogWriter.create(fresh, first: .first, configuration: .quiet, clock: clock)
+                } : try StateTransfer.begin(fresh, with: try projector(at: base), clock: clock)
+            var count: UInt64 = 0
+            try forEach(after: base) { time, _, batch throws(SyncError) in
+                clock.set(time)
+                count += UInt64(batch.count)
+                try inAppWords { () throws(LogError) in _ = try log.append(batch, durability: .buffered) }
+            }
+            try inAppWords { () throws(LogError) in try log.flush() }
+            if end.through > base { try StateTransfer.checkpoint(end, in: log) }
+            try inAppWords { () throws(LogError) in try log.close() }
+            return Rescue(first: base + 1, events: count, lost: lost, leftOut: [], foreign: reading.foreign)
+        }
+
+        /// A store that begins with what the events came to. The log says again what is pending, and that every query
+        /// begins anew: pages may be lost.
+        func cut(_ fold: RescueFold, to fresh: any LogStorage, now: Int64) throws(SyncError) -> Rescue {
+            let projector = fold.projector
+            fold.end(at: last)
+            let log = try StateTransfer.begin(fresh, with: projector)
+            var batch = RecordBatch()
+            try inAppWords { () throws(StateError) in
+                let state = projector.reader(of: projector.store.snapshot)
+                for part in CarriedRow.parts(try state.carriedRows(through: last)) {
+                    batch.append(Event(time: now, .carried(through: last, part)).bytes)
+                }
+                for cursor in try state.cursors() {
+                    let page = PulledPage(
+                        table: cursor.table, queryID: cursor.queryID, rows: [],
+                        cursor: .beginning(of: cursor.state.query, now: now))
+                    batch.append(Event(time: now, .page(page)).bytes)
+                }
+            }
+            try inAppWords { () throws(LogError) in
+                try log.append(batch, durability: .durable)
+                try log.close()
+            }
+            return Rescue(first: last + 1, events: 0, lost: lost, leftOut: fold.leftOut, foreign: reading.foreign)
+        }
+    }
+}
+
+extension RecordBatch {
+    /// The records after the first `count`.
+    fileprivate func dropping(_ count: Int) -> RecordBatch {
+        if count == 0 { return self }
+        var rest = RecordBatch()
+        var index = 0
+        forEach { record in
+            if index >= count { rest.append(record) }
+            index += 1
+        }
+        return rest
+    }
+}
+
+extension CursorState {
+    /// Before everything that a query brings.
+    static func beginning(of query: String, now: Int64) -> CursorState {
+        CursorState(position: Timestamp(.init(milliseconds: 0)).description, query: query, updated: now)
+    }
+}
+
+extension LogConfiguration {
+    fileprivate static var quiet: LogConfiguration {
+        var configuration = LogConfiguration()
+        configuration.syncsWhenIdle = false
+        return configuration
+    }
+}

@@ -1,0 +1,194 @@
+// What is made of a damaged store: it opens, shows what the damaged one showed, has every pending change that can be read,
+// and says what is missing.
+
+import Foundation
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct RescueTests {
+    /// SYNCLINE_SEEDS=n tells more stories.
+    private static var seeds: Range<Int> {
+        0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 100)
+    }
+
+    // MARK: Stories
+
+    /// A store with a server behind it, after some time of both.
+    private func story(_ chance: inout Chance) async throws -> SyncPair {
+        let pair = try await SyncPair(chance.once(in: 2) ? .datasync3 : .zumo2, rows: Value.rows(20), pageLimit: 7)
+        if chance.once(in: 2) { try await pair.database.set(retention: .events(15)) }
+        try await pair.pull()
+        for step in 0..<(10 + chance.below(50)) {
+            let id = "r\(chance.below(30))"
+            let text = Value.string(String(repeating: "\(chance.below(10))", count: chance.below(4000)))
+            switch chance.below(12) {
+            case 0..<3: _ = try? await pair.table.insert(.item("new\(step)", ["text": text]))
+            case 3..<6: _ = try? await pair.table.update(.item(id, ["text": text]))
+            case 6: try? await pair.table.delete(id: id)
+            case 7:
+                try? await pair.database.transaction { transaction in
+                    try transaction.insert("t", .item("tx\(step)", ["text": text]))
+                    try transaction.update("t", .item("r1", ["n": .integer(Int64(step))]))
+                }
+            case 8:
+                pair.server.upsert([.item(id, ["n": .integer(Int64(-step))])], in: "t")
+                try await pair.push()
+            case 9: try await pair.pull()
+            case 10: try await pair.database.checkpoint()
+            default: try await pair.database.compact()
+            }
+        }
+        try await pair.database.close()
+        return pair
+    }
+
+    private static func segments(_ storage: MemoryStorage) -> [String] {
+        storage.allNames().files.filter { $0.hasSuffix(FileName.segmentSuffix) }.sorted()
+    }
+
+    /// Damages a store, and says how.
+    private func damage(_ store: MemoryStorage, _ foreign: MemoryStorage, _ chance: inout Chance) throws -> String {
+        let segments = RescueTests.segments(store)
+        if segments.isEmpty { return "no segment left" }
+        let files = segments + store.allNames().files.filter { $0.hasSuffix(FileName.checkpointSuffix) }
+        let name = chance.once(in: 4) ? files[chance.below(files.count)] : segments[chance.below(segments.count)]
+        var bytes = try #require(store.contents(of: name))
+        let place = chance.below(max(bytes.count, 1))
+        switch chance.below(8) {
+        case 0, 1:
+            if bytes.isEmpty { return "nothing" }
+            bytes[place] ^= UInt8(1 << chance.below(8))
+            store.setContents(bytes, of: name)
+            return "a bit of \(name) at \(place)"
+        case 2:
+            store.setContents(Array(bytes[..<place]), of: name)
+            return "\(name) cut at \(place)"
+        case 3:
+            for index in place..<min(place + 700, bytes.count) { bytes[index] = 0 }
+            store.setContents(bytes, of: name)
+            return "zeros in \(name) from \(place)"
+        case 4:
+            try store.remove(name)
+            return "\(name) missing"
+        case 5:
+            let (ordinal, first) = try #require(FileName.parseSegment(segments[segments.count - 1]))
+            let copy = FileName.segment(
+                ordinal: ordinal + 1, first: SequenceNumber(rawValue: first.rawValue + 1000))
+            store.setContents(try #require(store.contents(of: segments[chance.below(segments.count)])), of: copy)
+            return "\(copy) doubled"
+        case 6:
+            let other = segments[chance.below(segments.count)]
+            let otherBytes = try #require(store.contents(of: other))
+            guard let segment = segments.contains(name) ? store.contents(of: name) : nil else { fallthrough }
+            store.setContents(segment, of: other)
+            store.setContents(otherBytes, of: name)
+            return "\(name) and \(other) swapped"
+        default:
+            if chance.once(in: 2) { try? store.remove(FileName.head) }
+            let segment = segments[chance.below(segments.count)]
+            store.setContents(
+                try #require(foreign.contents(of: RescueTests.segments(foreign)[0])), of: segment)
+            return "\(segment) of another log"
+        }
+    }
+
+    // MARK: What must hold
+
+    private func image(_ projector: Projector) throws -> (rows: [String: [String: Value]], outbox: [CarriedRow]) {
+        let state = projector.reader(of: projector.store.endCommit())
+        var rows: [String: [String: Value]] = [:]
+        for row in try state.run(Query(table: "t")).rows { rows[row.id] = row.columns.dictionary }
+        return (rows, try state.carriedRows(through: .max))
+    }
+
+    /// The columns that changes of a row which can still be read set last; nil if the last of them deletes it.
+    private func expected(_ row: CarriedRow, _ isThere: (UInt64) -> Bool) -> Row? {
+        var columns = Row.empty
+        var isDeleted = false
+        for change in row.changes where isThere(change.position.event) {
+            isDeleted = change.kind == .delete
+            columns = change.kind == .update ? columns.merged(with: change.columns) : change.columns
+        }
+        return isDeleted ? nil : columns
+    }
+
+    private func check(_ original: MemoryStorage, _ damaged: MemoryStorage, _ comment: Comment) async throws -> Rescue?
+    {
+        let before = try? image(StateLoader(damaged).load())
+        let whole = try image(StateLoader(original).load())
+        let reading = try SalvageReading(damaged)
+        // Where nothing else is left, the segments of another log pass for the store's.
+        if try reading.identity != LogReader.open(original, showing: .written).identity { return nil }
+        let checkpoints = try CheckpointFile.true(damaged, reading.identity)
+        let fresh = MemoryStorage()
+        guard let rescue = try Rescue.run(from: damaged, to: fresh, now: 0) else {
+            #expect(reading.whole.isEmpty, comment)
+            return nil
+        }
+        // It is whole, and what it says of itself is so.
+        let report = try LogVerification(fresh).run(deep: true)
+        #expect(report.damage == [], comment)
+        let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
+        #expect(try StateCheck(fresh, notes: notes).run(fromBeginning: true) == [], comment)
+        // It shows what was shown before.
+        let database = try await SyncDatabase.open(fresh, .test())
+        let after = try image(StateLoader(fresh).load())
+        if let before, rescue.leftOut.isEmpty {
+            // Compared before it is asked for: a difference would be printed whole.
+            let isSame = (after.rows == before.rows, after.outbox == before.outbox)
+            #expect(isSame.0 && isSame.1, "rows \(isSame.0), outbox \(isSame.1) \(comment)")
+        }
+        // Every pending change that can be read is pending.
+        let known = checkpoints.last ?? 0
+        let isThere = { number in number <= known || reading.whole.contains { $0.contains(.init(rawValue: number)) } }
+        for row in whole.outbox where row.changes.contains(where: { isThere($0.position.event) }) {
+            let found = after.outbox.first { $0.id == row.id }
+            guard let columns = expected(row, isThere) else {
+                let isDeleted = found.flatMap { expected($0) { _ in true } } == nil
+                #expect(isDeleted, "\(row.id) \(comment)")
+                continue
+            }
+            let pending = found.flatMap { expected($0) { _ in true } }
+            let isKept = columns.members.allSatisfy { pending?[$0.name] == $0.value }
+            #expect(isKept, "\(row.id) \(comment)")
+        }
+        if after.rows != whole.rows || after.outbox != whole.outbox {
+            let isTold = !rescue.lost.isEmpty || !rescue.leftOut.isEmpty
+            // A log that is cut where a frame ends looks whole without HEAD.
+            if damaged.contents(of: FileName.head) != nil { #expect(isTold, comment) }
+        }
+        try await database.close()
+        return rescue
+    }
+
+    @Test(arguments: RescueTests.seeds)
+    func `a damaged store is rescued with all that can be read of it`(seed: Int) async throws {
+        var chance = Chance(seed: UInt64(seed))
+        let pair = try await story(&chance)
+        let foreign = try await story(&chance)
+        let original = pair.disk.snapshot()
+        let damaged = original.copy()
+        var comment = try damage(damaged, foreign.disk.snapshot(), &chance)
+        if chance.once(in: 3) { comment += ", " + (try damage(damaged, foreign.disk.snapshot(), &chance)) }
+        do {
+            _ = try await check(original, damaged, "seed \(seed): \(comment)")
+        } catch let error as LogError {
+            // Nothing is left that tells whose segments they are.
+            #expect(
+                error.code == .storeCorrupt && error.message.contains("header"), "seed \(seed): \(comment): \(error)")
+        }
+    }
+
+    @Test(arguments: 0..<20)
+    func `a store that is whole is copied with its history`(seed: Int) async throws {
+        var chance = Chance(seed: UInt64(1000 + seed))
+        let original = try await story(&chance).disk.snapshot()
+        let rescue = try #require(try await check(original, original.copy(), "seed \(seed)"))
+        #expect(rescue.lost == [] && rescue.leftOut == [])
+        #expect(try rescue.first == LogReader.open(original, showing: .written).floor.rawValue)
+    }
+}

@@ -1,0 +1,102 @@
+// `repair --salvage`: makes a new store of what is left of a damaged one, and says what is not.
+
+import SegmentLog
+import Syncline
+import SynclineInspect
+
+/// What a salvage did.
+struct SalvageCommand {
+    private let directory: String
+    private let damage: [LogDamage]
+    private var events: UInt64 = 0
+    private var first = SequenceNumber.first
+    private var lost: [SequenceRange] = []
+    private var leftOut: [SequenceRange] = []
+    private var foreign: [String] = []
+
+    static func run(from storage: POSIXStorage, to directory: String, _ context: Context) throws -> ExitCode {
+        let draft = try StoreDraft(of: directory) {
+            ToolError(
+                "store-exists", "there is something in \(directory) already",
+                hint: "Name a new directory with --salvage.")
+        }
+        do {
+            let report = try SalvageCommand(from: storage, to: draft.storage, named: directory, context)
+            try copyFilesBesideLog(from: storage, to: draft.storage)
+            try draft.putInPlace()
+            return try report.show(context)
+        } catch {
+            draft.remove()
+            throw error
+        }
+    }
+
+    /// Takes the secrets and the recorded traffic along.
+    private static func copyFilesBesideLog(from storage: POSIXStorage, to fresh: POSIXStorage) throws {
+        for name in SyncDatabase.filesBesideLog.flatMap({ [$0, $0 + ".old"] }) {
+            guard let bytes = try WholeFile(name, in: storage).read() else { continue }
+            try WholeFile(name, in: fresh, isPrivate: true).replace(with: bytes)
+        }
+    }
+
+    private init(from storage: POSIXStorage, to fresh: POSIXStorage, named directory: String, _ context: Context) throws
+    {
+        self.directory = directory
+        damage = try LogInspection(storage).verify().damage
+        if let rescue = try Rescue.run(from: storage, to: fresh, now: context.clock.now().rawValue) {
+            events = rescue.events
+            first = SequenceNumber(rawValue: rescue.first)
+            lost = rescue.lost
+            leftOut = SequenceRange.joining(rescue.leftOut)
+            foreign = rescue.foreign
+        } else {
+            let salvage = try LogSalvage.copy(from: storage, to: fresh)
+            events = salvage.records
+            lost = salvage.lost
+        }
+    }
+
+    private func show(_ context: Context) throws -> ExitCode {
+        let salvaged: JSONValue = [
+            "store": .string(directory), "events": .number(events), "first": .string(first.description),
+            "lost": .array(lost.map { .string($0.description) }),
+            "leftOut": .array(leftOut.map { .string($0.description) }),
+            "foreign": .array(foreign.map { .string($0) }),
+        ]
+        try context.output.value([
+            "repaired": [], "left": .array(damage.map(\.json)), "dryRun": .boolean(false), "salvaged": salvaged,
+        ])
+        let style = context.output.style
+        for damage in damage { try context.output.line(style.marked(damage)) }
+        try context.output.line(
+            style.paint("copied", .good) + "  \(counted(events, "record")) into \(escaped(directory))")
+        if first > .first {
+            try context.output.line("  its history begins with \(first); what was before is in its state")
+        }
+        try tell("lost", lost, "", context)
+        try tell("left out", leftOut, ": they make no sense without what is lost", context)
+        for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
+        return lost.isEmpty && leftOut.isEmpty ? .done : .no
+    }
+
+    private func tell(_ word: String, _ ranges: [SequenceRange], _ reason: String, _ context: Context) throws {
+        if ranges.isEmpty { return }
+        let list = ranges.map(\.description).joined(separator: ", ")
+        try context.output.line(context.output.style.paint(word, .bad) + "    \(list)\(reason)")
+    }
+}
+
+extension SequenceRange {
+    /// Numbers in ascending order, as ranges.
+    fileprivate static func joining(_ numbers: [UInt64]) -> [SequenceRange] {
+        var ranges: [SequenceRange] = []
+        for number in numbers.map(SequenceNumber.init(rawValue:)) {
+            if let last = ranges.last, last.last.next == number {
+                ranges[ranges.count - 1].last = number
+            } else {
+                ranges.append(SequenceRange(first: number, last: number))
+            }
+        }
+        return ranges
+    }
+}
