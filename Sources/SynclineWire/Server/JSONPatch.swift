@@ -21,8 +21,9 @@ package struct JSONPatch: Hashable, Sendable {
 
     private var operations: [Operation] = []
 
-    /// A patch has no more operations, and copies no more bytes: each could double the document.
-    private static let (countLimit, copyLimit) = (1000, 1 << 20)
+    /// A patch has no more operations, and copies no more bytes: each could double the document. Nor does it take more
+    /// steps to apply.
+    fileprivate static let (countLimit, copyLimit, stepLimit) = (1000, 1 << 20, 2_000_000)
 
     package init(_ list: Value) throws(JSONPatchError) {
         guard case .array(let elements) = list, elements.count <= JSONPatch.countLimit else {
@@ -78,20 +79,15 @@ package struct JSONPatch: Hashable, Sendable {
     }
 
     package func applied(to document: Value) throws(JSONPatchError) -> Value {
-        var document = document
-        var copied = 0
+        var document = PatchedDocument(document)
         for (index, operation) in operations.enumerated() {
             do throws(JSONPatchError) {
-                if case .copy(let from, _) = operation {
-                    copied += try document.at(from.names[...]).size
-                    if copied > JSONPatch.copyLimit { throw .missing("too much is copied") }
-                }
-                try operation.apply(to: &document)
+                try document.apply(operation)
             } catch {
                 throw JSONPatchError(message: "Operation \(index): \(error.message)", isOfDocument: true)
             }
         }
-        return document
+        return document.value
     }
 }
 
@@ -125,121 +121,196 @@ private struct JSONPointer: Hashable, Sendable {
     }
 }
 
-extension JSONPatch.Operation {
-    fileprivate func apply(to document: inout Value) throws(JSONPatchError) {
-        switch self {
-        case .add(let path, let value): try document.add(value, path.names[...])
-        case .remove(let path): _ = try document.remove(path.names[...])
-        case .replace(let path, let value):
-            _ = try document.at(path.names[...])
-            try document.change(path.names[...]) { $0 = value }
-        case .copy(let from, let path): try document.add(try document.at(from.names[...]), path.names[...])
-        case .move(let from, let path):
-            let value = try document.remove(from.names[...])
-            try document.add(value, path.names[...])
-        case .test(let path, let value):
-            guard try document.at(path.names[...]).isSame(as: value) else {
-                throw .missing("the value tested is another")
-            }
-        }
-    }
-}
-
 extension JSONPatchError {
     fileprivate static func missing(_ message: String) -> JSONPatchError {
         JSONPatchError(message: message, isOfDocument: true)
     }
 }
 
-extension Value {
-    fileprivate func at(_ path: ArraySlice<String>) throws(JSONPatchError) -> Value {
-        guard let name = path.first else { return self }
-        switch self {
+/// A document while it is patched. What that costs is counted, and bounded: names that are compared, elements that move, and
+/// parts of what is put in place.
+private struct PatchedDocument {
+    private(set) var value: Value
+    private var steps = 0
+    private var copied = 0
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    mutating func apply(_ operation: JSONPatch.Operation) throws(JSONPatchError) {
+        switch operation {
+        case .add(let path, let new): try add(new, path)
+        case .remove(let path): _ = try remove(path)
+        case .replace(let path, let new):
+            try measure(new, below: path)
+            try change(path.names[...]) { value, _ in value = new }
+        case .copy(let from, let path):
+            let original = try at(from)
+            copied += try measure(original, below: path)
+            if copied > JSONPatch.copyLimit { throw .missing("too much is copied") }
+            try add(original, path)
+        case .move(let from, let path): try add(try remove(from), path)
+        case .test(let path, let wanted):
+            guard try at(path).isSame(as: wanted) else { throw .missing("the value tested is another") }
+        }
+    }
+
+    private mutating func step(_ count: Int) throws(JSONPatchError) {
+        steps += count
+        if steps > JSONPatch.stepLimit { throw .missing("the patch is too much work") }
+    }
+
+    /// Counts what is put at a place: about how many bytes it has. Nothing may come to lie deeper than JSON is read.
+    @discardableResult
+    private mutating func measure(_ new: Value, below path: JSONPointer) throws(JSONPatchError) -> Int {
+        var measure = Measure()
+        measure.add(new, depth: path.names.count)
+        try step(measure.parts)
+        if measure.depth > JSONScanner.depthLimit { throw .missing("it nests too deep") }
+        return measure.bytes
+    }
+
+    // MARK: Places
+
+    private mutating func at(_ path: JSONPointer) throws(JSONPatchError) -> Value {
+        var found = value
+        for name in path.names { found = found[try place(name, in: found)] }
+        return found
+    }
+
+    /// Where a name leads.
+    private mutating func place(_ name: String, in parent: Value) throws(JSONPatchError) -> Int {
+        switch parent {
         case .object(let members):
-            guard let member = members.last(where: { $0.name == name }) else {
+            try step(members.count)
+            guard let place = members.lastIndex(where: { $0.name == name }) else {
                 throw .missing("there is no '\(name.prefix(80))'")
             }
-            return try member.value.at(path.dropFirst())
+            return place
         case .array(let elements):
-            return try elements[try Value.index(name, below: elements.count)].at(path.dropFirst())
+            try step(1)
+            return try Value.index(name, below: elements.count)
         default: throw .missing("there is nothing below '\(name.prefix(80))'")
         }
     }
 
     /// Changes what is at a place that is there.
-    fileprivate mutating func change(
-        _ path: ArraySlice<String>, _ body: (inout Value) throws(JSONPatchError) -> Void
+    private mutating func change(
+        _ path: ArraySlice<String>, _ body: (inout Value, inout PatchedDocument) throws(JSONPatchError) -> Void
     ) throws(JSONPatchError) {
-        guard let name = path.first else { return try body(&self) }
-        switch self {
+        var whole = Value.null
+        swap(&whole, &value)
+        defer { value = whole }
+        try change(path, in: &whole, body)
+    }
+
+    /// Takes each value out of its parent for as long as it is changed: only one place holds it, and nothing is copied.
+    private mutating func change(
+        _ path: ArraySlice<String>, in parent: inout Value,
+        _ body: (inout Value, inout PatchedDocument) throws(JSONPatchError) -> Void
+    ) throws(JSONPatchError) {
+        guard let name = path.first else { return try body(&parent, &self) }
+        let place = try place(name, in: parent)
+        switch parent {
         case .object(var members):
-            guard let place = members.lastIndex(where: { $0.name == name }) else {
-                throw .missing("there is no '\(name.prefix(80))'")
-            }
-            try members[place].value.change(path.dropFirst(), body)
-            self = .object(members)
+            parent = .null
+            defer { parent = .object(members) }
+            try change(path.dropFirst(), in: &members[place].value, body)
         case .array(var elements):
-            try elements[try Value.index(name, below: elements.count)].change(path.dropFirst(), body)
-            self = .array(elements)
-        default: throw .missing("there is nothing below '\(name.prefix(80))'")
+            parent = .null
+            defer { parent = .array(elements) }
+            try change(path.dropFirst(), in: &elements[place], body)
+        default: break
         }
     }
 
-    fileprivate mutating func add(_ value: Value, _ path: ArraySlice<String>) throws(JSONPatchError) {
-        guard let name = path.last else {
-            self = value
-            return
-        }
-        try change(path.dropLast()) { parent throws(JSONPatchError) in
+    private mutating func add(_ new: Value, _ path: JSONPointer) throws(JSONPatchError) {
+        try measure(new, below: path)
+        guard let name = path.names.last else { return value = new }
+        try change(path.names.dropLast()) { parent, work throws(JSONPatchError) in
             switch parent {
             case .object(var members):
+                try work.step(members.count)
+                parent = .null
                 if let place = members.lastIndex(where: { $0.name == name }) {
-                    members[place].value = value
+                    members[place].value = new
                 } else {
-                    members.append(Member(name, value))
+                    members.append(Value.Member(name, new))
                 }
                 parent = .object(members)
             case .array(var elements):
                 // A place of its own behind the last is named by a dash.
                 let place = name == "-" ? elements.count : try Value.index(name, below: elements.count + 1)
-                elements.insert(value, at: place)
+                try work.step(elements.count - place)
+                parent = .null
+                elements.insert(new, at: place)
                 parent = .array(elements)
             default: throw .missing("there is nothing '\(name.prefix(80))' could be added to")
             }
         }
     }
 
-    fileprivate mutating func remove(_ path: ArraySlice<String>) throws(JSONPatchError) -> Value {
-        let removed = try at(path)
-        guard let name = path.last else { throw .missing("the whole can't be removed") }
-        try change(path.dropLast()) { parent throws(JSONPatchError) in
+    private mutating func remove(_ path: JSONPointer) throws(JSONPatchError) -> Value {
+        guard let name = path.names.last else { throw .missing("the whole can't be removed") }
+        var removed = Value.null
+        try change(path.names.dropLast()) { parent, work throws(JSONPatchError) in
+            let place = try work.place(name, in: parent)
             switch parent {
-            case .object(let members): parent = .object(members.filter { $0.name != name })
+            case .object(var members):
+                parent = .null
+                removed = members.remove(at: place).value
+                parent = .object(members)
             case .array(var elements):
-                elements.remove(at: try Value.index(name, below: elements.count))
+                try work.step(elements.count - place)
+                parent = .null
+                removed = elements.remove(at: place)
                 parent = .array(elements)
             default: break
             }
         }
         return removed
     }
+}
+
+/// How large a value is.
+private struct Measure {
+    var bytes = 0
+    var parts = 0
+    var depth = 0
+
+    mutating func add(_ value: Value, depth: Int) {
+        parts += 1
+        bytes += 8
+        self.depth = max(self.depth, depth)
+        switch value {
+        case .string(let text): bytes += text.utf8.count
+        case .array(let elements): for element in elements { add(element, depth: depth + 1) }
+        case .object(let members):
+            for member in members {
+                bytes += member.name.utf8.count
+                add(member.value, depth: depth + 1)
+            }
+        default: break
+        }
+    }
+}
+
+extension Value {
+    fileprivate subscript(place: Int) -> Value {
+        switch self {
+        case .object(let members): members[place].value
+        case .array(let elements): elements[place]
+        default: .null
+        }
+    }
 
     /// Without a sign and without zeros before it.
-    private static func index(_ name: String, below count: Int) throws(JSONPatchError) -> Int {
+    fileprivate static func index(_ name: String, below count: Int) throws(JSONPatchError) -> Int {
         guard let index = Int(name), index >= 0, String(index) == name, index < count else {
             throw .missing("a list has no '\(name.prefix(80))'")
         }
         return index
-    }
-
-    /// About how many bytes it has.
-    fileprivate var size: Int {
-        switch self {
-        case .string(let text): text.utf8.count + 8
-        case .array(let elements): elements.reduce(8) { $0 + $1.size }
-        case .object(let members): members.reduce(8) { $0 + $1.name.utf8.count + $1.value.size }
-        default: 8
-        }
     }
 
     /// Whether two are the same JSON: numbers by what they are worth, members in any order.
@@ -250,8 +321,10 @@ extension Value {
         case (.array(let a), .array(let b)):
             return a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
         case (.object(let a), .object(let b)):
+            // What is tested is as large as the patch at most; what it is compared with may be larger.
+            guard a.count == b.count else { return false }
             let others = Dictionary(b.map { ($0.name, $0.value) }) { $1 }
-            return a.count == b.count && a.allSatisfy { others[$0.name]?.isSame(as: $0.value) ?? false }
+            return a.allSatisfy { others[$0.name]?.isSame(as: $0.value) ?? false }
         default: return self == other
         }
     }

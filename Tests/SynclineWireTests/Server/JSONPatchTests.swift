@@ -85,6 +85,49 @@ import Testing
         #expect(error?.message.contains("too much is copied") == true)
     }
 
+    @Test func `the work of a patch is bounded`() throws {
+        let list = Value.array((0..<100_000).map { .integer($0) })
+        let document = Value.object([.init("list", list)])
+        func message(_ operation: String) throws -> String? {
+            let text = "[" + [String](repeating: operation, count: 1000).joined(separator: ",") + "]"
+            let patch = try JSONPatch(try Value(json: text.utf8))
+            do throws(JSONPatchError) {
+                _ = try patch.applied(to: document)
+                return nil
+            } catch {
+                return error.message
+            }
+        }
+        for operation in [
+            #"{"op":"add","path":"/list/0","value":1}"#, #"{"op":"remove","path":"/list/0"}"#,
+            #"{"op":"move","from":"/list/0","path":"/list/-"}"#, #"{"op":"move","from":"/list","path":"/other"}"#,
+        ] {
+            let told = try #require(try message(operation))
+            #expect(told.contains("too much work") || told.contains("there is no"), "\(operation) \(told)")
+        }
+        // What is near costs nothing, however large the rest is.
+        for operation in [
+            #"{"op":"add","path":"/list/-","value":1}"#, #"{"op":"replace","path":"/list/99999","value":1}"#,
+            #"{"op":"test","path":"/list/5","value":5}"#, #"{"op":"test","path":"/list/5","value":5.0}"#,
+        ] {
+            #expect(try message(operation) == nil, "\(operation)")
+        }
+    }
+
+    @Test func `a document does not come to nest deeper than it could be read`() throws {
+        // Each copy would double the depth.
+        var (path, operations) = ("/a", [#"{"op":"add","path":"/a","value":{}}"#])
+        for _ in 0..<16 {
+            operations.append(#"{"op":"copy","from":"/a","path":"\#(path)/a"}"#)
+            path += path
+            if path.utf8.count > 200_000 { break }
+        }
+        let error = #expect(throws: JSONPatchError.self) {
+            try apply("[\(operations.joined(separator: ","))]", to: "{}")
+        }
+        #expect(error?.message.contains("too deep") == true, "\(error as Any)")
+    }
+
     @Test func `it tells which members it may change`() throws {
         let patch = try JSONPatch(
             try Value(json: #"[{"op":"test","path":"/a","value":1},{"op":"move","from":"/b/x","path":"/c"}]"#.utf8))
