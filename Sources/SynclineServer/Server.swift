@@ -23,7 +23,8 @@ final class Server: Sendable {
         do throws(StoreFailure) {
             let database = try Server.database(configuration)
             store = try SQLStore(
-                database, configuration.tables, surroundings, renewsEpoch: configuration.renewsEpoch)
+                database, configuration.tables, surroundings, limits: configuration.limits,
+                renewsEpoch: configuration.renewsEpoch)
             service = try TableService(configuration, store, surroundings)
         } catch {
             throw StartFailure(error)
@@ -68,6 +69,26 @@ final class Server: Sendable {
         }
     }
 
+    /// Removes a column of a table, with its values, for all processes that serve it.
+    static func dropColumn(
+        _ name: ColumnName, _ configuration: ServerConfiguration,
+        _ surroundings: any Surroundings = SystemSurroundings()
+    ) throws(StartFailure) {
+        guard let table = configuration.tables.first(where: { $0.name == name.table }) else {
+            throw StartFailure("the configuration has no table \(name.table)", hint: "Name it with --table or --config")
+        }
+        if TableSchema.declared(table).contains(where: { $0.name == name.column }) {
+            throw StartFailure("the configuration asks for column \(name.column)", hint: "Take it out there first")
+        }
+        do throws(StoreFailure) {
+            let store = try SQLStore(try database(configuration), configuration.tables, surroundings)
+            defer { store.close() }
+            try store.drop(name.column, of: table)
+        } catch {
+            throw StartFailure(error)
+        }
+    }
+
     private static func database(_ configuration: ServerConfiguration) throws(StoreFailure) -> any SQLDatabase {
         let address: StoreAddress
         do throws(StartFailure) {
@@ -94,7 +115,7 @@ extension StartFailure {
         switch failure {
         case .busy(let reason): self.init(reason.text, hint: "Another program uses it")
         case .refused(let refusal): self.init(refusal.message)
-        case .broken(let reason): self.init(reason.text)
+        case .changed(let reason), .broken(let reason): self.init(reason.text)
         }
     }
 }

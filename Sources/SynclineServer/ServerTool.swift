@@ -23,6 +23,10 @@ package enum ServerTool {
             case .version: Diagnostics.write("syncline-server \(version)\n", to: STDOUT_FILENO)
             case .printConfiguration(let configuration):
                 Diagnostics.write(configuration.value.json + "\n", to: STDOUT_FILENO)
+            case .dropColumn(let name, let configuration):
+                try Server.dropColumn(name, configuration)
+                let dropped = Value.object([.init("dropped", .string("\(name.table).\(name.column)"))])
+                Diagnostics.write(dropped.json + "\n", to: STDOUT_FILENO)
             case .serve(let configuration): try serve(configuration)
             }
             return 0

@@ -137,6 +137,7 @@ extension ServerConfiguration.Limits {
             known: [
                 "bodyBytes", "urlBytes", "headerBytes", "idleSeconds", "stalledSeconds", "filterDepth", "connections",
                 "readSeconds", "waitingReads",
+                "newColumns", "columns", "answerBytes", "rememberedBytes",
             ])
         bodyBytes = try object.number("bodyBytes", in: 1...1 << 30) ?? bodyBytes
         urlBytes = try object.number("urlBytes", in: 64...1 << 20) ?? urlBytes
@@ -147,6 +148,10 @@ extension ServerConfiguration.Limits {
         connections = try object.number("connections", in: 1...100_000) ?? connections
         readSeconds = try object.number("readSeconds", in: 1...86_400) ?? readSeconds
         waitingReads = try object.number("waitingReads", in: 1...100_000) ?? waitingReads
+        newColumns = try object.number("newColumns", in: 0...1500) ?? newColumns
+        columns = try object.number("columns", in: 0...1500) ?? columns
+        answerBytes = try object.number("answerBytes", in: 1000...1 << 30) ?? answerBytes
+        rememberedBytes = try object.number("rememberedBytes", in: 0...1 << 30) ?? rememberedBytes
     }
 }
 

@@ -33,6 +33,8 @@ extension ServerConfiguration.Limits {
             ("bodyBytes", bodyBytes), ("urlBytes", urlBytes), ("headerBytes", headerBytes),
             ("idleSeconds", idleSeconds), ("stalledSeconds", stalledSeconds), ("filterDepth", filterDepth),
             ("connections", connections), ("readSeconds", readSeconds), ("waitingReads", waitingReads),
+            ("newColumns", newColumns), ("columns", columns), ("answerBytes", answerBytes),
+            ("rememberedBytes", rememberedBytes),
         ]
         return .object(numbers.map { .init($0.0, .integer(Int64($0.1))) })
     }

@@ -8,8 +8,21 @@ import SynclineWire
 enum ServerCommand: Hashable, Sendable {
     case serve(ServerConfiguration)
     case printConfiguration(ServerConfiguration)
+    case dropColumn(ColumnName, ServerConfiguration)
     case help
     case version
+}
+
+/// A column of a table, written `TABLE.COLUMN`.
+struct ColumnName: Hashable, Sendable {
+    let table: String
+    let column: String
+
+    init?(_ text: String) {
+        let sides = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard sides.count == 2, !sides.contains("") else { return nil }
+        (table, column) = (sides[0], sides[1])
+    }
 }
 
 /// The command line itself is wrong.
@@ -40,6 +53,9 @@ struct ServerArguments {
         Flag(
             name: "new-epoch", value: nil,
             summary: "after a backup was put back: makes all clients read everything anew"),
+        Flag(
+            name: "drop-column", value: "TABLE.COLUMN",
+            summary: "removes a column with its values, also while servers run, and ends"),
         Flag(name: "print-config", value: nil, summary: "prints what would be in force, without keys"),
         Flag(name: "help", value: nil, summary: "explains the command"),
         Flag(name: "version", value: nil, summary: "prints the version"),
@@ -54,6 +70,7 @@ struct ServerArguments {
         var tree: [Value.Member] = []
         var flagged: [(path: [String], value: Value)] = []
         var switches: Set<String> = []
+        var dropped: ColumnName?
         var rest = words[...]
         while let word = rest.popFirst() {
             let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -69,7 +86,12 @@ struct ServerArguments {
             guard let value = sides.count > 1 ? sides[1] : rest.popFirst() else {
                 throw UsageFailure(message: "--\(flag.name) needs a value: \(flag.value ?? "")")
             }
-            if flag.name == "config" {
+            if flag.name == "drop-column" {
+                guard let name = ColumnName(value) else {
+                    throw UsageFailure(message: "--drop-column takes TABLE.COLUMN")
+                }
+                dropped = name
+            } else if flag.name == "config" {
                 tree = try members(ofFile: value)
             } else {
                 flagged.append(try Self.setting(flag.name, value))
@@ -80,6 +102,7 @@ struct ServerArguments {
         for (path, value) in flagged { tree = Self.set(value, at: path[...], in: tree) }
         var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
         configuration.renewsEpoch = switches.contains("new-epoch")
+        if let dropped { return .dropColumn(dropped, configuration) }
         return switches.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
     }
 

@@ -52,6 +52,14 @@ struct ServerConfiguration: Hashable, Sendable {
         /// Reads that may wait for their turn.
         var waitingReads = 200
         var connections = 1024
+        /// Columns that one request may begin.
+        var newColumns = 100
+        /// Columns that a table may come to have.
+        var columns = 1000
+        /// A page ends, and a batch's answer leaves rows out, before it is larger. No row is larger, either.
+        var answerBytes = 4 << 20
+        /// Of an operation whose row is larger, the answer is remembered without it.
+        var rememberedBytes = 65_536
     }
 
     struct TLSFiles: Hashable, Sendable {

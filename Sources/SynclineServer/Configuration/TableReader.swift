@@ -56,7 +56,9 @@ extension TableDefinition {
 
     private static func check(column name: String, _ place: String) throws(StartFailure) {
         if SystemColumn(anyCase: name) != nil { throw StartFailure("\(place): column \(name) is the server's own") }
-        if let fault = NameRule.fault(name) { throw StartFailure("\(place): '\(name)' can't name a column: \(fault)") }
+        if let fault = NameRule.fault(column: name) {
+            throw StartFailure("\(place): '\(name)' can't name a column: \(fault)")
+        }
     }
 
     private static func map(_ value: Value, _ place: String) throws(StartFailure) -> [String: String] {

@@ -26,8 +26,8 @@ extension TableService {
         for group in groups {
             admitted.append(group.map { admit(batch.operations[$0], spoken, caller) })
         }
-        let outcomes = try carryOut(admitted, batch.stopsAtRefusal)
-        var answer = BatchAnswer()
+        let outcomes = try carryOut(admitted, batch)
+        var answer = BatchAnswer(limit: configuration.limits.answerBytes)
         for outcome in outcomes.joined() { add(outcome, to: &answer, spoken, wantsRow: batch.wantsRows) }
         return answer.response()
     }
@@ -80,7 +80,8 @@ extension TableService {
     }
 
     /// The outcomes in order. A group with an operation that is refused beforehand is not tried.
-    private func carryOut(_ groups: [[Admitted]], _ stops: Bool) throws(ServiceFailure) -> [[WriteOutcome]] {
+    private func carryOut(_ groups: [[Admitted]], _ batch: BatchRequest) throws(ServiceFailure) -> [[WriteOutcome]] {
+        let stops = batch.stopsAtRefusal
         var tried: [[TableWrite]] = []
         var known: [Int: [WriteOutcome]] = [:]
         var isStopped = false
@@ -88,7 +89,7 @@ extension TableService {
             var writes: [TableWrite] = []
             for case .write(let write) in group { writes.append(write) }
             if isStopped {
-                known[index] = group.map { _ in .refused(TableService.notAttempted, nil) }
+                known[index] = group.map { _ in .notAttempted }
             } else if writes.count == group.count {
                 tried.append(writes)
             } else {
@@ -99,17 +100,17 @@ extension TableService {
                 isStopped = stops
             }
         }
-        let results = try ask { () throws(StoreFailure) in try store.write(tried, stopsAtRefusal: stops) }
+        let results = try ask { () throws(StoreFailure) in
+            try store.write(tried, stopsAtRefusal: stops, wantsRows: batch.wantsRows)
+        }
         let hasStopped = stops && results.contains { $0.contains(where: \.isRefused) }
         var rest = results[...]
         return groups.indices.map { index in
             guard let outcome = known[index] else { return rest.removeFirst() }
             // What was tried stopped before it came to this one.
-            return hasStopped ? outcome.map { _ in .refused(TableService.notAttempted, nil) } : outcome
+            return hasStopped ? outcome.map { _ in .notAttempted } : outcome
         }
     }
-
-    private static let notAttempted = Refusal(424, "not-attempted", "An operation before this one was refused")
 
     private func add(
         _ outcome: WriteOutcome, to answer: inout BatchAnswer, _ spoken: ServerProtocol, wantsRow: Bool
@@ -124,6 +125,11 @@ extension TableService {
             status = refusal.status
             error = (refusal.message, refusal.code)
             if ![409, 412].contains(status) { row = nil }
+        case .failed(let failure):
+            if let reason = failure.reason { notes?.note(reason) }
+            let refusal = ServiceFailure.store(failure).refusal
+            status = refusal.status
+            error = (refusal.message, refusal.code)
         }
         answer.add(status: status, error: error, row: row, spoken, wantsRow: wantsRow || outcome.isRefused)
     }

@@ -26,7 +26,8 @@ extension TableService {
         let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
         do throws(TableRequestError) {
             return try TableAnswer(spoken).changes(
-                asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark)
+                asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark,
+                limit: configuration.limits.answerBytes)
         } catch {
             throw ServiceFailure(error)
         }
@@ -46,7 +47,7 @@ extension TableService {
             if !grants.contains(where: \.isGranted) { throw .refused(AccessDecision.loginNeeded) }
             response.headers = [HTTPHeader("Content-Type", "text/event-stream")]
         } catch {
-            response = error.response
+            response = error.refusal.response
             response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
         }
         return marked(response, request.headers)

@@ -88,25 +88,32 @@ extension TableService {
         plan.counts = list.counts
         plan.owner = owner
         let outcome = try ask { () throws(StoreFailure) in try store.list(plan) }
-        let rest = list.top.map { $0 - outcome.rows.count }
-        let goesOn = outcome.hasMore && !outcome.rows.isEmpty && (rest ?? 1) > 0
-        // Tables of others may have times that are finer than a place's.
-        let isOwn = store.schema(table.name)?.isOwn == true
-        let place = isOwn ? outcome.rows.last.flatMap { PagePlace($0, order: list.order)?.text } : nil
-        let next = goesOn ? request.nextPage(skip: list.skip + outcome.rows.count, top: rest, after: place) : nil
-        let answer = TableAnswer(parsed.serverProtocol)
-        if parsed.serverProtocol == .zumo2 {
-            var response = answer.list(outcome.rows, select: list.select, count: outcome.count, next: nil)
-            if let next {
-                response.headers.append(HTTPHeader("Link", "\(request.base(url))\(request.pathText)?\(next); rel=next"))
-            }
-            return response
-        }
         let wantsPath = request.headers.contains {
             $0.isNamed("X-ZUMO-Options") && $0.value.lowercased().contains("nextlink=path")
         }
-        let link = next.map { wantsPath ? "\(request.pathText)?\($0)" : $0 }
-        return answer.list(outcome.rows, select: list.select, count: outcome.count, next: link)
+        var next: String?
+        var response = TableAnswer(parsed.serverProtocol).list(
+            outcome.rows, select: list.select, count: outcome.count, limit: configuration.limits.answerBytes
+        ) { told in
+            next = self.next(request, list, table, outcome, told: told)
+            return next.map { wantsPath ? "\(request.pathText)?\($0)" : $0 }
+        }
+        if parsed.serverProtocol == .zumo2, let next {
+            response.headers.append(HTTPHeader("Link", "\(request.base(url))\(request.pathText)?\(next); rel=next"))
+        }
+        return response
+    }
+
+    /// The parameters of the page behind one that told the first rows of those found.
+    private func next(
+        _ request: HTTPRequest, _ list: ListRequest, _ table: TableDefinition, _ outcome: ListOutcome, told: Int
+    ) -> String? {
+        let rest = list.top.map { $0 - told }
+        guard told > 0, outcome.hasMore || told < outcome.rows.count, (rest ?? 1) > 0 else { return nil }
+        // Tables of others may have times that are finer than a place's.
+        let isOwn = store.schema(table.name)?.isOwn == true
+        let place = isOwn ? PagePlace(outcome.rows[told - 1], order: list.order)?.text : nil
+        return request.nextPage(skip: list.skip + told, top: rest, after: place)
     }
 
     /// How a request to a table is read: its filter must fit the columns.
@@ -156,7 +163,7 @@ extension TableService {
         write.conditions = conditions(request, parsed)
         write.operation = try operation(parsed.operationID, request)
         let outcomes = try ask { () throws(StoreFailure) in try store.write([[write]], stopsAtRefusal: false) }
-        return answer(outcomes[0][0], request, spoken, url)
+        return try answer(outcomes[0][0], request, spoken, url)
     }
 
     func insert(
@@ -170,7 +177,12 @@ extension TableService {
                 throw .refused(Refusal(400, "invalid-id", "This can't be the id of an item: \(error.reason)"))
             }
         }
-        let made = id.isEmpty ? surroundings.newID(spoken) : id
+        let kind = store.schema(table.name)?.idKind ?? .text
+        if id.isEmpty, kind == .integer {
+            throw .refused(Refusal(400, "missing-id", "The ids of table \(table.name) are \(kind.plural); give one"))
+        }
+        // A UUID has its dashes.
+        let made = id.isEmpty ? surroundings.newID(kind == .uuid ? .zumo2 : spoken) : id
         return TableWrite(.insert(item.columns), table: table.name, id: made, serverProtocol: spoken)
     }
 
@@ -195,7 +207,7 @@ extension TableService {
 
     private func answer(
         _ outcome: WriteOutcome, _ request: HTTPRequest, _ spoken: ServerProtocol, _ url: String
-    ) -> HTTPResponse {
+    ) throws(ServiceFailure) -> HTTPResponse {
         let answer = TableAnswer(spoken)
         let isNew = spoken == .datasync3
         switch outcome {
@@ -212,7 +224,8 @@ extension TableService {
             if let row, [409, 412].contains(refusal.status) {
                 return dressed(answer.row(row, status: refusal.status), row, spoken)
             }
-            return TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
+            return refusal.response
+        case .failed(let failure): throw .store(failure)
         }
     }
 }

@@ -55,7 +55,7 @@ struct TableService: Sendable {
         do throws(ServiceFailure) {
             response = try answer(request, route, url)
         } catch {
-            response = error.response
+            response = error.refusal.response
             if let reason = error.reason { notes?.note(reason) }
             if response.status == 405 {
                 response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
@@ -187,14 +187,15 @@ enum ServiceFailure: Error {
         if case .store(let failure) = self { failure.reason } else { nil }
     }
 
-    var response: HTTPResponse {
+    var refusal: Refusal {
         switch self {
-        case .refused(let refusal), .store(.refused(let refusal)):
-            return TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
-        case .store(.busy):
-            return TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
-        case .store(.broken):
-            return TableAnswer.refusal(500, "The server failed", code: "internal")
+        case .refused(let refusal), .store(.refused(let refusal)): refusal
+        case .store(.busy): Refusal(503, "busy", "The server is busy; try again")
+        case .store(.changed), .store(.broken): Refusal(500, "internal", "The server failed")
         }
     }
+}
+
+extension Refusal {
+    var response: HTTPResponse { TableAnswer.refusal(status, message, code: code) }
 }

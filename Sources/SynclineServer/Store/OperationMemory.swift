@@ -5,23 +5,31 @@ import SynclineCore
 import SynclineWire
 
 enum OperationMemory {
-    static func kind(_ outcome: WriteOutcome) -> String? {
-        switch outcome {
-        case .inserted: "inserted"
-        case .changed: "changed"
-        case .deleted: "deleted"
-        case .undeleted: "undeleted"
-        case .refused: nil
-        }
-    }
+    /// Stands behind the kind of an outcome whose row was too large to keep.
+    private static let bare = "-bare"
 
-    static func text(_ row: TableRow) -> String {
-        String(decoding: row.json(.zumo2), as: UTF8.self)
+    /// Nil for an operation that changed nothing.
+    static func texts(_ outcome: WriteOutcome) -> (kind: String, row: String)? {
+        let kind: String
+        switch outcome {
+        case .inserted: kind = "inserted"
+        case .changed: kind = "changed"
+        case .deleted: kind = "deleted"
+        case .undeleted: kind = "undeleted"
+        case .refused, .failed: return nil
+        }
+        guard let row = outcome.row else { return nil }
+        return (kind + (row.isBare ? bare : ""), String(decoding: row.json(.zumo2), as: UTF8.self))
     }
 
     static func outcome(kind: String, text: String) -> WriteOutcome? {
         guard case .object(let members)? = try? Value(json: text.utf8), let row = row(members) else { return nil }
-        return switch kind {
+        if kind.hasSuffix(bare) { return outcome(kind: String(kind.dropLast(bare.count)), row.bare) }
+        return outcome(kind: kind, row)
+    }
+
+    private static func outcome(kind: String, _ row: TableRow) -> WriteOutcome? {
+        switch kind {
         case "inserted": .inserted(row)
         case "changed": .changed(row)
         case "deleted": .deleted(row)

@@ -10,22 +10,28 @@ final class SQLStore: TableStore {
     struct Catalogue: Sendable {
         var tables: [String: TableSQL]
         var number: Int64
+        /// Why a table can't be served as it is in the database.
+        var faults: [String: Refusal] = [:]
     }
 
     let database: any SQLDatabase
     let surroundings: any Surroundings
     let dialect: SQLDialect
+    let limits: ServerConfiguration.Limits
     let queue = WriteQueue()
     let counts = StoreMeasures()
+    private let definitions: [TableDefinition]
     private let catalogue: Mutex<Catalogue>
 
     /// Makes the tables it does not find and learns the columns of those it finds.
     init(
         _ database: any SQLDatabase, _ definitions: [TableDefinition], _ surroundings: any Surroundings,
-        renewsEpoch: Bool = false
+        limits: ServerConfiguration.Limits = .init(), renewsEpoch: Bool = false
     ) throws(StoreFailure) {
         self.database = database
+        self.limits = limits
         self.surroundings = surroundings
+        self.definitions = definitions
         dialect = database.dialect
         let foundation = StoreFoundation(definitions: definitions, dialect: database.dialect)
         let epoch = String(surroundings.newHexadecimal().suffix(16))
@@ -48,19 +54,24 @@ final class SQLStore: TableStore {
 
     func publish(_ new: Catalogue) {
         catalogue.withLock { current in
-            if new.number > current.number { current = new }
+            if new.number >= current.number { current = new }
         }
     }
 
-    /// Learns of columns that other processes made.
+    /// Learns of columns that other processes made, and of what was done to tables by hand, which the log is told.
     func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
-        publish(
-            try StoreFoundation.catalogue(connection, currentCatalogue.tables.values.map(\.schema.definition), dialect))
+        let (old, new) = (currentCatalogue, try StoreFoundation.catalogue(connection, definitions, dialect))
+        publish(new)
+        for note in new.notes(since: old) { Diagnostics.note(note) }
     }
 
-    /// A table that must be there: who asks has looked.
+    /// Why a table that is configured can't be used.
+    func tableChanged(_ table: String) -> StoreFailure {
+        .changed("table \(table) is not as it was")
+    }
+
     private func statements(_ table: String) throws(StoreFailure) -> TableSQL {
-        guard let statements = catalogue.withLock({ $0.tables[table] }) else { throw .broken("no table \(table)") }
+        guard let statements = catalogue.withLock({ $0.tables[table] }) else { throw tableChanged(table) }
         return statements
     }
 
@@ -68,8 +79,9 @@ final class SQLStore: TableStore {
 
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow? {
         try database.read { connection throws(StoreFailure) in
-            try current(connection) { number throws(StoreFailure) in
+            try current(table, connection) { number throws(StoreFailure) in
                 let statements = try statements(table)
+                guard statements.schema.mayHave(id: id) else { return nil }
                 var row: TableRow?
                 try connection.run(statements.row(id: id)) { values in
                     (row, number) = statements.row(values)
@@ -80,23 +92,37 @@ final class SQLStore: TableStore {
         }
     }
 
-    /// Reads again with the columns of now if a row tells that there are new ones.
+    /// Reads again with the columns of now if a row tells that there are new ones, or if the table was changed by hand.
     private func current<Result>(
-        _ connection: any SQLConnection, _ body: (inout Int64) throws(StoreFailure) -> Result
+        _ table: String, _ connection: any SQLConnection, _ body: (inout Int64) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
+        var hasLooked = false
         while true {
             let known = currentCatalogue.number
             var seen = known
-            let result = try body(&seen)
-            if seen <= known { return result }
+            do throws(StoreFailure) {
+                let result = try body(&seen)
+                if seen <= known { return result }
+            } catch {
+                guard case .changed = error, !hasLooked else { throw told(error, table) }
+                hasLooked = true
+            }
             try refresh(connection)
         }
+    }
+
+    /// A failure as it is to be told after another look at the table.
+    func told(_ failure: StoreFailure, _ table: String) -> StoreFailure {
+        guard case .changed(let reason) = failure else { return failure }
+        if schema(table) != nil { return .broken(reason) }
+        return .refused(
+            Refusal(503, "table-changed", "The database's table is not as the server needs it; its log says more"))
     }
 
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         try database.read { connection throws(StoreFailure) in
             try learn(plan, connection)
-            return try current(connection) { number throws(StoreFailure) in
+            return try current(plan.table, connection) { number throws(StoreFailure) in
                 let statements = try statements(plan.table)
                 let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
                 var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
@@ -124,11 +150,13 @@ final class SQLStore: TableStore {
         var wider = plan
         wider.limit += 1
         var seen = number
+        var room = AnswerRoom(limits.answerBytes)
         try connection.run(statements.list(wider, filter)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
-            if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
-            return true
+            outcome.add(row, plan.limit, &room)
+            // The statement ends by itself where the page is full.
+            return !outcome.hasMore || outcome.rows.count == plan.limit
         }
         number = seen
         return outcome
@@ -150,13 +178,14 @@ final class SQLStore: TableStore {
         let work = FilterWork(within: WorkLimit.current)
         var seen = number
         var matches = 0
+        var room = AnswerRoom(limits.answerBytes)
         try connection.run(statements.list(plan, filter)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             guard filter.filter.matches(row, work) else { return work.failure == nil }
             matches += 1
             if matches <= plan.skip { return true }
-            if outcome.rows.count == plan.limit { outcome.hasMore = true } else { outcome.rows.append(row) }
+            outcome.add(row, plan.limit, &room)
             return counts || !outcome.hasMore
         }
         try work.check(within: WorkLimit.current)
@@ -186,7 +215,7 @@ final class SQLStore: TableStore {
 
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
         try database.read { connection throws(StoreFailure) in
-            try current(connection) { number throws(StoreFailure) in
+            try current(plan.table, connection) { number throws(StoreFailure) in
                 // The mark and the rows are of one moment.
                 try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
                     (try changes(plan, connection, &number), true)
@@ -199,40 +228,50 @@ final class SQLStore: TableStore {
         _ plan: ChangePlan, _ connection: any SQLConnection, _ number: inout Int64
     ) throws(StoreFailure) -> ChangeOutcome {
         let statements = try statements(plan.table)
-        let mark = try mark(connection)
+        let count = plan.counts ? try self.count(plan, statements, connection) : nil
+        var outcome = ChangeOutcome(changes: [], hasMore: false, count: count, mark: try mark(connection))
         let filter = plan.filter?.asServersRead
         let work = FilterWork(within: WorkLimit.current)
-        var changes: [TableChange] = []
         var wider = plan
         wider.limit += 1
+        var graves = try self.graves(wider, statements, connection)[...]
         var seen = number
+        var room = AnswerRoom(limits.answerBytes)
+        // Behind what was said of the transaction: one that is left off while rows come can be asked nothing more.
         try connection.run(statements.changes(wider)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
-            changes.append(
-                .init(number: values.value(4).integer, row: row, isInView: filter?.matches(row, work) ?? true))
-            return work.failure == nil
+            let change = values.value(4).integer
+            while let grave = graves.first, grave.number < change {
+                outcome.add(grave, plan.limit, &room)
+                graves.removeFirst()
+            }
+            let isInView = filter?.matches(row, work) ?? true
+            outcome.add(.init(number: change, row: isInView ? row : row.bare, isInView: isInView), plan.limit, &room)
+            return work.failure == nil && (!outcome.hasMore || outcome.changes.count == plan.limit)
         }
         try work.check(within: WorkLimit.current)
+        for grave in graves { outcome.add(grave, plan.limit, &room) }
         number = seen
-        if !statements.schema.definition.softDelete {
-            let graves = StateSQL.tombstones(wider, statements)
-            try connection.run(graves) { values in
-                let change = values.value(1).integer
-                let time = Stamp(change: change, time: values.value(2).integer).instant
-                let row = TableRow(
-                    id: values.value(0).text, columns: .empty, createdAt: time, updatedAt: time,
-                    version: RowVersion.text(change), isDeleted: true)
-                changes.append(.init(number: change, row: row, isInView: true))
-                return true
-            }
-            changes.sort { $0.number < $1.number }
+        return outcome
+    }
+
+    /// What was deleted for good.
+    private func graves(
+        _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection
+    ) throws(StoreFailure) -> [TableChange] {
+        if statements.schema.definition.softDelete { return [] }
+        var graves: [TableChange] = []
+        try connection.run(StateSQL.tombstones(plan, statements)) { values in
+            let change = values.value(1).integer
+            let time = Stamp(change: change, time: values.value(2).integer).instant
+            let row = TableRow(
+                id: values.value(0).text, columns: .empty, createdAt: time, updatedAt: time,
+                version: RowVersion.text(change), isDeleted: true)
+            graves.append(.init(number: change, row: row, isInView: true))
+            return true
         }
-        let hasMore = changes.count > plan.limit
-        var count: Int?
-        if plan.counts { count = hasMore ? try self.count(plan, statements, connection) : changes.count }
-        return ChangeOutcome(
-            changes: Array(changes.prefix(plan.limit)), hasMore: hasMore, count: count, mark: mark)
+        return graves
     }
 
     private func count(
@@ -247,7 +286,12 @@ final class SQLStore: TableStore {
         return Int(count)
     }
 
-    // MARK: Purging
+    // MARK: Keeping
+
+    func drop(_ column: String, of table: TableDefinition) throws(StoreFailure) {
+        let foundation = StoreFoundation(definitions: definitions, dialect: dialect)
+        try database.write { connection throws(StoreFailure) in try foundation.drop(column, of: table, connection) }
+    }
 
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
         let now = surroundings.now()

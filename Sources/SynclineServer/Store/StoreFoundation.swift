@@ -23,7 +23,9 @@ struct StoreFoundation {
             if renewsEpoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
             let known = try StoreFoundation.catalogue(connection, definitions, dialect)
             for definition in definitions { try lay(definition, known, connection) }
-            return (try StoreFoundation.catalogue(connection, definitions, dialect), true)
+            let laid = try StoreFoundation.catalogue(connection, definitions, dialect)
+            if let fault = laid.faults.min(by: { $0.key < $1.key }) { throw .refused(fault.value) }
+            return (laid, true)
         }
     }
 
@@ -40,16 +42,25 @@ struct StoreFoundation {
             }
             return true
         }
-        var tables: [String: TableSQL] = [:]
+        var catalogue = SQLStore.Catalogue(tables: [:], number: number)
         for definition in definitions {
-            if let own = columns[definition.name] {
-                let schema = TableSchema(definition, columns: own.filter { !$0.name.isEmpty })
-                tables[definition.name] = TableSQL(schema, dialect)
-            } else if let schema = try foreign(definition, connection) {
-                tables[definition.name] = TableSQL(schema, dialect)
+            let present = try connection.columns(of: definition.source)
+            do throws(StoreFailure) {
+                let schema: TableSchema
+                if let own = columns[definition.name] {
+                    schema = try StoreFoundation.own(definition, own, present, dialect)
+                } else if present.isEmpty {
+                    continue
+                } else {
+                    schema = try foreign(definition, present, connection, dialect)
+                }
+                catalogue.tables[definition.name] = TableSQL(schema, dialect)
+            } catch {
+                guard case .refused(let refusal) = error else { throw error }
+                catalogue.faults[definition.name] = refusal
             }
         }
-        return SQLStore.Catalogue(tables: tables, number: number)
+        return catalogue
     }
 
     /// Makes a table that is missing, or adds declared columns to one that a server made.
@@ -58,32 +69,26 @@ struct StoreFoundation {
     ) throws(StoreFailure) {
         let declared = TableSchema.declared(definition)
         let present = try connection.columns(of: definition.source)
-        let table = SQLDialect.quoted(definition.source)
         if present.isEmpty {
             try create(definition, declared, connection)
             // A table without columns is the server's, too.
             for column in declared.isEmpty ? [Column("", .string)] : declared {
+                try connection.run(StateSQL.remove(column: column.name, of: definition.name, dialect))
                 try connection.run(StateSQL.add(column, to: definition.name, dialect))
             }
+            try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
         } else if let schema = known.tables[definition.name]?.schema, schema.isOwn {
             for column in declared {
-                if let place = schema.place(of: column.name) {
-                    let type = schema.columns[place].type
-                    guard type != column.type else { continue }
-                    throw .refused(
-                        Refusal(
-                            500, "column-type",
-                            "column \(column.name) of table \(definition.name) is \(type.rawValue), not "
-                                + column.type.rawValue))
-                }
-                let name = SQLDialect.quoted(column.name)
-                try connection.execute("ALTER TABLE \(table) ADD COLUMN \(name) \(dialect.type(column.type))")
-                try connection.run(StateSQL.add(column, to: definition.name, dialect))
+                guard let place = schema.place(of: column.name) else { continue }
+                let type = schema.columns[place].type
+                guard type != column.type else { continue }
+                throw StoreFoundation.refusal(
+                    "column-type",
+                    "column \(column.name) of table \(definition.name) is \(type.rawValue), not \(column.type.rawValue)"
+                )
             }
-        } else {
-            return
+            try add(declared.filter { schema.place(of: $0.name) == nil }, to: definition, connection)
         }
-        try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
     }
 
     private func create(
@@ -107,65 +112,6 @@ struct StoreFoundation {
         if let owner = definition.perUser {
             let index = SQLDialect.quoted("syncline_\(definition.source)_owner")
             try connection.execute("CREATE INDEX \(index) ON \(table) (\(SQLDialect.quoted(owner)), \"updatedAt\")")
-        }
-    }
-
-    // MARK: Tables that somebody else made
-
-    private static func foreign(
-        _ definition: TableDefinition, _ connection: any SQLConnection
-    ) throws(StoreFailure) -> TableSchema? {
-        let present = try connection.columns(of: definition.source)
-        if present.isEmpty { return nil }
-        var fixed = definition
-        fixed.dynamicSchema = false
-        let bare = TableSchema(fixed, columns: [])
-        let names = Set(present.map(\.name))
-        let system = Set(SystemColumn.allCases.filter { names.contains(bare.source(of: $0)) })
-        var needed: [SystemColumn] = [.id, .updatedAt, .version]
-        if definition.softDelete { needed.append(.deleted) }
-        var missing = needed.filter { !system.contains($0) }.map { bare.source(of: $0) }
-        var columns = TableSchema.declared(definition)
-        if columns.isEmpty {
-            let taken = Set(system.map { bare.source(of: $0) })
-            columns = present.filter { !taken.contains($0.name) }.compactMap { column in
-                ColumnType(declared: column.type).map { Column(column.name, $0) }
-            }
-        }
-        missing += columns.map { bare.source(of: $0.name) }.filter { !names.contains($0) }
-        guard missing.isEmpty else {
-            throw .refused(
-                Refusal(
-                    500, "table-lacks-columns",
-                    "table \(definition.source) was not made by syncline-server and lacks \(missing.joined(separator: ", "))"
-                        + "; add the columns, or name those it has with \"map\""))
-        }
-        guard try connection.isKey(bare.source(of: .id), of: definition.source) else {
-            throw .refused(
-                Refusal(
-                    500, "table-without-key",
-                    "column \(bare.source(of: .id)) of table \(definition.source) is no key; add a unique index"))
-        }
-        return TableSchema(fixed, columns: columns, systemColumns: system, isOwn: false)
-    }
-}
-
-extension ColumnType {
-    /// The type that serves a column which a database declares; nil for one whose values can't be shown.
-    init?(declared type: String) {
-        let type = type.lowercased()
-        if type.contains("json") {
-            self = .json
-        } else if type.contains("bool") {
-            self = .boolean
-        } else if type.contains("timestamp") || type.contains("date") {
-            self = .date
-        } else if ["int", "num", "real", "double", "float", "dec", "any"].contains(where: type.contains) {
-            self = .number
-        } else if ["char", "text", "clob", "uuid"].contains(where: type.contains) {
-            self = .string
-        } else {
-            return nil
         }
     }
 }

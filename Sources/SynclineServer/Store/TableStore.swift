@@ -11,8 +11,11 @@ protocol TableStore: Sendable {
     /// The row of an id, deleted or not.
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
-    /// Carries out writes in one transaction, durable when this returns. Of a group all are done or none.
-    func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]]
+    /// Carries out writes in one transaction, durable when this returns. Of a group all are done or none. Rows that would
+    /// make the answer too large come without their columns, and so do those that nobody wants.
+    func write(
+        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool
+    ) throws(StoreFailure) -> [[WriteOutcome]]
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome
     /// Where the order of changes stands.
     func mark() throws(StoreFailure) -> ChangeMark
@@ -21,6 +24,12 @@ protocol TableStore: Sendable {
     func close()
     /// What it counts by itself.
     var measures: [Measure] { get }
+}
+
+extension TableStore {
+    func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
+        try write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: true)
+    }
 }
 
 /// Which rows of a table are wanted.
@@ -47,6 +56,11 @@ struct ListOutcome: Hashable, Sendable {
     /// Whether there are more behind them.
     var hasMore: Bool
     var count: Int?
+
+    /// Adds the next row, if the page has room for it.
+    mutating func add(_ row: TableRow, _ limit: Int, _ room: inout AnswerRoom) {
+        if !hasMore, rows.count < limit, room.takes(row) { rows.append(row) } else { hasMore = true }
+    }
 }
 
 /// Which changes of a table are wanted.
@@ -76,6 +90,11 @@ struct ChangeOutcome: Hashable, Sendable {
     var count: Int?
     /// Of the same moment.
     var mark: ChangeMark
+
+    /// Adds the next change, if the page has room for it.
+    mutating func add(_ change: TableChange, _ limit: Int, _ room: inout AnswerRoom) {
+        if !hasMore, changes.count < limit, room.takes(change.row) { changes.append(change) } else { hasMore = true }
+    }
 }
 
 /// Why a store could not do what it was asked.
@@ -84,13 +103,15 @@ enum StoreFailure: Error, Hashable, Sendable {
     case busy(FailureReason)
     /// The request can't be carried out on the tables as they are.
     case refused(Refusal)
+    /// A statement does not fit the tables as they are: they were changed by hand. Another look at them helps, or tells.
+    case changed(FailureReason)
     /// A defect, or a broken database.
     case broken(FailureReason)
 
     /// Nil if nothing failed but the request.
     var reason: FailureReason? {
         switch self {
-        case .busy(let reason), .broken(let reason): reason
+        case .busy(let reason), .changed(let reason), .broken(let reason): reason
         case .refused: nil
         }
     }

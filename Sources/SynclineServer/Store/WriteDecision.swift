@@ -72,18 +72,39 @@ enum WriteOutcome: Hashable, Sendable {
     case undeleted(TableRow)
     /// Nothing was changed. The row is the server's, where the caller may see it.
     case refused(Refusal, TableRow?)
+    /// Nothing was changed, because the database did not do it.
+    case failed(StoreFailure)
 
     var row: TableRow? {
         switch self {
         case .inserted(let row), .changed(let row), .deleted(let row), .undeleted(let row): row
         case .refused(_, let row): row
+        case .failed: nil
         }
     }
 
+    /// Whether nothing was changed.
     var isRefused: Bool {
-        if case .refused = self { return true }
-        return false
+        switch self {
+        case .refused, .failed: true
+        case .inserted, .changed, .deleted, .undeleted: false
+        }
     }
+
+    /// The same of the row as it is now.
+    func with(_ row: TableRow) -> WriteOutcome {
+        switch self {
+        case .inserted: .inserted(row)
+        case .changed: .changed(row)
+        case .deleted: .deleted(row)
+        case .undeleted: .undeleted(row)
+        case .refused(let refusal, _): .refused(refusal, row)
+        case .failed: self
+        }
+    }
+
+    /// The same without the row's columns.
+    var bare: WriteOutcome { row.map { with($0.bare) } ?? self }
 }
 
 extension TableWrite {

@@ -6,15 +6,18 @@ import Synchronization
 
 /// The writes of one request.
 final class WriteJob: Sendable {
-    let groups: [[TableWrite]]
+    let groups: [[PreparedWrite]]
+    let allowance: WriteAllowance
     let stopsAtRefusal: Bool
+    /// Whether rows that were written are part of the answer; those of refused writes always are.
+    let wantsRows: Bool
     private let outcome = Mutex<Result<[[WriteOutcome]], StoreFailure>?>(nil)
     /// Signalled when the job is done, or is to lead.
     fileprivate let turn = DispatchSemaphore(value: 0)
 
-    init(_ groups: [[TableWrite]], stopsAtRefusal: Bool) {
-        self.groups = groups
-        self.stopsAtRefusal = stopsAtRefusal
+    init(_ groups: [[PreparedWrite]], _ allowance: WriteAllowance, stopsAtRefusal: Bool, wantsRows: Bool) {
+        (self.groups, self.allowance) = (groups, allowance)
+        (self.stopsAtRefusal, self.wantsRows) = (stopsAtRefusal, wantsRows)
     }
 
     var count: Int { groups.reduce(0) { $0 + $1.count } }

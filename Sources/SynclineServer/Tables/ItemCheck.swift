@@ -40,8 +40,10 @@ extension ColumnType {
             try ColumnType.check(text, column)
             return value
         case (.date, .string(let text)):
-            // Databases begin with the year 1.
-            if let date = Timestamp(text), date.instant.seconds >= -62_135_596_800 { return ColumnType.day(date) }
+            // Databases begin with the year 1, and the protocols end with the year 9999, in UTC.
+            if let date = Timestamp(text), (-62_135_596_800...253_402_300_799).contains(date.instant.seconds) {
+                return ColumnType.day(date)
+            }
         case (.date, .date(let date)): return ColumnType.day(date)
         case (.json, _):
             try ColumnType.check(value, column)
@@ -101,9 +103,11 @@ struct CheckedItem: Hashable, Sendable {
 }
 
 extension TableSchema {
-    /// Checks an item. The column that says whose a row is is never a client's to set: what it says there is passed over.
-    func check(_ item: Row) throws(Refusal) -> CheckedItem {
+    /// Checks an item, which may begin so many columns. The column that says whose a row is is never a client's to set:
+    /// what it says there is passed over.
+    func check(_ item: Row, mayBegin limit: Int) throws(Refusal) -> CheckedItem {
         var checked = CheckedItem()
+        var begun: Set<String> = []
         checked.extents = .init(repeating: nil, count: columns.count)
         var writer = ByteWriter(capacity: item.bytes.count + 16)
         try item.withView { view throws(Refusal) in
@@ -120,7 +124,9 @@ extension TableSchema {
                     }
                 } else {
                     let value = (try? reader.value()) ?? .null
-                    guard let column = try newColumn(name, value, beside: checked.newColumns) else { continue }
+                    guard let column = try newColumn(name, value, beside: begun) else { continue }
+                    guard begun.count < limit else { throw TableSchema.tooManyColumns }
+                    begun.insert(name.lowercased())
                     writer.append(value: try column.type.stored(value, column: name))
                     checked.extents.append(start..<writer.count)
                     checked.newColumns.append(column)
@@ -132,22 +138,25 @@ extension TableSchema {
     }
 
     /// The column that a value begins; nil for null, which begins none.
-    private func newColumn(_ name: String, _ value: Value, beside others: [Column]) throws(Refusal) -> Column? {
+    private func newColumn(_ name: String, _ value: Value, beside others: Set<String>) throws(Refusal) -> Column? {
         if SystemColumn(anyCase: name) != nil {
             throw Refusal(400, "reserved-column", "Column \(name) is the server's to set")
         }
         guard definition.dynamicSchema else {
             throw Refusal(400, "unknown-column", "Table \(definition.name) has no column \(name.prefix(80))")
         }
-        if let fault = NameRule.fault(name) {
+        if let fault = NameRule.fault(column: name) {
             throw Refusal(400, "invalid-column", "'\(name.prefix(80))' can't name a column: \(fault)")
         }
         // To some databases these are one name.
-        if let other = (columns + others).first(where: { $0.name.lowercased() == name.lowercased() }) {
-            throw Refusal(400, "invalid-column", "Column \(name) differs from \(other.name) in letter case only")
+        if place(ofAnyCase: name) != nil || others.contains(name.lowercased()) {
+            throw Refusal(400, "invalid-column", "Column \(name) differs from another one in letter case only")
         }
         return ColumnType(of: value).map { Column(name, $0) }
     }
+
+    static let tooManyColumns = Refusal(
+        400, "too-many-columns", "The request begins more columns than it may, or than the table can have")
 
     /// A row in the columns of this table: those of an item, and where it names none those of a row.
     func columns(of row: Row, setting item: CheckedItem) -> Row {

@@ -19,14 +19,14 @@ struct PatchedRow {
         } catch {
             throw Refusal(400, "patch-failed", "The patch does not fit the item. \(error.message)")
         }
-        // What could not be read again is not stored: copies may have made it too deep.
-        guard case .object(let after)? = try? Value(json: result.json.utf8) else {
-            throw Refusal(400, "invalid-patch", "A patch must leave an item that can be told as JSON")
+        guard case .object(let after) = result else {
+            throw Refusal(400, "invalid-patch", "A patch must leave an item")
         }
-        let gone = before.filter { old in !after.contains { $0.name == old.name } }
+        let old = Dictionary(before.map { ($0.name, $0.value) }) { $1 }
+        let left = Set(after.map(\.name))
         let changed =
-            after.filter { new in before.last { $0.name == new.name }?.value != new.value }
-            + gone.map { Value.Member($0.name, .null) }
+            after.filter { old[$0.name] != $0.value }
+            + before.filter { !left.contains($0.name) }.map { Value.Member($0.name, .null) }
         var columns: [Value.Member] = []
         var isDeleted = row.isDeleted
         for member in changed {

@@ -101,4 +101,14 @@ enum NameRule {
             }
         return isFine ? nil : "only letters, digits, _ and - can be in it, and a letter or _ must be first"
     }
+
+    /// What PostgreSQL and SQLite call what they keep of each row themselves.
+    private static let hidden: Set = [
+        "tableoid", "xmin", "cmin", "xmax", "cmax", "ctid", "oid", "rowid", "_rowid_",
+    ]
+
+    /// Why a text can't name a column; nil if it can.
+    static func fault(column name: String) -> String? {
+        hidden.contains(name.lowercased()) ? "databases keep that name for themselves" : fault(name)
+    }
 }

@@ -17,26 +17,39 @@ final class TableSchema: Sendable {
     let systemColumns: Set<SystemColumn>
     /// Whether a server made the table; others are never changed.
     let isOwn: Bool
+    /// What the ids of its rows are.
+    let idKind: IDKind
+    /// Columns that the database compares otherwise than the engine does.
+    let opaque: Set<String>
     private let places: [String: Int]
+    /// The same, by names in lower case.
+    private let lowerPlaces: [String: Int]
     /// Where the columns of the last item stand: those of a batch mostly have one shape.
     private let latest = Mutex<(shape: Shape, places: [Int?])?>(nil)
 
     init(
         _ definition: TableDefinition, columns: [Column], systemColumns: Set<SystemColumn> = Set(SystemColumn.allCases),
-        isOwn: Bool = true
+        isOwn: Bool = true, idKind: IDKind = .text, opaque: Set<String> = []
     ) {
-        self.isOwn = isOwn
+        (self.isOwn, self.idKind, self.opaque) = (isOwn, idKind, opaque)
         self.definition = definition
         self.columns = columns
         self.systemColumns = systemColumns
         shape = Shape(columns.map(\.name))
         emptyRow = Row(shape, columns.map { _ in .null })
         var places: [String: Int] = [:]
-        for (place, column) in columns.enumerated() { places[column.name] = place }
-        self.places = places
+        var lowerPlaces: [String: Int] = [:]
+        for (place, column) in columns.enumerated() {
+            places[column.name] = place
+            if lowerPlaces[column.name.lowercased()] == nil { lowerPlaces[column.name.lowercased()] = place }
+        }
+        (self.places, self.lowerPlaces) = (places, lowerPlaces)
     }
 
     var name: String { definition.name }
+
+    /// Whether a row of the table can have an id.
+    func mayHave(id: String) -> Bool { idKind.canBe(id) }
 
     /// Where a column stands.
     func place(of name: String) -> Int? { places[name] }
@@ -53,7 +66,7 @@ final class TableSchema: Sendable {
 
     /// What an order or filter names: a column as it is written, or in another letter case.
     func place(ofAnyCase name: String) -> Int? {
-        places[name] ?? columns.firstIndex { $0.name.lowercased() == name.lowercased() }
+        places[name] ?? lowerPlaces[name.lowercased()]
     }
 
     /// What a filter can be told of its columns.

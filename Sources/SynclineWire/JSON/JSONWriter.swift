@@ -14,6 +14,12 @@ package struct JSONWriter {
     /// A copy of what was written.
     package var bytes: [UInt8] { output.bytes }
 
+    /// How many bytes were written.
+    package var count: Int { output.count }
+
+    /// Takes back what was written behind the first bytes.
+    package mutating func truncate(to count: Int) { output.truncate(to: count) }
+
     package mutating func write(_ value: Value) {
         switch value {
         case .null: raw("null")

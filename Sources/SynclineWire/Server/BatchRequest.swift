@@ -182,12 +182,15 @@ private struct BatchReader {
     }
 }
 
-/// The answer to a batch.
+/// The answer to a batch: when it has as many bytes as it may, rows are left out, and said to be. The first never is.
 package struct BatchAnswer {
     private var writer = JSONWriter()
+    private let limit: Int
     private var isFirst = true
+    private var hasRow = false
 
-    package init() {
+    package init(limit: Int = .max) {
+        self.limit = limit
         writer.raw(#"{"results":["#)
     }
 
@@ -204,10 +207,7 @@ package struct BatchAnswer {
             writer.write(.string(row.id))
             writer.raw(#","version":"#)
             writer.write(.string(row.version))
-            if wantsRow {
-                writer.raw(#","row":"#)
-                writer.write(row, serverProtocol)
-            }
+            if wantsRow { add(row, serverProtocol) }
         }
         if let error {
             writer.raw(#","error":"#)
@@ -216,6 +216,20 @@ package struct BatchAnswer {
             writer.write(.string(error.code))
         }
         writer.raw("}")
+    }
+
+    private mutating func add(_ row: TableRow, _ serverProtocol: ServerProtocol) {
+        let before = writer.count
+        if !row.isBare {
+            writer.raw(#","row":"#)
+            writer.write(row, serverProtocol)
+        }
+        if row.isBare || hasRow && writer.count > limit {
+            writer.truncate(to: before)
+            writer.raw(#","rowOmitted":true"#)
+        } else {
+            hasRow = true
+        }
     }
 
     package consuming func response() -> HTTPResponse {

@@ -107,10 +107,11 @@ package struct ChangeRequest: Hashable, Sendable {
 }
 
 extension TableAnswer {
-    /// A page of the changes that were found behind a cursor, in order; `mark` is of the same moment. A row that is not in
-    /// view has left it: its id and version only.
+    /// A page of the changes that were found behind a cursor, in order, as far as the limit on its bytes allows; `mark` is
+    /// of the same moment. A row that is not in view has left it: its id and version only.
     package func changes(
-        _ asked: ChangeRequest, _ found: [TableChange], hasMore: Bool, count: Int?, _ mark: ChangeMark
+        _ asked: ChangeRequest, _ found: [TableChange], hasMore: Bool, count: Int?, _ mark: ChangeMark,
+        limit: Int = .max
     ) throws(TableRequestError) -> HTTPResponse {
         func gone(_ message: String, _ code: String) -> TableRequestError {
             TableRequestError(410, message, serverProtocol, code: code)
@@ -126,22 +127,24 @@ extension TableAnswer {
         // Who begins with nothing has nothing that could have left before.
         let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0
         var cursor = ChangeCursor(epoch: mark.epoch, change: asked.until?.change ?? mark.change)
-        if hasMore, let last = found.last {
-            cursor.change = last.number
-            cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
-        }
         let end = ChangeCursor(epoch: mark.epoch, change: mark.change)
         return TableAnswer.json(200) { writer in
             writer.raw("{\"items\":[")
-            var isFirst = true
-            for change in found where change.isInView || change.number > begin {
-                if !isFirst { writer.raw(",") }
-                isFirst = false
-                if change.isInView {
-                    writer.write(change.row, serverProtocol)
-                } else {
-                    writer.write(members: TableAnswer.left(change.row))
+            let start = writer.count
+            var told = 0
+            for change in found {
+                let before = writer.count
+                if change.isInView || change.number > begin { write(change, isFirst: before == start, &writer) }
+                if before > start, writer.count > limit {
+                    writer.truncate(to: before)
+                    break
                 }
+                told += 1
+            }
+            let hasMore = hasMore || told < found.count
+            if hasMore, told > 0 {
+                cursor.change = found[told - 1].number
+                cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
             }
             writer.raw("],\"cursor\":")
             writer.write(.string(cursor.text))
@@ -149,6 +152,15 @@ extension TableAnswer {
             writer.write(.string(end.text))
             if let count { writer.raw(",\"count\":\(count)") }
             writer.raw(",\"hasMore\":\(hasMore)}")
+        }
+    }
+
+    private func write(_ change: TableChange, isFirst: Bool, _ writer: inout JSONWriter) {
+        if !isFirst { writer.raw(",") }
+        if change.isInView {
+            writer.write(change.row, serverProtocol)
+        } else {
+            writer.write(members: TableAnswer.left(change.row))
         }
     }
 

@@ -11,41 +11,63 @@ package struct TableAnswer: Sendable {
 
     /// One row, with its version in a strong tag.
     package func row(_ row: TableRow, status: Int = 200) -> HTTPResponse {
-        var response = TableAnswer.json(status) { $0.write(row, serverProtocol) }
+        var response = TableAnswer.json(status) { writer in
+            if row.isBare { writer.write(members: [TableAnswer.omitted]) } else { writer.write(row, serverProtocol) }
+        }
         response.headers.append(HTTPHeader("ETag", EntityTag.text(of: row.version)))
         return response
     }
+
+    /// Says that there is a row, and that the answer is not the place for it.
+    static let omitted = Value.Member("rowOmitted", .bool(true))
 
     /// A client's own item, sent back.
     package func echo(_ item: [Value.Member], status: Int) -> HTTPResponse {
         TableAnswer.json(status) { $0.write(members: item) }
     }
 
-    /// A page; `next` is what the newer protocol asks for the next one with, if there is one.
-    package func list(_ rows: [TableRow], select: [String]?, count: Int?, next: String?) -> HTTPResponse {
+    /// A page of as many rows as the limit on its bytes allows, one at least. `next` is told how many these are, and says
+    /// what the newer protocol asks for the next page with, if there is one.
+    package func list(
+        _ rows: [TableRow], select: [String]?, count: Int?, limit: Int = .max, next: (Int) -> String?
+    ) -> HTTPResponse {
         TableAnswer.json(200) { writer in
             switch serverProtocol {
             case .zumo2:
                 if count != nil { writer.raw("{\"results\":") }
-                write(rows, select, &writer)
+                _ = next(write(rows, select, limit, &writer))
                 if let count { writer.raw(",\"count\":\(count)}") }
             case .datasync3:
                 writer.raw("{\"items\":")
-                write(rows, select, &writer)
+                let told = write(rows, select, limit, &writer)
                 writer.raw(",\"count\":\(count.map(String.init) ?? "null"),\"nextLink\":")
-                writer.write(next.map { .string($0) } ?? .null)
+                writer.write(next(told).map { .string($0) } ?? .null)
                 writer.raw("}")
             }
         }
     }
 
-    private func write(_ rows: [TableRow], _ select: [String]?, _ writer: inout JSONWriter) {
+    /// A page of all rows.
+    package func list(_ rows: [TableRow], select: [String]?, count: Int?, next: String?) -> HTTPResponse {
+        list(rows, select: select, count: count) { _ in next }
+    }
+
+    /// How many of the rows have room.
+    private func write(_ rows: [TableRow], _ select: [String]?, _ limit: Int, _ writer: inout JSONWriter) -> Int {
         writer.raw("[")
-        for (index, row) in rows.enumerated() {
-            if index > 0 { writer.raw(",") }
+        var told = 0
+        for row in rows {
+            let before = writer.count
+            if told > 0 { writer.raw(",") }
             writer.write(row, serverProtocol, selecting: select)
+            if told > 0, writer.count > limit {
+                writer.truncate(to: before)
+                break
+            }
+            told += 1
         }
         writer.raw("]")
+        return told
     }
 
     /// An error in the protocol's words; the newer one has none for what the status says alone.

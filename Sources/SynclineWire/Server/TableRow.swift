@@ -11,6 +11,8 @@ package struct TableRow: Hashable, Sendable {
     package var updatedAt: Timestamp.Instant
     package var version: String
     package var isDeleted: Bool
+    /// Whether its columns are left out, because they are too much for an answer.
+    package var isBare = false
 
     package init(
         id: String, columns: Row, createdAt: Timestamp.Instant, updatedAt: Timestamp.Instant, version: String,

@@ -72,8 +72,8 @@ struct ClientDesk {
     let folder: TemporaryFolder
     let spoken: String
 
-    init(_ backend: TestBackend = .sqlite, _ spoken: String = "zumo2") throws {
-        desk = try ServiceDesk(backend)
+    init(_ backend: TestBackend = .sqlite, _ spoken: String = "zumo2", more: String = "") throws {
+        desk = try ServiceDesk(backend, more: more)
         line = DeskLine(desk.service)
         folder = try TemporaryFolder()
         self.spoken = spoken
@@ -94,7 +94,14 @@ struct ClientDesk {
 
     /// The versions of the server's rows that are there, by id.
     func truth() throws -> [String: Value] {
-        let rows = try desk.store.list(ListPlan(table: "todoitem", limit: 1000)).rows
+        var plan = ListPlan(table: "todoitem", limit: 1000)
+        var rows: [TableRow] = []
+        var hasMore = true
+        while hasMore {
+            let page = try desk.store.list(plan)
+            rows += page.rows
+            (plan.skip, hasMore) = (rows.count, page.hasMore)
+        }
         return Dictionary(rows.map { ($0.id, .string($0.version)) }) { $1 }
     }
 }

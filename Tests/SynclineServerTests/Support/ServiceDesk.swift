@@ -60,7 +60,8 @@ struct ServiceDesk {
     private let keeper: AnyObject
 
     init(
-        _ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "", pageSize: Int = 50
+        _ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "", pageSize: Int = 50,
+        before: [String] = []
     ) throws {
         let json = """
             {"pageSize":\(pageSize),"auth":{"key":"secret"},"cors":{"origins":["localhost","*.apps.example"]},
@@ -70,7 +71,8 @@ struct ServiceDesk {
         surroundings = StillSurroundings()
         let (database, keeper) = try backend.database()
         self.keeper = keeper
-        store = try SQLStore(database, configuration.tables, surroundings)
+        try database.carryOut(before)
+        store = try SQLStore(database, configuration.tables, surroundings, limits: configuration.limits)
         service = try TableService(configuration, store, surroundings)
     }
 
@@ -87,6 +89,15 @@ struct ServiceDesk {
             request.headers.append(HTTPHeader("Content-Type", "application/json"))
         }
         return service.answer(request, url: "http://server:8080")
+    }
+}
+
+extension SQLDatabase {
+    /// What another program does to the database.
+    func carryOut(_ statements: [String]) throws(StoreFailure) {
+        try write { connection throws(StoreFailure) in
+            for statement in statements { try connection.execute(statement) }
+        }
     }
 }
 

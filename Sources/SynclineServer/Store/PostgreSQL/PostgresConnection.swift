@@ -8,6 +8,7 @@ final class PostgresConnection: SQLConnection {
     private let handle: OpaquePointer
     private var statements: [String: String] = [:]
     private var prepared = 0
+    private var mustPrepareAnew = false
     /// Texts that a client's filters make are endless in number.
     private static let statementLimit = 200
 
@@ -40,7 +41,7 @@ final class PostgresConnection: SQLConnection {
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        if statement.isEndless { return try stream(statement, each) }
+        if statement.isLarge { return try stream(statement, each) }
         let result = try perform(statement)
         defer { PQclear(result) }
         for row in 0..<PQntuples(result) {
@@ -105,18 +106,20 @@ final class PostgresConnection: SQLConnection {
         PQfreeCancel(request)
     }
 
-    func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)] {
+    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
         var statement = SQLStatement(
             .postgres,
             """
-            SELECT column_name::text, data_type::text FROM information_schema.columns \
-            WHERE table_schema = current_schema() AND table_name =
+            SELECT c.column_name::text, CASE t.typtype WHEN 'e' THEN 'enum' ELSE c.data_type::text END \
+            FROM information_schema.columns c JOIN pg_namespace n ON n.nspname = c.udt_schema \
+            JOIN pg_type t ON t.typnamespace = n.oid AND t.typname = c.udt_name \
+            WHERE c.table_schema = current_schema() AND c.table_name =
             """ + " ")
         statement.add(.text(table))
-        statement.add(" ORDER BY ordinal_position")
-        var columns: [(name: String, type: String)] = []
+        statement.add(" ORDER BY c.ordinal_position")
+        var columns: [DatabaseColumn] = []
         try run(statement) { row in
-            columns.append((row.value(0).text, row.value(1).text))
+            columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
             return true
         }
         return columns
@@ -134,11 +137,9 @@ final class PostgresConnection: SQLConnection {
     }
 
     private func prepare(_ text: String) throws(StoreFailure) -> String {
+        if mustPrepareAnew { try forget() }
         if let known = statements[text] { return known }
-        if statements.count >= PostgresConnection.statementLimit {
-            try execute("DEALLOCATE ALL")
-            statements = [:]
-        }
+        if statements.count >= PostgresConnection.statementLimit { try forget() }
         prepared += 1
         let name = "s\(prepared)"
         let result = PQprepare(handle, name, text, 0, nil)
@@ -146,6 +147,11 @@ final class PostgresConnection: SQLConnection {
         try check(result)
         statements[text] = name
         return name
+    }
+
+    private func forget() throws(StoreFailure) {
+        try execute("DEALLOCATE ALL")
+        (statements, mustPrepareAnew) = ([:], false)
     }
 
     private static func withPointers<Result>(
@@ -182,6 +188,17 @@ final class PostgresConnection: SQLConnection {
         let reason = FailureReason(
             FailureReason.Kind(sqlState: code),
             "\(PostgresConnection.line(PQerrorMessage(handle))) (PostgreSQL code \(code))")
+        switch code {
+        case "0A000", "42703", "42P01", "42804", "42883":
+            // What was prepared may be of the tables as they were.
+            mustPrepareAnew = true
+            return .changed(reason)
+        case "54011": return .refused(TableSchema.tooManyColumns)
+        // A trigger says no, or a column is the database's to set.
+        case "P0001", "428C9":
+            return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
+        default: break
+        }
         switch code.prefix(2) {
         case "23": return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
         case "22": return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column"))

@@ -34,12 +34,12 @@ extension SQLValue {
         switch type {
         case 16: self = .bool(text == "t")
         case 20, 21, 23: self = Int64(text).map { .integer($0) } ?? .text(text)
-        case 700, 701: self = Double(text).map { .double($0) } ?? .text(text)
+        case 700, 701: self = Double(text).map { SQLValue(number: $0) } ?? .text(text)
         case 1700:
             if !text.contains("."), let integer = Int64(text) {
                 self = .integer(integer)
             } else {
-                self = Double(text).map { .double($0) } ?? .text(text)
+                self = Double(text).map { SQLValue(number: $0) } ?? .text(text)
             }
         case 1114, 1184: self = .text(SQLValue.moment(text))
         case 114, 3802: self = .json(text)
@@ -47,8 +47,9 @@ extension SQLValue {
         }
     }
 
-    /// `2026-05-19 21:30:00.12+00` as other moments are written.
+    /// `2026-05-19 21:30:00.12+00` as other moments are written. Years before the first and the ends of time stay as they are.
     private static func moment(_ text: String) -> String {
+        if text.hasSuffix("infinity") || text.hasSuffix("BC") { return text }
         let utc = text.hasSuffix("+00") ? text.dropLast(3) : text[...]
         return utc.replacing(" ", with: "T") + "Z"
     }

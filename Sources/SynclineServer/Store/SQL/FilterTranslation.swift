@@ -55,9 +55,12 @@ extension FilterSQL {
             let name = path[0]
             if let place = schema.place(ofAnyCase: name) {
                 let column = schema.columns[place]
+                guard !schema.opaque.contains(column.name) else { return nil }
                 return Kind(column.type).map { .column(source: schema.source(of: column.name), kind: $0) }
             }
-            guard let system = SystemColumn(anyCase: name), schema.systemColumns.contains(system) else { return nil }
+            guard let system = SystemColumn(anyCase: name), schema.systemColumns.contains(system),
+                !schema.opaque.contains(system.rawValue)
+            else { return nil }
             return .column(source: schema.source(of: system), kind: Kind(system))
         }
 

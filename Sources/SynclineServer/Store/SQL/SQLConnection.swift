@@ -24,7 +24,7 @@ protocol SQLConnection: AnyObject {
     /// Runs words of SQL without values and without rows.
     func execute(_ text: String) throws(StoreFailure)
     /// The columns of a table with their declared types; none if there is no table.
-    func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)]
+    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn]
     /// Whether a column alone tells a table's rows apart.
     func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool
 }

@@ -23,8 +23,8 @@ struct SQLStatement: Hashable, Sendable {
     private(set) var values: [SQLValue] = []
     /// What is bound behind the values.
     private(set) var columns: BoundColumns?
-    /// Whether it may bring a whole table, of which a part is wanted.
-    var isEndless = false
+    /// Whether it may bring more than is wanted, or than should be in memory at a time.
+    var isLarge = false
 
     init(_ dialect: SQLDialect, _ text: String = "", values: [SQLValue] = [], columns: BoundColumns? = nil) {
         self.dialect = dialect
@@ -50,6 +50,12 @@ struct SQLStatement: Hashable, Sendable {
     mutating func add(_ value: SQLValue) {
         values.append(value)
         text += dialect.placeholder(values.count, for: value)
+    }
+
+    /// Adds a placeholder for a value of whatever type stands beside it.
+    mutating func add(untyped value: SQLValue) {
+        values.append(value)
+        text += dialect.placeholder(values.count, for: .null)
     }
 }
 
@@ -105,9 +111,16 @@ enum SQLDialect: Hashable, Sendable {
 
     var bigInteger: String { self == .sqlite ? "INTEGER" : "bigint" }
 
-    /// What a column of JSON is sorted by: PostgreSQL knows no order of it.
-    func sortable(json column: String) -> String {
-        self == .sqlite ? column : "\(column)::text COLLATE \"C\""
+    /// What a column is sorted by; a system column has no type here. PostgreSQL knows no order of JSON; and what it sorts
+    /// otherwise than the engine, or SQLite keeps in more than one form, is sorted as clients see it.
+    func sortable(_ column: String, _ type: ColumnType?, isOpaque: Bool) -> String {
+        switch (self, type) {
+        case (.postgres, .json): "\(column)::text COLLATE \"C\""
+        case (.postgres, .string) where isOpaque: "\(column)::text COLLATE \"C\""
+        case (.sqlite, .date) where isOpaque, (.sqlite, nil) where isOpaque:
+            "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(column)), \(column))"
+        default: column
+        }
     }
 
     /// What makes an order put null first where it ascends, and last where it descends.
@@ -116,6 +129,14 @@ enum SQLDialect: Hashable, Sendable {
         case .sqlite: ""
         case .postgres: isDescending ? " NULLS LAST" : " NULLS FIRST"
         }
+    }
+}
+
+extension SQLValue {
+    /// A number that a database gave. JSON has none that is not finite: it is told as a text.
+    init(number: Double) {
+        self =
+            number.isFinite ? .double(number) : .text(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
     }
 }
 
@@ -140,7 +161,7 @@ extension ColumnType {
         case (_, .null): return .null
         case (.boolean, .integer(let number)): return .bool(number != 0)
         case (.date, .text(let text)):
-            return Timestamp(text).map { .date(Timestamp(.init(milliseconds: $0.instant.milliseconds))) }
+            return Timestamp(stored: text).map { .date(Timestamp(.init(milliseconds: $0.instant.milliseconds))) }
                 ?? .string(text)
         case (.json, .text(let text)), (.json, .json(let text)):
             return (try? Value(json: text.utf8)) ?? .string(text)

@@ -106,6 +106,14 @@ enum StateSQL {
         return statement
     }
 
+    static func remove(column: String, of table: String, _ dialect: SQLDialect) -> SQLStatement {
+        var statement = SQLStatement(dialect, #"DELETE FROM "syncline_columns" WHERE "table" = "#)
+        statement.add(.text(table))
+        statement.add(#" AND "name" = "#)
+        statement.add(.text(column))
+        return statement
+    }
+
     // MARK: Tombstones
 
     static func bury(_ row: TableRowName, owner: String?, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {

@@ -30,7 +30,14 @@ final class TableSQL: Sendable {
         changing = TableSQL.changing(schema, dialect)
         byID =
             "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
-            + dialect.placeholder(1, for: .text(""))
+            + TableSQL.placeholder(1, .text(""), schema, dialect)
+    }
+
+    /// PostgreSQL is to take a value for what stands beside it where others have chosen the type.
+    private static func placeholder(
+        _ number: Int, _ sample: SQLValue, _ schema: TableSchema, _ dialect: SQLDialect
+    ) -> String {
+        dialect.placeholder(number, for: schema.isOwn ? sample : .null)
     }
 
     private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
@@ -58,10 +65,8 @@ final class TableSQL: Sendable {
         let word = addConditions(plan, filter, to: &statement)
         if let after = plan.after { add(after, word, to: &statement) }
         statement.add(" ORDER BY \(order(plan.order))")
-        guard filter?.isExact ?? true else {
-            statement.isEndless = true
-            return statement
-        }
+        statement.isLarge = true
+        guard filter?.isExact ?? true else { return statement }
         statement.add(" LIMIT ")
         statement.add(.integer(Int64(plan.limit)))
         if plan.skip > 0 {
@@ -98,7 +103,7 @@ final class TableSQL: Sendable {
         }
         if let column = schema.definition.perUser {
             statement.add("\(word)\(SQLDialect.quoted(schema.source(of: column))) = ")
-            statement.add(.text(plan.owner ?? ""))
+            statement.add(untyped: .text(plan.owner ?? ""))
             word = " AND "
         }
         guard let filter else { return word }
@@ -117,21 +122,19 @@ final class TableSQL: Sendable {
         var parts: [String] = []
         var named: Set<String> = []
         for key in keys {
-            let source: String
-            var mayBeNull = false
-            var isJSON = false
+            let name: String
+            let type: ColumnType?
             if let place = schema.place(ofAnyCase: key.column) {
-                source = schema.source(of: schema.columns[place].name)
-                mayBeNull = true
-                isJSON = schema.columns[place].type == .json
+                (name, type) = (schema.columns[place].name, schema.columns[place].type)
             } else if let system = SystemColumn(anyCase: key.column), schema.systemColumns.contains(system) {
-                source = schema.source(of: system)
+                (name, type) = (system.rawValue, nil)
             } else {
                 continue
             }
+            let source = schema.source(of: name)
             guard named.insert(source).inserted else { continue }
-            let nulls = mayBeNull ? dialect.nulls(isDescending: key.isDescending) : ""
-            let sorted = isJSON ? dialect.sortable(json: SQLDialect.quoted(source)) : SQLDialect.quoted(source)
+            let nulls = type == nil ? "" : dialect.nulls(isDescending: key.isDescending)
+            let sorted = dialect.sortable(SQLDialect.quoted(source), type, isOpaque: schema.opaque.contains(name))
             parts.append(sorted + (key.isDescending ? " DESC" : "") + nulls)
         }
         if !named.contains(schema.source(of: .id)) { parts.append(name(.id)) }
@@ -143,6 +146,7 @@ final class TableSQL: Sendable {
         addChanges(plan, to: &statement)
         statement.add(" ORDER BY \(name(.version)) LIMIT ")
         statement.add(.integer(Int64(plan.limit)))
+        statement.isLarge = true
         return statement
     }
 
@@ -161,7 +165,7 @@ final class TableSQL: Sendable {
         }
         if let column = schema.definition.perUser {
             statement.add(" AND \(SQLDialect.quoted(schema.source(of: column))) = ")
-            statement.add(.text(plan.owner ?? ""))
+            statement.add(untyped: .text(plan.owner ?? ""))
         }
     }
 
@@ -200,7 +204,7 @@ final class TableSQL: Sendable {
         let system = stamped(schema)
         let names = system.map { schema.source(of: $0) } + schema.columns.map { schema.source(of: $0.name) }
         let samples = system.map(sample) + schema.columns.map { sample($0.type) }
-        let places = samples.enumerated().map { dialect.placeholder($0 + 1, for: $1) }
+        let places = samples.enumerated().map { placeholder($0 + 1, $1, schema, dialect) }
         return "INSERT INTO \(SQLDialect.quoted(schema.definition.source)) "
             + "(\(names.map(SQLDialect.quoted).joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
     }
@@ -211,10 +215,10 @@ final class TableSQL: Sendable {
         let samples = system.map(sample) + schema.columns.map { sample($0.type) }
         // The first is the id.
         let settings = zip(names, samples).enumerated().map { place, setting in
-            "\(SQLDialect.quoted(setting.0)) = \(dialect.placeholder(place + 2, for: setting.1))"
+            "\(SQLDialect.quoted(setting.0)) = \(placeholder(place + 2, setting.1, schema, dialect))"
         }
         return "UPDATE \(SQLDialect.quoted(schema.definition.source)) SET \(settings.joined(separator: ", ")) "
-            + "WHERE \(SQLDialect.quoted(schema.source(of: .id))) = \(dialect.placeholder(1, for: .text("")))"
+            + "WHERE \(SQLDialect.quoted(schema.source(of: .id))) = \(placeholder(1, .text(""), schema, dialect))"
     }
 
     private func value(_ column: SystemColumn, _ row: TableRow, _ stamp: Stamp) -> SQLValue {
@@ -251,17 +255,26 @@ final class TableSQL: Sendable {
 
     func remove(id: String) -> SQLStatement {
         var statement = SQLStatement(dialect, "DELETE FROM \(table) WHERE \(name(.id)) = ")
-        statement.add(.text(id))
+        statement.add(untyped: .text(id))
         return statement
     }
 
     /// The row that lives under the id of a tombstone; where rows belong to users, one of the same user's.
     var rowOfTombstone: String {
-        var text = #"SELECT 1 FROM \#(table) AS "live" WHERE "live".\#(name(.id)) = "syncline_tombstones"."id""#
+        var text =
+            #"SELECT 1 FROM \#(table) AS "live" WHERE "live".\#(name(.id)) = "syncline_tombstones"."id"\#(tombstoneCast)"#
         if let owner = schema.definition.perUser {
             text += #" AND "live".\#(SQLDialect.quoted(schema.source(of: owner))) = "syncline_tombstones"."owner""#
         }
         return text
+    }
+
+    private var tombstoneCast: String {
+        switch (dialect, schema.idKind) {
+        case (.sqlite, _), (_, .text): ""
+        case (.postgres, .uuid): "::uuid"
+        case (.postgres, .integer): "::bigint"
+        }
     }
 
     /// Removes tombstones of changes up to a time.
@@ -319,7 +332,7 @@ extension SQLValue {
 
     var instant: Timestamp.Instant {
         switch self {
-        case .text(let text): Timestamp(text)?.instant ?? .init(seconds: 0)
+        case .text(let text): Timestamp(stored: text)?.instant ?? .init(seconds: 0)
         case .date(let time): .init(milliseconds: time)
         default: .init(seconds: 0)
         }

@@ -64,13 +64,13 @@ final class SQLiteConnection: SQLConnection {
         return Int(sqlite3_changes(handle))
     }
 
-    func columns(of table: String) throws(StoreFailure) -> [(name: String, type: String)] {
+    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
         var statement = SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(")
         statement.add(.text(table))
         statement.add(")")
-        var columns: [(name: String, type: String)] = []
+        var columns: [DatabaseColumn] = []
         try run(statement) { row in
-            columns.append((row.value(0).text, row.value(1).text))
+            columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
             return true
         }
         return columns
@@ -156,9 +156,15 @@ final class SQLiteConnection: SQLConnection {
         if code & 0xff == SQLITE_INTERRUPT, let limit, let stop = limit.stop { return limit.refusal(stop) }
         let reason = String(cString: sqlite3_errmsg(handle))
         let kind = FailureReason.Kind(sqlite: code & 0xff)
+        if code == SQLITE_ERROR {
+            if reason.hasPrefix("too many columns") { return .refused(TableSchema.tooManyColumns) }
+            if ["no such column", "no such table"].contains(where: reason.hasPrefix) {
+                return .changed(FailureReason(kind, reason))
+            }
+        }
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy(FailureReason(kind, "the database is locked: \(reason)"))
-        case SQLITE_CONSTRAINT:
+        case SQLITE_CONSTRAINT, SQLITE_MISMATCH:
             return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
         case SQLITE_TOOBIG:
             return .refused(Refusal(413, "too-large", "A value is larger than the database can hold"))
@@ -183,7 +189,7 @@ private struct SQLiteRow: SQLRow {
         let index = Int32(index)
         switch sqlite3_column_type(statement, index) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, index))
-        case SQLITE_FLOAT: return .double(sqlite3_column_double(statement, index))
+        case SQLITE_FLOAT: return SQLValue(number: sqlite3_column_double(statement, index))
         case SQLITE_NULL: return .null
         default: return text(index).map { .text(String(decoding: $0, as: UTF8.self)) } ?? .null
         }
@@ -195,10 +201,12 @@ private struct SQLiteRow: SQLRow {
         guard type == .string || type == .date, sqlite3_column_type(statement, Int32(index)) == SQLITE_TEXT,
             let text = text(Int32(index)), text.isUTF8
         else { return writer.append(value: type.value(value(index))) }
-        if type == .date, let time = Timestamp(utf8: text.bindMemory(to: UInt8.self)) {
+        if type == .string {
+            writer.append(textValue: text)
+        } else if let time = Timestamp(utf8: text.bindMemory(to: UInt8.self)) {
             writer.append(value: .date(Timestamp(.init(milliseconds: time.instant.milliseconds))))
         } else {
-            writer.append(textValue: text)
+            writer.append(value: type.value(value(index)))
         }
     }
 

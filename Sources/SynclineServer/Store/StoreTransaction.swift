@@ -1,0 +1,239 @@
+// A transaction while it is made: each write is looked up, decided, carried out and remembered in turn.
+
+import SynclineCore
+import SynclineWire
+
+struct StoreTransaction {
+    private let store: SQLStore
+    private let connection: any SQLConnection
+    /// Whether each group is carried out so that its failure is its own.
+    private let isCareful: Bool
+    private(set) var catalogue: SQLStore.Catalogue
+    private(set) var hasEffect = false
+    private var stamp: Stamp
+    private var allowance: WriteAllowance
+
+    private var dialect: SQLDialect { store.dialect }
+
+    /// Takes its place in the order of changes. After one that failed it is careful, and if the tables were not as they were
+    /// known to be, it looks at them again.
+    init(
+        _ store: SQLStore, _ connection: any SQLConnection, count: Int, after failure: StoreFailure?
+    ) throws(StoreFailure) {
+        (self.store, self.connection, isCareful) = (store, connection, failure != nil)
+        let statement = StateSQL.stamp(count, now: store.surroundings.now(), store.dialect)
+        guard let values = try connection.first(statement, count: 3) else {
+            throw .broken("the state of the store is gone")
+        }
+        stamp = Stamp(change: values[0].integer - Int64(count), time: values[1].integer)
+        var looks = false
+        if case .changed = failure { looks = true }
+        if looks || values[2].integer > store.currentCatalogue.number { try store.refresh(connection) }
+        catalogue = store.currentCatalogue
+        allowance = WriteAllowance(store.limits)
+    }
+
+    mutating func write(_ job: WriteJob) throws(StoreFailure) -> [[WriteOutcome]] {
+        allowance = job.allowance
+        var outcomes: [[WriteOutcome]] = []
+        var isStopped = false
+        for group in job.groups {
+            let outcome = isStopped ? group.map { _ in .notAttempted } : try write(group, job)
+            isStopped = isStopped || job.stopsAtRefusal && outcome.contains(where: \.isRefused)
+            outcomes.append(outcome)
+        }
+        return outcomes
+    }
+
+    /// Carries out a group: wholly, or not at all.
+    private mutating func write(_ group: [PreparedWrite], _ job: WriteJob) throws(StoreFailure) -> [WriteOutcome] {
+        if group.count == 1, !isCareful { return [try write(group[0], job)] }
+        let before = self
+        try connection.execute("SAVEPOINT \"group\"")
+        var outcomes: [WriteOutcome] = []
+        for write in group {
+            let outcome: WriteOutcome
+            do throws(StoreFailure) {
+                outcome = try self.write(write, job)
+            } catch {
+                // A transaction that the database has ended has no savepoint to go back to.
+                guard isCareful, (try? connection.execute("ROLLBACK TO SAVEPOINT \"group\"")) != nil else {
+                    throw error
+                }
+                outcome = .failed(store.told(error, write.write.table))
+            }
+            outcomes.append(outcome)
+            guard outcome.isRefused else { continue }
+            try connection.execute("ROLLBACK TO SAVEPOINT \"group\"")
+            try connection.execute("RELEASE SAVEPOINT \"group\"")
+            // Numbers are not given twice, and columns are not begun for nothing, not even those that were taken back.
+            let (used, columns) = (stamp, allowance.columns)
+            self = before
+            (stamp, allowance.columns) = (used, columns)
+            let failed = Refusal(424, "group-refused", "Another operation of the group was refused")
+            return group.indices.map { $0 == outcomes.count - 1 ? outcome : .refused(failed, nil) }
+        }
+        try connection.execute("RELEASE SAVEPOINT \"group\"")
+        return outcomes
+    }
+
+    private mutating func write(_ prepared: PreparedWrite, _ job: WriteJob) throws(StoreFailure) -> WriteOutcome {
+        let outcome = try decided(prepared)
+        guard let row = outcome.row else { return outcome }
+        let isTold = outcome.isRefused || job.wantsRows
+        return isTold && allowance.answer.takes(row) ? outcome : outcome.bare
+    }
+
+    private mutating func decided(_ prepared: PreparedWrite) throws(StoreFailure) -> WriteOutcome {
+        stamp.change += 1
+        let write = prepared.write
+        guard let statements = catalogue.tables[write.table] else { throw store.tableChanged(write.table) }
+        if let known = try remembered(write, statements) { return known }
+        let schema = statements.schema
+        guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
+        let mayBegin = store.mayBegin(schema, allowance.columns)
+        if case .insert = write.kind, schema.isOwn,
+            let outcome = try insertNew(prepared.ready(for: schema, on: nil, mayBegin: mayBegin), statements)
+        {
+            if !outcome.isRefused { try remember(outcome, of: write) }
+            return outcome
+        }
+        let existing = try row(write.id, statements)
+        let ready = prepared.ready(for: schema, on: existing, mayBegin: mayBegin)
+        let item: CheckedItem
+        switch ready.item {
+        case .success(let checked): item = checked
+        case .failure(let refusal):
+            // What stands before it in the order of checks is said first.
+            if write.isPatch {
+                let outcome = write.decide(on: existing, CheckedItem(), schema, stamp)
+                if outcome.isRefused { return outcome }
+            }
+            return .refused(refusal, nil)
+        }
+        if item.newColumns.count > mayBegin { return .refused(TableSchema.tooManyColumns, nil) }
+        let grown = item.newColumns.isEmpty ? statements : TableSQL(schema.adding(item.newColumns), dialect)
+        var outcome = ready.write.decide(on: existing, item, grown.schema, stamp)
+        if let refusal = store.refusalOfSize(outcome, existing) { return .refused(refusal, nil) }
+        if outcome.isRefused { return outcome }
+        try add(item.newColumns, to: grown)
+        try apply(outcome, grown)
+        // What others' tables make of a row is theirs to say.
+        if !schema.isOwn, let row = try row(write.id, grown) { outcome = outcome.with(row) }
+        try remember(outcome, of: write)
+        return outcome
+    }
+
+    /// Inserts a row without looking first whether it is there, which most often it is not. Nil where that can't be done, or
+    /// was not: then it must be looked at. Tables of others may have rules that this would hide.
+    private func insertNew(_ ready: PreparedWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
+        let item: CheckedItem
+        switch ready.item {
+        case .success(let checked): item = checked
+        case .failure(let refusal): return .refused(refusal, nil)
+        }
+        guard item.newColumns.isEmpty else { return nil }
+        let outcome = ready.write.decide(on: nil, item, statements.schema, stamp)
+        if let refusal = store.refusalOfSize(outcome, nil) { return .refused(refusal, nil) }
+        guard case .inserted(let row) = outcome else { return nil }
+        return try connection.change(statements.insertNew(row, stamp)) == 1 ? outcome : nil
+    }
+
+    /// Keeps what became of an operation, for its repeats.
+    private mutating func remember(_ outcome: WriteOutcome, of write: TableWrite) throws(StoreFailure) {
+        if let key = write.operation, let row = outcome.row {
+            let isKept = row.size <= min(store.limits.rememberedBytes, allowance.memory)
+            if isKept { allowance.memory -= row.size }
+            if let (kind, text) = OperationMemory.texts(isKept ? outcome : outcome.bare) {
+                try connection.run(
+                    StateSQL.remember(key, time: stamp.time, table: write.table, kind: kind, row: text, dialect))
+            }
+        }
+        hasEffect = true
+    }
+
+    private func row(_ id: String, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
+        var row: TableRow?
+        try connection.run(statements.row(id: id)) { values in
+            row = statements.row(values).row
+            return false
+        }
+        return row
+    }
+
+    /// The outcome of an earlier write with the same name.
+    private func remembered(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
+        guard let key = write.operation, let values = try connection.first(StateSQL.operation(key, dialect), count: 3)
+        else { return nil }
+        guard let outcome = OperationMemory.outcome(kind: values[1].text, text: values[2].text),
+            values[0].text == write.table, write.couldBecome(outcome)
+        else {
+            return .refused(
+                Refusal(422, "operation-id-reused", "Another operation was sent with this operation's id before"), nil)
+        }
+        guard let row = outcome.row, row.isBare else { return outcome }
+        // The row was too large to keep; it may still be as it was.
+        let now = try self.row(row.id, statements)
+        return now?.version == row.version ? now.map { outcome.with($0) } : outcome
+    }
+
+    private func apply(_ outcome: WriteOutcome, _ statements: TableSQL) throws(StoreFailure) {
+        switch outcome {
+        case .inserted(let row): try connection.run(statements.insert(row, stamp))
+        case .changed(let row), .undeleted(let row): try connection.run(statements.update(row, stamp))
+        case .deleted(let row):
+            let definition = statements.schema.definition
+            if definition.softDelete { return try connection.run(statements.update(row, stamp)) }
+            try connection.run(statements.remove(id: row.id))
+            var owner: String?
+            if let column = definition.perUser, case .string(let text)? = row.columns[column] { owner = text }
+            let name = TableRowName(table: definition.name, id: row.id)
+            try connection.run(StateSQL.bury(name, owner: owner, stamp, dialect))
+        case .refused, .failed: break
+        }
+    }
+
+    private mutating func add(_ columns: [Column], to grown: TableSQL) throws(StoreFailure) {
+        guard !columns.isEmpty else { return }
+        allowance.columns -= columns.count
+        let foundation = StoreFoundation(definitions: [], dialect: dialect)
+        try foundation.add(columns, to: grown.schema.definition, connection)
+        catalogue.tables[grown.schema.name] = grown
+        catalogue.number += 1
+    }
+}
+
+extension SQLStore {
+    /// A row is never larger than an answer, unless it was before.
+    fileprivate func refusalOfSize(_ outcome: WriteOutcome, _ existing: TableRow?) -> Refusal? {
+        switch outcome {
+        case .inserted(let row), .changed(let row):
+            let isFine = row.size <= max(limits.answerBytes, existing?.size ?? 0)
+            return isFine ? nil : Refusal(413, "too-large", "The row would be larger than \(limits.answerBytes) bytes")
+        case .deleted, .undeleted, .refused, .failed: return nil
+        }
+    }
+}
+
+extension TableWrite {
+    /// Whether an outcome can be that of this write: the same kind, of the same row.
+    fileprivate func couldBecome(_ outcome: WriteOutcome) -> Bool {
+        switch (kind, outcome) {
+        // An insert without an id has a new one on every repeat.
+        case (.insert, .inserted): true
+        case (.update, .changed(let row)), (.replace, .changed(let row)), (.patch, .changed(let row)),
+            (.delete, .deleted(let row)),
+            (.undelete, .undeleted(let row)):
+            Array(row.id.utf8) == Array(id.utf8)
+        default: false
+        }
+    }
+
+    /// Why a row that the table can't have is not written.
+    fileprivate func refusalOfID(_ schema: TableSchema) -> Refusal {
+        if case .insert = kind {
+            return Refusal(400, "invalid-id", "The ids of table \(table) are \(schema.idKind.plural)")
+        }
+        return Refusal(404, "row-not-found", "The item does not exist")
+    }
+}

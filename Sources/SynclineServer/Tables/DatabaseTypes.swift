@@ -1,0 +1,115 @@
+// What serves a column of a database's own type: which values it has for clients, whether the database compares them as the
+// engine does, and which ids a key can hold. What can't be served is said, never left out.
+
+import SynclineCore
+
+/// A column as the database declares it.
+struct DatabaseColumn: Hashable, Sendable {
+    var name: String
+    var type: String
+
+    init(_ name: String, _ type: String) {
+        self.name = name
+        self.type = type.lowercased()
+    }
+
+    /// What its values are to clients; nil if they can't be served.
+    func served(_ dialect: SQLDialect) -> ColumnType? {
+        switch dialect {
+        case .postgres: DatabaseColumn.postgresTypes[type]
+        // A type of SQLite's is any words; they mean what is in them.
+        case .sqlite: DatabaseColumn.sqliteWords.first { type.contains($0.key) }?.value
+        }
+    }
+
+    private static let postgresTypes: [String: ColumnType] = [
+        "text": .string, "character varying": .string, "character": .string, "uuid": .string, "enum": .string,
+        "smallint": .number, "integer": .number, "bigint": .number, "numeric": .number, "real": .number,
+        "double precision": .number, "boolean": .boolean, "date": .date, "timestamp with time zone": .date,
+        "timestamp without time zone": .date, "json": .json, "jsonb": .json,
+    ]
+
+    private static let sqliteWords: KeyValuePairs<String, ColumnType> = [
+        "json": .json, "bool": .boolean, "timestamp": .date, "date": .date, "int": .number, "num": .number,
+        "real": .number, "double": .number, "float": .number, "dec": .number, "any": .number, "char": .string,
+        "text": .string, "clob": .string, "uuid": .string,
+    ]
+
+    /// Whether values can be served as a type that an operator has said. SQLite's columns hold anything.
+    func canServe(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
+        dialect == .sqlite || served(dialect) == wanted
+    }
+
+    /// Whether the server would have made the column for a type.
+    func isOwn(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
+        switch (dialect, wanted) {
+        case (.sqlite, _): type == dialect.type(wanted).lowercased()
+        case (.postgres, .string): type == "text"
+        case (.postgres, .number): type == "numeric"
+        case (.postgres, .boolean): type == "boolean"
+        case (.postgres, .date): type == "timestamp with time zone"
+        case (.postgres, .json): type == "json"
+        }
+    }
+
+    /// Whether the database compares its values otherwise than the engine does, or as values of another type. SQLite keeps
+    /// times in more than one form of text.
+    func isOpaque(_ dialect: SQLDialect) -> Bool {
+        switch dialect {
+        case .postgres: ["uuid", "enum", "character", "real"].contains(type)
+        case .sqlite: served(dialect) == .date
+        }
+    }
+
+    /// The ids of a key; nil if it can't be one.
+    func idKind(_ dialect: SQLDialect) -> IDKind? {
+        switch dialect {
+        case .postgres:
+            switch type {
+            case "text", "character varying": .text
+            case "uuid": .uuid
+            case "smallint", "integer", "bigint": .integer
+            default: nil
+            }
+        case .sqlite: type.contains("int") ? .integer : served(dialect) == .number ? nil : .text
+        }
+    }
+}
+
+/// What the ids of a table are. A protocol's ids are texts: a key of another type has one text for each of its values.
+enum IDKind: String, Hashable, Sendable {
+    case text, uuid, integer
+
+    /// Whether it is the text of a value that a key of the kind can have.
+    func canBe(_ id: String) -> Bool {
+        switch self {
+        case .text: return true
+        case .integer: return Int64(id).map { String($0) == id } ?? false
+        case .uuid:
+            let groups = id.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+            return groups.map(\.count) == [8, 4, 4, 4, 12]
+                && groups.allSatisfy { $0.allSatisfy { $0 &- 0x30 < 10 || $0 &- 0x61 < 6 } }
+        }
+    }
+
+    var plural: String {
+        switch self {
+        case .text: "texts"
+        case .uuid: "UUIDs in lower case, such as 0198b5a2-0000-7000-8000-000000000001"
+        case .integer: "integers, such as 7"
+        }
+    }
+}
+
+extension Timestamp {
+    /// Reads a moment that a database keeps as text: in SQLite's own form, `2026-05-19 21:30:00`, too, which is in UTC.
+    init?(stored text: String) {
+        if let moment = Timestamp(text) {
+            self = moment
+        } else if text.utf8.dropFirst(10).first == UInt8(ascii: " ") {
+            self.init(text.prefix(10) + "T" + text.dropFirst(11))
+        } else {
+            return nil
+        }
+    }
+}

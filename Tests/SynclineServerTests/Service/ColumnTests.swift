@@ -1,0 +1,117 @@
+// Columns that requests bring along: which names they may have, how many there may be, and how one goes again.
+
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct ColumnTests {
+    private func item(_ names: some Sequence<String>, id: String = "") -> String {
+        "{\"id\":\"\(id)\"" + names.map { ",\"\($0)\":1" }.joined() + "}"
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `a request begins few columns, and a table has a limit`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(
+            backend, tables: #"{"t":{"columns":{"text":"string"}}}"#, more: #","limits":{"newColumns":3,"columns":8}"#)
+        func post(_ names: [String]) throws -> HTTPResponse { try desk.ask("POST", "/tables/t", item(names)) }
+        let many = try post((0..<4).map { "c\($0)" })
+        #expect(many.status == 400 && many.json["code"] == .string("too-many-columns"), "\(many.text)")
+        #expect(try post(["a", "b", "c"]).status == 201)
+        #expect(try post(["a", "b", "c", "d", "e", "f"]).status == 201)
+        let more = try post(["g", "h"])
+        #expect(more.status == 400 && more.json["code"] == .string("too-many-columns"), "\(more.text)")
+        #expect(try post(["g"]).status == 201)
+        #expect(try desk.ask("GET", "/tables/t").ids.count == 3)
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `what a batch takes back counts as begun`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend, tables: #"{"t":{}}"#, more: #","limits":{"newColumns":3}"#)
+        let operations = (0..<4).map { number in
+            """
+            {"operation":"insert","table":"t","item":\(item(["c\(number)", "d\(number)"])),"group":"g\(number)"},
+            {"operation":"delete","table":"t","id":"none","group":"g\(number)"}
+            """
+        }
+        let answer = try desk.ask("POST", "/tables/$batch", #"{"operations":[\#(operations.joined(separator: ","))]}"#)
+        let results = try #require(answer.json["results"])
+        #expect(results[0]?["code"] == .string("group-refused") && results[1]?["code"] == .string("row-not-found"))
+        for place in [2, 4, 6] { #expect(results[place]?["code"] == .string("too-many-columns")) }
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `thirty thousand names are refused`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        let answer = try desk.ask("POST", "/tables/todoitem", item((0..<30_000).map { "n\($0)" }))
+        #expect(answer.status == 400 && answer.json["code"] == .string("too-many-columns"), "\(answer.text)")
+        #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a","fresh":1}"#).status == 201)
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `no column has the name of one that a database keeps for itself`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        for name in ["xmin", "xmax", "cmin", "cmax", "ctid", "tableoid", "oid", "rowid", "_rowid_", "XMin", "ROWID"] {
+            let answer = try desk.ask("POST", "/tables/todoitem", item([name]))
+            #expect(answer.status == 400 && answer.json["code"] == .string("invalid-column"), "\(name) \(answer.text)")
+            #expect(throws: StartFailure.self) {
+                try configuration(#"{"tables":{"t":{"columns":{"\#(name)":"number"}}}}"#)
+            }
+        }
+        #expect(try desk.ask("GET", "/tables/todoitem").ids == [])
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `an operator removes a column, and who serves the table notices`(_ backend: TestBackend) throws {
+        let (address, keeper) = try backend.store()
+        defer { withExtendedLifetime(keeper) {} }
+        let configuration = try configuration(#"{"store":"\#(address)","tables":{"t":{"columns":{"text":"string"}}}}"#)
+        func store() throws -> SQLStore {
+            let database: any SQLDatabase =
+                switch try StoreAddress(address) {
+                case .sqlite(let path): try SQLiteDatabase(path: path)
+                case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+                }
+            return try SQLStore(database, configuration.tables, StillSurroundings())
+        }
+        let stores = [try store(), try store()]
+        func write(_ id: String, _ value: Value) throws -> WriteOutcome {
+            let columns = Row([.init("text", .string("x")), .init("extra", value)])
+            return try stores[0].write(
+                [[TableWrite(.insert(columns), table: "t", id: id, serverProtocol: .zumo2)]], stopsAtRefusal: false)[0][
+                    0]
+        }
+        #expect(try !write("a", .integer(1)).isRefused)
+        #expect(try stores[1].row("t", id: "a")?.columns["extra"] == .integer(1))
+        for wrong in ["t.text", "t.nope", "u.extra", "t.id"] {
+            #expect(throws: StartFailure.self) { try Server.dropColumn(#require(ColumnName(wrong)), configuration) }
+        }
+        try Server.dropColumn(#require(ColumnName("t.extra")), configuration)
+        for store in stores {
+            let row = try #require(try store.row("t", id: "a"))
+            #expect(row.columns["extra"] == nil && row.columns["text"] == .string("x"))
+            #expect(try store.list(ListPlan(table: "t", limit: 9)).rows == [row])
+        }
+        // It may come again, as another one.
+        #expect(try !write("b", .string("new")).isRefused)
+        #expect(try stores[1].row("t", id: "b")?.columns["extra"] == .string("new"))
+        #expect(try stores[1].row("t", id: "a")?.columns["extra"] == .null)
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `a column that somebody made by hand is taken over, or stands in the way of one row`(
+        _ backend: TestBackend
+    ) throws {
+        let desk = try ServiceDesk(backend, tables: #"{"t":{"columns":{"text":"string"}}}"#)
+        let type = backend == .sqlite ? "ANY" : "numeric"
+        let other = backend == .sqlite ? "BLOB" : "bytea"
+        try desk.store.database.carryOut([
+            #"ALTER TABLE "t" ADD COLUMN "n" \#(type)"#, #"ALTER TABLE "t" ADD COLUMN "b" \#(other)"#,
+        ])
+        #expect(try desk.ask("POST", "/tables/t", #"{"id":"a","n":1.5}"#).json["n"] == .double(1.5))
+        #expect(try desk.ask("GET", "/tables/t/a").json["n"] == .double(1.5))
+        let taken = try desk.ask("POST", "/tables/t", #"{"id":"b","b":"x"}"#)
+        #expect(taken.status == 409 && taken.json["code"] == .string("column-taken"), "\(taken.text)")
+    }
+}
