@@ -116,8 +116,9 @@ import Testing
         return isDeleted ? nil : columns
     }
 
-    private func check(_ original: MemoryStorage, _ damaged: MemoryStorage, _ comment: Comment) async throws -> Rescue?
-    {
+    private func check(
+        _ pair: SyncPair, _ original: MemoryStorage, _ damaged: MemoryStorage, _ comment: Comment
+    ) async throws -> Rescue? {
         let before = try? image(StateLoader(damaged).load())
         let whole = try image(StateLoader(original).load())
         let reading = try SalvageReading(damaged)
@@ -135,7 +136,7 @@ import Testing
         let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
         #expect(try StateCheck(fresh, notes: notes).run(fromBeginning: true) == [], comment)
         // It shows what was shown before.
-        let database = try await SyncDatabase.open(fresh, .test())
+        let database = try await pair.open(fresh)
         let after = try image(StateLoader(fresh).load())
         if let before, rescue.leftOut.isEmpty {
             // Compared before it is asked for: a difference would be printed whole.
@@ -161,6 +162,15 @@ import Testing
             // A log that is cut where a frame ends looks whole without HEAD.
             if damaged.contents(of: FileName.head) != nil { #expect(isTold, comment) }
         }
+        // Read again, it is what the server has, with what is pending.
+        let outbox = try image(StateLoader(fresh).load()).outbox.map(\.id)
+        let resync = try await database.resync(["t"])
+        #expect(resync.reason == nil, comment)
+        let pending = try await Set(database.pending().map(\.id))
+        // A row that both sides deleted is pending no more.
+        #expect(pending.isSubset(of: outbox), comment)
+        let agrees = try await pair.agrees(database, butFor: Set(outbox))
+        #expect(agrees, comment)
         try await database.close()
         return rescue
     }
@@ -175,7 +185,7 @@ import Testing
         var comment = try damage(damaged, foreign.disk.snapshot(), &chance)
         if chance.once(in: 3) { comment += ", " + (try damage(damaged, foreign.disk.snapshot(), &chance)) }
         do {
-            _ = try await check(original, damaged, "seed \(seed): \(comment)")
+            _ = try await check(pair, original, damaged, "seed \(seed): \(comment)")
         } catch let error as LogError {
             // Nothing is left that tells whose segments they are.
             #expect(
@@ -186,9 +196,25 @@ import Testing
     @Test(arguments: 0..<20)
     func `a store that is whole is copied with its history`(seed: Int) async throws {
         var chance = Chance(seed: UInt64(1000 + seed))
-        let original = try await story(&chance).disk.snapshot()
-        let rescue = try #require(try await check(original, original.copy(), "seed \(seed)"))
+        let pair = try await story(&chance)
+        let original = pair.disk.snapshot()
+        let rescue = try #require(try await check(pair, original, original.copy(), "seed \(seed)"))
         #expect(rescue.lost == [] && rescue.leftOut == [])
         #expect(try rescue.first == LogReader.open(original, showing: .written).floor.rawValue)
+    }
+
+    @Test func `a resync reads each query again and leaves what is pending`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(9))
+        try await pair.pull { ($0.queryID, $0.filter) = ("ne", try? Expression(parsing: "n ne 5 and n lt 7")) }
+        try await pair.pull { ($0.queryID, $0.filter) = ("high", try? Expression(parsing: "n ge 7")) }
+        try await pair.table.update(.item("r1", ["n": 100]))
+        pair.server.remove(["r2"], from: "t")
+        pair.server.upsert([.item("r3", ["n": 3, "text": "new"])], in: "t")
+        let report = try await pair.database.resync()
+        #expect(report.reason == nil && report.pulls.map(\.queryID) == ["high", "ne"])
+        #expect(try await pair.database.pending().map(\.id) == ["r1"])
+        #expect(try await pair.agrees(pair.database, butFor: ["r1", "r5"]))
+        // What stops in the middle is continued by the next pull.
+        #expect(try await pair.database.cursors().allSatisfy { $0.state.query.contains("n") })
     }
 }

@@ -95,5 +95,5 @@ extension SyncDatabase {
 
 extension SyncError {
     /// Whether the pull of another table would stop for the same reason.
-    fileprivate var stopsEveryPull: Bool { [.offline, .unauthorized, .cancelled].contains(code) }
+    var stopsEveryPull: Bool { [.offline, .unauthorized, .cancelled].contains(code) }
 }

@@ -57,6 +57,11 @@ struct SyncPair {
         database = try await SyncDatabase.open(disk, configuration)
     }
 
+    /// A store in another place, with the same server.
+    func open(_ storage: any LogStorage) async throws -> SyncDatabase {
+        try await SyncDatabase.open(storage, configuration)
+    }
+
     var table: Table { database.table("t") }
 
     @discardableResult
@@ -76,15 +81,20 @@ struct SyncPair {
     }
 
     /// Whether the store shows what the server has.
-    func agrees() async throws -> Bool {
-        let local = try await table.query(Query(table: "t")).rows.reduce(into: [String: [String: Value]]()) {
+    func agrees() async throws -> Bool { try await agrees(database, butFor: []) }
+
+    /// The same of another store, but for some rows.
+    func agrees(_ database: SyncDatabase, butFor ids: Set<String>) async throws -> Bool {
+        let local = try await database.table("t").query(Query(table: "t")).rows.reduce(
+            into: [String: [String: Value]]()
+        ) {
             $0[$1.id] = SyncPair.wireForm($1.columns.members)
         }
         let remote = server.rows(of: "t").reduce(into: [String: [String: Value]]()) { rows, row in
             guard row.member("deleted") != .bool(true), let id = row.member("id")?.text else { return }
             rows[id] = SyncPair.wireForm(row.members)
         }
-        return local == remote
+        return local.filter { !ids.contains($0.key) } == remote.filter { !ids.contains($0.key) }
     }
 
     /// What can be compared of a row.

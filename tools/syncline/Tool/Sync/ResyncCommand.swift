@@ -1,0 +1,49 @@
+// `resync`: reads everything again from the server, and keeps what is pending.
+
+import Syncline
+import SynclineInspect
+
+enum ResyncCommand {
+    static let command = Command(
+        "resync", "reads everything again from the server",
+        details: [
+            """
+            Every query of the tables begins again, and rows that are no longer there go. What is pending stays, and so do \
+            conflicts; nothing is pushed. A table without a query id is read whole. Use it after `repair --salvage`, or \
+            when the store and the server seem to differ. If it stops, the next pull of each query continues it.
+            """
+        ],
+        operands: [Operand("TABLE", "the tables; all that came from the server", repeats: true)],
+        options: [.retries],
+        examples: [Example("syncline resync", "after a rescue")],
+        result: #"{"pulls":[{"table","queryId","outcome",…}]}"#,
+        exits: [Exit(.failed, "a pull stopped; what came stays")]
+    ) { arguments, context in
+        let tables = arguments.operands.isEmpty ? nil : arguments.operands
+        let retries = try arguments.retries()
+        let report = try await context.withDatabase(arguments) { database in
+            try await context.recorded(arguments, database, \.json) {
+                try await context.whileWatching {
+                    try await database.resync(tables, retries: retries, progress: $0)
+                }
+            }
+        }
+        try context.output.value(report.json)
+        for pull in report.pulls { try context.output.line(pull.report.line(pull.table)) }
+        if report.pulls.isEmpty { try context.output.line("nothing came from a server yet") }
+        return report.reason == nil ? .done : .failed
+    }
+}
+
+extension ResyncReport {
+    fileprivate var json: JSONValue {
+        let pulls = pulls.map { pull in
+            let head: [JSONValue.Member] = [
+                .init(key: "table", value: .string(pull.table)), .init(key: "queryId", value: .optional(pull.queryID)),
+            ]
+            guard case .object(let members) = pull.report.json else { return JSONValue.object(head) }
+            return .object(head + members)
+        }
+        return ["pulls": .array(pulls)]
+    }
+}
