@@ -53,6 +53,11 @@ let package = Package(
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
         ),
         .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
@@ -96,7 +101,7 @@ let package = Package(
         ),
         .target(
             name: "SynclineServer",
-            dependencies: ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CSQLite", "CPostgres", "CCrypto"],
+            dependencies: ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto"],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -1,6 +1,7 @@
 // libmicrohttpd starts a daemon and tells of a connection through `...`, which Swift can't call: a function for each.
 
 #include <microhttpd.h>
+#include <string.h>
 #include <sys/socket.h>
 
 // Signatures with `void` pointers, as Swift's callbacks have them.
@@ -13,19 +14,17 @@ static inline struct MHD_Daemon *syncline_mhd_start(unsigned int flags, syncline
     return MHD_start_daemon(flags, 0, NULL, NULL, answer, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-static inline unsigned int syncline_mhd_port(struct MHD_Daemon *daemon) {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
-    return info == NULL ? 0 : info->port;
+// What was put into the connection's slot when it began.
+static inline void *syncline_mhd_context(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
 }
 
-static inline unsigned int syncline_mhd_connections(struct MHD_Daemon *daemon) {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-    return info == NULL ? 0 : info->num_connections;
-}
-
-static inline const struct sockaddr *syncline_mhd_client(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info == NULL ? NULL : info->client_addr;
+// The library makes an object of each parameter, in the room for the request's head, and gives no answer where they find
+// none. It has noted where they begin, and finds none now; the target was copied before.
+static inline void syncline_mhd_hide_parameters(const char *target) {
+    char *mark = strchr((char *)target, '?');
+    if (mark != NULL && mark[1] != 0) mark[1] = 0;
 }
 
 static inline int syncline_mhd_socket(struct MHD_Connection *connection) {

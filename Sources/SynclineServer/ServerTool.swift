@@ -47,9 +47,12 @@ package enum ServerTool {
         // Beside the connections stand the store's files and the listening socket.
         let wanted = configuration.limits.connections + 100
         let allowed = SystemFiles.allowDescriptors(wanted)
+        var configuration = configuration
         if allowed < wanted {
+            configuration.limits.connections = max(1, allowed - 100, allowed / 2)
             Diagnostics.note(
-                "the system lets this process have \(allowed) files open, fewer than limits.connections needs")
+                "the system lets this process have \(allowed) files open, fewer than limits.connections needs;"
+                    + " it is \(configuration.limits.connections)")
         }
         let server = try Server(configuration)
         var addresses: [Value.Member] = [.init("url", .string(server.url))]

@@ -40,7 +40,7 @@ private enum Tree {
         "SynclineWire": ["SynclineCore", "CCurl", "FoundationNetworking"],
         "Syncline": ["SegmentLog", "SynclineCore", "SynclineWire"],
         "SynclineInspect": ["SegmentLog", "SynclineCore"],
-        "SynclineServer": ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CSQLite", "CPostgres", "CCrypto"],
+        "SynclineServer": ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto"],
         "SynclineTesting": ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
     ]
     /// Modules that come with the toolchain, where they are allowed at all.

@@ -3,7 +3,7 @@
 import SynclineWire
 
 struct CrossOrigin: Hashable, Sendable {
-    /// Names of hosts; `*.` in front stands for anything.
+    /// Hosts and origins, as `OriginPattern` reads them.
     var origins = ["localhost"]
     var maxAgeSeconds = 300
 
@@ -36,24 +36,8 @@ struct CrossOrigin: Hashable, Sendable {
 
     func allows(_ origin: String) -> Bool {
         if origin == "null" { return origins.contains("null") }
-        for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
-            guard let host = CrossOrigin.host(origin.dropFirst(scheme.count)) else { return false }
-            return origins.contains { pattern in
-                let pattern = pattern.lowercased()
-                if pattern == "*" { return true }
-                return pattern.hasPrefix("*.") ? host.hasSuffix(pattern.dropFirst()) : host == pattern
-            }
-        }
-        return false
-    }
-
-    /// A host, with or without a port, and nothing else.
-    private static func host(_ rest: Substring) -> String? {
-        let parts = rest.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count <= 2, !parts[0].isEmpty, parts.count == 1 || UInt16(parts[1]) != nil,
-            parts[0].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "@") })
-        else { return nil }
-        return parts[0].lowercased()
+        guard let origin = Origin(origin) else { return false }
+        return origins.contains { OriginPattern($0)?.allows(origin) ?? false }
     }
 
     private static func isList(_ text: String) -> Bool {

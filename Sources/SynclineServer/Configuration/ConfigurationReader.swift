@@ -69,6 +69,7 @@ extension ServerConfiguration {
     private static let members = [
         "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
         "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
+        "trustedProxies",
     ]
 
     /// Reads a configuration. `secret` brings what a text says about a key, from wherever it is kept.
@@ -91,6 +92,11 @@ extension ServerConfiguration {
         databaseConnections = try object.number("databaseConnections", in: 1...1000) ?? databaseConnections
         if let value = object["limits"] { limits = try Limits(value) }
         if let value = object["auth"] { auth = try TokenRules(value, secret) }
+        if let value = object["trustedProxies"] {
+            guard case .array(let elements) = value else { throw StartFailure("trustedProxies must be a list") }
+            trustedProxies = try TrustedProxies(
+                elements.map { element in if case .string(let text) = element { text } else { "" } })
+        }
         if let value = object["cors"] { cors = try CrossOrigin(value) }
         if let value = object["tls"] {
             let files = try ConfigurationObject(value, path: "tls", known: ["certificate", "key"])
@@ -136,7 +142,7 @@ extension ServerConfiguration.Limits {
             value, path: "limits",
             known: [
                 "bodyBytes", "urlBytes", "headerBytes", "idleSeconds", "stalledSeconds", "filterDepth", "connections",
-                "readSeconds", "waitingReads",
+                "readSeconds", "waitingReads", "connectionsPerAddress", "headSeconds", "bodySeconds", "requestSeconds",
                 "newColumns", "columns", "answerBytes", "rememberedBytes",
             ])
         bodyBytes = try object.number("bodyBytes", in: 1...1 << 30) ?? bodyBytes
@@ -147,6 +153,11 @@ extension ServerConfiguration.Limits {
         filterDepth = try object.number("filterDepth", in: 1...200) ?? filterDepth
         connections = try object.number("connections", in: 1...100_000) ?? connections
         readSeconds = try object.number("readSeconds", in: 1...86_400) ?? readSeconds
+        connectionsPerAddress =
+            try object.number("connectionsPerAddress", in: 1...100_000) ?? connectionsPerAddress
+        headSeconds = try object.number("headSeconds", in: 1...86_400) ?? headSeconds
+        bodySeconds = try object.number("bodySeconds", in: 1...86_400) ?? bodySeconds
+        requestSeconds = try object.number("requestSeconds", in: 1...86_400) ?? requestSeconds
         waitingReads = try object.number("waitingReads", in: 1...100_000) ?? waitingReads
         newColumns = try object.number("newColumns", in: 0...1500) ?? newColumns
         columns = try object.number("columns", in: 0...1500) ?? columns
@@ -182,8 +193,13 @@ extension CrossOrigin {
         guard case .array(let elements) = list else { throw StartFailure("cors.origins must be a list of hosts") }
         origins = []
         for element in elements {
-            guard case .string(let host) = element else { throw StartFailure("cors.origins must be a list of hosts") }
-            origins.append(host)
+            guard case .string(let text) = element else { throw StartFailure("cors.origins must be a list of hosts") }
+            guard text == "null" || OriginPattern(text) != nil else {
+                throw StartFailure(
+                    "cors.origins: '\(text.prefix(80))' is no host and no origin",
+                    hint: "Write app.example, *.app.example or https://app.example:8443")
+            }
+            origins.append(text)
         }
     }
 }

@@ -13,6 +13,9 @@ extension ServerConfiguration {
             .init("threads", .integer(Int64(threads))), .init("readers", .integer(Int64(readers))),
             .init("databaseConnections", .integer(Int64(databaseConnections))),
         ]
+        if !trustedProxies.texts.isEmpty {
+            members.append(.init("trustedProxies", .array(trustedProxies.texts.map { .string($0) })))
+        }
         if let metricsListen { members.append(.init("metricsListen", .string(metricsListen))) }
         if let tombstoneDays { members.append(.init("tombstoneDays", .integer(Int64(tombstoneDays)))) }
         if let requestsPerSecond { members.append(.init("requestsPerSecond", .integer(Int64(requestsPerSecond)))) }
@@ -35,6 +38,8 @@ extension ServerConfiguration.Limits {
             ("connections", connections), ("readSeconds", readSeconds), ("waitingReads", waitingReads),
             ("newColumns", newColumns), ("columns", columns), ("answerBytes", answerBytes),
             ("rememberedBytes", rememberedBytes),
+            ("connectionsPerAddress", connectionsPerAddress), ("headSeconds", headSeconds),
+            ("bodySeconds", bodySeconds), ("requestSeconds", requestSeconds),
         ]
         return .object(numbers.map { .init($0.0, .integer(Int64($0.1))) })
     }

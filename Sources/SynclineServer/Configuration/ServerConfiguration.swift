@@ -29,6 +29,8 @@ struct ServerConfiguration: Hashable, Sendable {
     var tombstoneDays: Int?
     /// Requests a second from one address; nil for any number.
     var requestsPerSecond: Int?
+    /// Believed in what they say of a request.
+    var trustedProxies = TrustedProxies()
     /// Whether clients are to read everything anew, as after the return of a backup. Only a flag says so.
     var renewsEpoch = false
     /// Threads that serve connections; what takes long is carried out elsewhere.
@@ -60,6 +62,16 @@ struct ServerConfiguration: Hashable, Sendable {
         var answerBytes = 4 << 20
         /// Of an operation whose row is larger, the answer is remembered without it.
         var rememberedBytes = 65_536
+        /// Of one address; but for this machine's own and those of trusted proxies.
+        var connectionsPerAddress = 256
+        var headSeconds = 10
+        var bodySeconds = 60
+        /// From the first line until the answer is sent.
+        var requestSeconds = 300
+
+        var deadlines: ConnectionDeadlines {
+            ConnectionDeadlines(idle: idleSeconds, head: headSeconds, body: bodySeconds, request: requestSeconds)
+        }
     }
 
     struct TLSFiles: Hashable, Sendable {

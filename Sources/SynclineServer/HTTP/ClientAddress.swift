@@ -23,6 +23,38 @@ enum ClientAddress: Hashable, Sendable {
         }
     }
 
+    /// Reads what `text` wrote. An address of the older kind within the newer one is what it stands for.
+    init?(text: String) {
+        var old = in_addr()
+        var new = in6_addr()
+        if inet_pton(AF_INET, text, &old) == 1 {
+            self = .v4(old.s_addr)
+        } else if inet_pton(AF_INET6, text, &new) == 1 {
+            self = withUnsafeBytes(of: new) { raw in
+                .v6(raw.loadUnaligned(as: UInt64.self), raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+            if let bytes, bytes.count == 4 {
+                self = .v4(bytes.withUnsafeBytes { $0.loadUnaligned(as: in_addr_t.self) })
+            }
+        } else {
+            return nil
+        }
+    }
+
+    /// In the order of the network: four, or sixteen.
+    var bytes: [UInt8]? {
+        switch self {
+        case .v4(let bits): return withUnsafeBytes(of: bits) { Array($0) }
+        case .v6(let first, let second):
+            let bytes = withUnsafeBytes(of: (first, second)) { Array($0) }
+            return bytes[..<12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff] ? Array(bytes[12...]) : bytes
+        case .unknown: return nil
+        }
+    }
+
+    /// Whether it is this machine's own, 127.0.0.1 or ::1.
+    var isOwn: Bool { bytes == [127, 0, 0, 1] || bytes == [UInt8](repeating: 0, count: 15) + [1] }
+
     /// The address without the port.
     var text: String {
         switch self {

@@ -14,8 +14,14 @@ final class ConnectionRequest {
     /// As it stands in the request line.
     let target: String
     var method = ""
-    /// The other side.
+    /// `HTTP/1.1`
+    var version = ""
+    /// Who asks: the other side, or whom a trusted proxy asks for.
     var client = ClientAddress.unknown
+    /// How the client reached a proxy: `https`.
+    var scheme: String?
+    /// Whether a trusted proxy stands between.
+    var isForwarded = false
     var headers: [HTTPHeader] = []
     var body: [UInt8] = []
     /// Whether its head has been looked at.
@@ -57,15 +63,57 @@ final class ConnectionRequest {
         if size > limits.headerBytes {
             return Refusal(431, "headers-too-large", "The headers are larger than \(limits.headerBytes) bytes")
         }
-        guard let text = headers.value("Content-Length") else { return nil }
-        let differs = headers.contains { $0.isNamed("Content-Length") && $0.value != text }
-        if differs || headers.contains("Transfer-Encoding") {
+        if let refusal = refusalOfNames() { return refusal }
+        let encodings = headers.filter { $0.isNamed("Transfer-Encoding") }
+        let lengths = headers.filter { $0.isNamed("Content-Length") }
+        if lengths.count + (encodings.isEmpty ? 0 : 1) > 1 || !encodings.isEmpty && version == "HTTP/1.0" {
             return Refusal(400, "ambiguous-length", "The request gives its length in more than one way")
         }
+        if encodings.count > 1 || encodings.contains(where: { $0.value.trimmed.lowercased() != "chunked" }) {
+            return Refusal(501, "unsupported-encoding", "The only transfer encoding is chunked")
+        }
+        guard let text = lengths.first?.value else { return nil }
         guard let length = Int(text.trimmed), length >= 0 else {
             return Refusal(400, "invalid-length", "The request's length can't be read")
         }
         return length > limits.bodyBytes ? refusalOfBody(limits) : nil
+    }
+
+    /// The path and the parameters of a target that is a whole URL, as clients send it to proxies.
+    private static func originForm(_ target: String) -> String {
+        guard !target.hasPrefix("/"), let mark = target.firstRange(of: "://"),
+            ["http", "https"].contains(target[..<mark.lowerBound].lowercased())
+        else { return target }
+        let rest = target[mark.upperBound...].drop { $0 != "/" && $0 != "?" }
+        return rest.hasPrefix("/") ? String(rest) : "/" + rest
+    }
+
+    private func refusalOfNames() -> Refusal? {
+        if let header = headers.first(where: { !$0.isWellFormed }) {
+            return Refusal(400, "invalid-header", "The header \(header.name.prefix(80)) is malformed")
+        }
+        let hosts = headers.filter { $0.isNamed("Host") }
+        let isRight = hosts.count == 1 || hosts.isEmpty && version == "HTTP/1.0"
+        if isRight, hosts.allSatisfy({ $0.value.isEmpty || HTTPRequest.isHost($0.value) }) { return nil }
+        return Refusal(400, "invalid-host", "A request names one host")
+    }
+
+    /// Takes what a trusted proxy says for what it is.
+    func believe(_ proxies: TrustedProxies) {
+        guard proxies.contains(client) else { return }
+        let forwarding = Forwarding(headers, proxies)
+        isForwarded = forwarding.client != nil
+        client = forwarding.client ?? client
+        scheme = forwarding.scheme
+        if let host = forwarding.host, let place = headers.firstIndex(where: { $0.isNamed("Host") }) {
+            headers[place].value = host
+        }
+    }
+
+    /// The server's URL as the client reached it.
+    func url(_ own: String) -> String {
+        guard let scheme, let colon = own.firstIndex(of: ":") else { return own }
+        return scheme + own[colon...]
     }
 
     private func refusalOfBody(_ limits: ServerConfiguration.Limits) -> Refusal {
@@ -80,7 +128,7 @@ final class ConnectionRequest {
     /// The whole request.
     func read(_ limits: ServerConfiguration.Limits) -> RequestReading {
         if body.count > limits.bodyBytes { return .refused(refusalOfBody(limits)) }
-        guard var request = HTTPRequest(method, target: target) else {
+        guard var request = HTTPRequest(method, target: ConnectionRequest.originForm(target)) else {
             return .refused(Refusal(400, "invalid-url", "The URL is not percent-encoded UTF-8"))
         }
         request.headers = headers

@@ -3,6 +3,12 @@
 import CMicroHTTPD
 import SynclineWire
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// What the response of a stream holds until it is over.
 private final class StreamHold {
     let stream: EventStream
@@ -42,8 +48,10 @@ func queue(
     for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
     MHD_add_response_header(made, RequestID.header, request.id)
     hub.add(stream)
-    // Nothing but signs of life may come for long.
-    _ = syncline_mhd_set_timeout(connection, 0)
+    enter(.listening, connection)
+    // A client that takes nothing is found out early, and given up: while there is nothing to send, no time counts.
+    var size: Int32 = 4096
+    setsockopt(syncline_mhd_socket(connection), SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     return MHD_queue_response(connection, UInt32(response.status), made)
 }
 

@@ -5,50 +5,60 @@ import CMicroHTTPD
 import SynclineWire
 
 enum DaemonOptions {
-    /// Starts the daemon; it does not keep the server alive, whose owner stops it first.
+    /// Starts one thread.
     static func start(
-        _ server: HTTPServer, socket: Int32, tls: (certificate: String, key: String)?
+        _ server: HTTPServer, tls: (certificate: String, key: String)?
     ) -> OpaquePointer? {
         let limits = server.configuration.limits
         let context = Unmanaged.passUnretained(server).toOpaque()
+        let connections = share(limits, server.configuration.threads)
         // Room for the head of a request that is refused for its size, too; it is cleared for every request.
         let memory = limits.headerBytes + limits.urlBytes + (16 << 10)
         var options = [
-            option(.LISTEN_SOCKET, Int(socket)),
-            option(.THREAD_POOL_SIZE, server.configuration.threads),
-            option(.CONNECTION_LIMIT, max(limits.connections, server.configuration.threads)),
+            option(.CONNECTION_LIMIT, connections),
             option(.CONNECTION_TIMEOUT, limits.idleSeconds),
             option(.CONNECTION_MEMORY_LIMIT, memory),
             // A filter's evaluation may nest as deep as the filter.
             option(.THREAD_STACK_SIZE, 8 << 20),
             option(.URI_LOG_CALLBACK, unsafeBitCast(beginRequest, to: Int.self), context),
             option(.NOTIFY_COMPLETED, unsafeBitCast(endRequest, to: Int.self), context),
+            option(.NOTIFY_CONNECTION, unsafeBitCast(noteConnection, to: Int.self), context),
         ]
-        let isFew = perThread(limits, server.configuration.threads) <= DaemonOptions.epollLimit
+        let isFew = connections <= DaemonOptions.epollLimit
         var flags =
             (isFew ? MHD_USE_EPOLL_INTERNAL_THREAD : MHD_USE_POLL_INTERNAL_THREAD).rawValue
-            | MHD_ALLOW_SUSPEND_RESUME.rawValue
+            | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
         guard let tls else {
             options.append(option(.END, 0))
             return syncline_mhd_start(flags, answerRequest, context, &options)
         }
         flags |= MHD_USE_TLS.rawValue
-        return tls.certificate.withCString { certificate in
-            tls.key.withCString { key in
-                options.append(option(.HTTPS_MEM_CERT, 0, UnsafeMutableRawPointer(mutating: certificate)))
-                options.append(option(.HTTPS_MEM_KEY, 0, UnsafeMutableRawPointer(mutating: key)))
-                options.append(option(.END, 0))
-                return syncline_mhd_start(flags, answerRequest, context, &options)
-            }
+        return withCStrings([tls.certificate, tls.key, tlsVersions]) { texts in
+            options.append(option(.HTTPS_MEM_CERT, 0, UnsafeMutableRawPointer(mutating: texts[0])))
+            options.append(option(.HTTPS_MEM_KEY, 0, UnsafeMutableRawPointer(mutating: texts[1])))
+            options.append(option(.HTTPS_PRIORITIES, 0, UnsafeMutableRawPointer(mutating: texts[2])))
+            options.append(option(.END, 0))
+            return syncline_mhd_start(flags, answerRequest, context, &options)
         }
+    }
+
+    /// In the words of GnuTLS: 1.2 and 1.3.
+    private static let tlsVersions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
+    private static func withCStrings<Result>(
+        _ texts: [String], _ pointers: [UnsafePointer<CChar>] = [], _ body: ([UnsafePointer<CChar>]) -> Result
+    ) -> Result {
+        guard let first = texts.first else { return body(pointers) }
+        return first.withCString { withCStrings(Array(texts.dropFirst()), pointers + [$0], body) }
     }
 
     /// A thread of libmicrohttpd that finds 128 events at once asks epoll for more before it looks at one of them, and waits
     /// for as long as a connection may be idle. One with fewer connections, a listening socket and a pipe never finds so many.
     private static let epollLimit = 120
 
-    private static func perThread(_ limits: ServerConfiguration.Limits, _ threads: Int) -> Int {
-        (limits.connections + threads - 1) / threads
+    /// A share of all connections, and of those that were ended and are still there.
+    private static func share(_ limits: ServerConfiguration.Limits, _ threads: Int) -> Int {
+        (limits.connections + threads - 1) / threads + 16
     }
 
     private static func option(
@@ -61,12 +71,38 @@ enum DaemonOptions {
 /// The request line has come.
 private let beginRequest:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
-        context, target, _ in
+        context, target, connection in
         guard let context, let target else { return nil }
         Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().begin()
         let request = ConnectionRequest(target: String(cString: target))
+        syncline_mhd_hide_parameters(target)
+        enter(.head, connection)
         return Unmanaged.passRetained(request).toOpaque()
     }
+
+/// A connection has been taken over by its thread, or is about to be closed.
+private let noteConnection:
+    @convention(c) (
+        UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+        MHD_ConnectionNotificationCode
+    ) -> Void = { context, connection, slot, code in
+        guard let context, let connection, let slot else { return }
+        let table = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().table
+        // MHD_CONNECTION_NOTIFY_STARTED, which Swift does not see.
+        if code.rawValue == 0 {
+            guard let open = table.begin(syncline_mhd_socket(connection)) else { return }
+            slot.pointee = Unmanaged.passRetained(open).toOpaque()
+        } else if let held = slot.pointee {
+            slot.pointee = nil
+            table.remove(Unmanaged<OpenConnection>.fromOpaque(held).takeRetainedValue())
+        }
+    }
+
+/// Notes what the client of a connection is at.
+func enter(_ phase: OpenConnection.Phase, _ connection: OpaquePointer?) {
+    guard let held = connection.flatMap({ syncline_mhd_context($0) }) else { return }
+    Unmanaged<OpenConnection>.fromOpaque(held).takeUnretainedValue().enter(phase, now: Monotonic.milliseconds)
+}
 
 /// The answer is sent, or the connection is lost.
 private let endRequest:
@@ -79,24 +115,32 @@ private let endRequest:
         let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
         let request = Unmanaged<ConnectionRequest>.fromOpaque(held).takeRetainedValue()
         server.end(request)
+        enter(.idle, connection)
         // The next request of the connection may be a while in coming.
         _ = syncline_mhd_set_timeout(connection, UInt32(server.configuration.limits.idleSeconds))
     }
 
 /// Called once for the head, for each piece of the body, and once behind it.
-private let answerRequest: syncline_mhd_request = { context, connection, _, method, _, bytes, count, slot in
+private let answerRequest: syncline_mhd_request = { context, connection, _, method, version, bytes, count, slot in
     guard let context, let connection, let count, let held = slot?.pointee else { return .NO }
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
     let request = Unmanaged<ConnectionRequest>.fromOpaque(held).takeUnretainedValue()
     let limits = server.configuration.limits
     if !request.hasHead {
         request.hasHead = true
-        request.client = syncline_mhd_client(connection).map { ClientAddress($0) } ?? .unknown
+        enter(.body, connection)
+        if let held = syncline_mhd_context(connection) {
+            request.client = Unmanaged<OpenConnection>.fromOpaque(held).takeUnretainedValue().client
+        }
+        request.version = version.map { String(cString: $0) } ?? ""
         request.method = method.map { String(cString: $0) } ?? ""
         MHD_get_connection_values(connection, .HEADER_KIND, addHeader, held)
         server.name(request)
         _ = syncline_mhd_set_timeout(connection, UInt32(limits.stalledSeconds))
-        guard let refusal = request.refusalOfHead(limits) else { return .YES }
+        guard let refusal = request.refusalOfHead(limits) else {
+            request.believe(server.configuration.trustedProxies)
+            return .YES
+        }
         request.isAnswered = true
         return queue(server.refusal(refusal, request), request, connection, server, closes: true)
     }
@@ -106,6 +150,7 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         return .YES
     }
     if request.isAnswered { return .YES }
+    enter(.answer, connection)
     if let outcome = request.outcome { return queue(outcome, request, connection, server, closes: false) }
     if let waiting = request.waiting {
         request.waiting = nil

@@ -1,5 +1,5 @@
 // The shell around the service: libmicrohttpd reads requests and writes answers on a fixed number of threads; the callbacks
-// in HTTPCallbacks.swift bring each request here.
+// in HTTPCallbacks.swift bring each request here. Connections come in at the `Acceptor`.
 
 import CMicroHTTPD
 import Dispatch
@@ -48,9 +48,10 @@ final class HTTPServer: Sendable {
     private let limiter: RateLimiter?
     private let ids: RequestIDs
     private let running = Atomic(0)
-    /// The address of libmicrohttpd's daemon; zero before it is started and when it is stopped. Only a request asks about
-    /// the daemon, and no daemon ends before its requests.
-    private let daemon = Atomic<UInt>(0)
+    let table: ConnectionTable
+    private let socket: ListenSocket
+    /// Nil before they are started and when they are stopped.
+    private let serving = Mutex<(acceptor: Acceptor, threads: ConnectionThreads)?>(nil)
 
     init(
         _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: (certificate: String, key: String)?,
@@ -69,23 +70,39 @@ final class HTTPServer: Sendable {
             bounds: .init(waiting: configuration.limits.waitingReads, running: max(1, configuration.readers - 1)))
         self.readers = readers
         clients = ClientWatch { readers.waitingCount > 0 }
-        let socket = try ListenSocket(configuration.listen)
+        let proxies = configuration.trustedProxies
+        let table = ConnectionTable(
+            configuration.limits, threads: configuration.threads,
+            isExempt: { $0.isOwn || proxies.contains($0) }, end: { ListenSocket.end($0) })
+        self.table = table
+        socket = try ListenSocket(configuration.listen)
         url = (tls == nil ? "http://" : "https://") + socket.authority
-        guard let started = DaemonOptions.start(self, socket: socket.descriptor, tls: tls) else {
+        guard let threads = ConnectionThreads(self, tls: tls) else {
             socket.close()
             throw StartFailure(
                 tls == nil ? "the HTTP server can't be started" : "the certificate and its key can't be used for TLS",
                 hint: tls == nil ? nil : "Both must be PEM, and the key must be the certificate's")
         }
-        daemon.store(UInt(bitPattern: started), ordering: .releasing)
+        do throws(StartFailure) {
+            let acceptor = try Acceptor(socket.descriptor, table) { threads.serve($0, $1, $2) }
+            serving.withLock { $0 = (acceptor, threads) }
+            acceptor.start()
+        } catch {
+            threads.stop()
+            socket.close()
+            throw error
+        }
     }
 
     /// Takes no more connections, lets what is running end, and stops.
     func stop(waitingSeconds: Int = 10) {
-        guard let daemon = OpaquePointer(bitPattern: self.daemon.exchange(0, ordering: .acquiringAndReleasing)) else {
-            return
+        let serving = self.serving.withLock { serving in
+            defer { serving = nil }
+            return serving
         }
-        let socket = MHD_quiesce_daemon(daemon)
+        guard let serving else { return }
+        serving.acceptor.stop()
+        socket.close()
         // Nobody may be left suspended.
         events.end()
         for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
@@ -93,13 +110,10 @@ final class HTTPServer: Sendable {
         }
         // What waits for workers is resumed; a write that still comes is carried out where it comes in.
         for workers in [readers, writers, healthWorker] { workers.close() }
-        MHD_stop_daemon(daemon)
-        ListenSocket.close(socket)
+        serving.threads.stop()
     }
 
-    var connections: Int {
-        OpaquePointer(bitPattern: daemon.load(ordering: .acquiring)).map { Int(syncline_mhd_connections($0)) } ?? 0
-    }
+    var connections: Int { table.count }
 
     // MARK: Requests
 
@@ -153,6 +167,10 @@ final class HTTPServer: Sendable {
             }
             let notes = request.notes
             if let response = service.events(read, notes) {
+                // Listeners may stay for ever: some connections are kept for those who don't.
+                if response.status == 200, events.count >= max(1, configuration.limits.connections * 3 / 4) {
+                    return .whole(busy(read.headers))
+                }
                 return response.status == 200 ? .events(response) : .whole(response)
             }
             return answer(read, request)
@@ -160,9 +178,11 @@ final class HTTPServer: Sendable {
     }
 
     private func answer(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
-        let answer: @Sendable () -> HTTPResponse = { [service, url, notes = request.notes] in
+        let answer: @Sendable () -> HTTPResponse = { [service, url = request.url(url), notes = request.notes] in
             service.answer(read, url: url, notes)
         }
+        // What does not leave the machine is sent as it is.
+        let leaves = request.isForwarded || !request.client.isOwn
         let (workers, limit): (WorkerPool, WorkLimit?)
         switch service.place(of: read) {
         case .here: return .whole(answer())
@@ -170,17 +190,21 @@ final class HTTPServer: Sendable {
         case .reads: (workers, limit) = (readers, WorkLimit(seconds: configuration.limits.readSeconds))
         case .health: (workers, limit) = (healthWorker, WorkLimit(seconds: configuration.limits.readSeconds))
         }
-        let marked: @Sendable (HTTPResponse) -> HTTPResponse = { [service, headers = read.headers] in
-            service.marked($0, headers)
-        }
         return .later(
             WaitingAnswer(
-                workers: workers, limit: limit, answer: { WorkLimit.$current.withValue(limit, operation: answer) },
-                refusal: {
-                    var response = TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
-                    response.headers.append(HTTPHeader("Retry-After", "1"))
-                    return marked(response)
-                }))
+                workers: workers, limit: limit,
+                answer: {
+                    let response = WorkLimit.$current.withValue(limit, operation: answer)
+                    return leaves ? Gzip.encoded(response, for: read.headers) : response
+                },
+                refusal: { [self] in busy(read.headers) }))
+    }
+
+    /// The answer when there is no room for a request.
+    private func busy(_ headers: [HTTPHeader]) -> HTTPResponse {
+        var response = TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
+        response.headers.append(HTTPHeader("Retry-After", "1"))
+        return service.marked(response, headers)
     }
 
     /// What is found wrong before the service sees it.

@@ -55,6 +55,9 @@ struct ListenSocket {
 
     func close() { ListenSocket.close(descriptor) }
 
+    /// Ends a connection that another thread serves, which then closes it.
+    static func end(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     static func close(_ descriptor: Int32) {
         #if canImport(Darwin)
             _ = Darwin.close(descriptor)

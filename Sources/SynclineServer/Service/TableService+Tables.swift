@@ -53,7 +53,7 @@ extension TableService {
 
     private func isUnchanged(_ row: TableRow, _ request: HTTPRequest) -> Bool {
         if let text = request.headers.value("If-None-Match") {
-            return EntityTag.versions(text)?.contains(row.version) ?? true
+            return EntityTag.versions(text, takesWeak: true)?.contains(row.version) ?? true
         }
         guard let since = request.headers.value("If-Modified-Since").flatMap(HTTPDate.instant) else { return false }
         // The header has whole seconds.
@@ -191,7 +191,7 @@ extension TableService {
         conditions.match = parsed.condition
         guard parsed.serverProtocol == .datasync3 else { return conditions }
         if let text = request.headers.value("If-None-Match") {
-            conditions.noneMatch = EntityTag.versions(text).map { .versions($0) } ?? .any
+            conditions.noneMatch = EntityTag.versions(text, takesWeak: true).map { .versions($0) } ?? .any
         }
         conditions.unmodifiedSince = request.headers.value("If-Unmodified-Since").flatMap(HTTPDate.instant)
         return conditions
@@ -246,7 +246,7 @@ extension HTTPRequest {
         return url[..<colon] + "://" + host
     }
 
-    private static func isHost(_ text: String) -> Bool {
+    static func isHost(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || ".-:[]_".utf8.contains(byte)

@@ -60,8 +60,8 @@ package enum EntityTag {
         return version.isEmpty ? nil : version
     }
 
-    /// The versions of a list of tags, as `If-Match` may hold; nil for `*`.
-    package static func versions(_ text: String) -> [String]? {
+    /// The versions of a list of tags, as `If-Match` may hold; nil for `*`. Only `If-None-Match` takes weak ones.
+    package static func versions(_ text: String, takesWeak: Bool = false) -> [String]? {
         if text.trimmed == "*" { return nil }
         guard text.contains("\"") else { return [text.trimmed] }
         var versions: [String] = []
@@ -73,7 +73,7 @@ package enum EntityTag {
             case ",": isWeak = false
             case "\"":
                 let version = next(&scanner)
-                if !isWeak { versions.append(version) }
+                if takesWeak || !isWeak { versions.append(version) }
             default: break
             }
         }

@@ -139,6 +139,29 @@ func token(
         #expect(preflight.headers.value("Access-Control-Allow-Headers") == "x-zumo-auth, if-match")
     }
 
+    @Test func `an origin may be told whole`() throws {
+        func allows(_ pattern: String, _ origin: String) -> Bool {
+            var cors = CrossOrigin()
+            cors.origins = [pattern]
+            return cors.allows(origin)
+        }
+        #expect(allows("https://app.example", "https://app.example"))
+        #expect(allows("https://app.example", "https://APP.example:443"))
+        #expect(!allows("https://app.example", "http://app.example"))
+        #expect(!allows("https://app.example", "https://app.example:8443"))
+        #expect(allows("https://app.example:8443", "https://app.example:8443"))
+        #expect(!allows("https://app.example:8443", "https://app.example"))
+        #expect(allows("https://*.app.example", "https://a.app.example"))
+        #expect(!allows("https://*.app.example", "http://a.app.example"))
+        #expect(allows("localhost:3000", "http://localhost:3000") && !allows("localhost:3000", "http://localhost"))
+        #expect(allows("http://[::1]:8080", "http://[::1]:8080") && allows("*", "http://anything:1"))
+        #expect(!allows("https://app.example", "https://app.example.evil.example"))
+        for wrong in ["", "https://", "https://a/b", "ftp://a", "a b", "https://a:99999", "https://a@b", "a,b"] {
+            let json = #"{"cors":{"origins":["\#(wrong)"]}}"#
+            #expect(throws: StartFailure.self, "\(wrong)") { try configuration(json) }
+        }
+    }
+
     @Test(arguments: ["RS256", "ES256"])
     func `a signature by a private key is checked with the public one`(_ name: String) throws {
         let folder = try TemporaryFolder()

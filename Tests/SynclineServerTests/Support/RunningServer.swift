@@ -75,6 +75,14 @@ final class RawConnection {
         }
     }
 
+    /// Whether the other side has not closed it, after some time for that.
+    func isOpen(waitingMilliseconds: Int32) -> Bool {
+        var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        if poll(&question, 1, waitingMilliseconds) <= 0 { return true }
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
+    }
+
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The next piece that comes; empty at the end.

@@ -1,0 +1,72 @@
+// What the client of an open connection is at, and since when. The thread that serves the connection writes it, and whoever
+// looks for overdue ones reads it.
+
+import Synchronization
+
+/// How long a client may take, in seconds.
+struct ConnectionDeadlines: Hashable, Sendable {
+    /// Between two requests. The HTTP library closes a connection that is silent for so long.
+    var idle: Int
+    /// From a request's first line to the end of its head.
+    var head: Int
+    /// From there to the end of its body.
+    var body: Int
+    /// From the first line until the answer is sent.
+    var request: Int
+
+    /// Whether a client has taken too long. Times are in milliseconds.
+    func areOver(_ phase: OpenConnection.Phase, since: UInt64, requestSince: UInt64, now: UInt64) -> Bool {
+        func isOver(_ start: UInt64, _ seconds: Int) -> Bool { now > start + UInt64(seconds) * 1000 }
+        switch phase {
+        case .listening: return false
+        // A first line that comes letter by letter is not seen before its end.
+        case .idle: return isOver(since, idle + head)
+        case .head: return isOver(since, head)
+        case .body: return isOver(since, body) || isOver(requestSince, request)
+        case .answer: return isOver(requestSince, request)
+        }
+    }
+}
+
+final class OpenConnection: Sendable {
+    enum Phase: UInt64, Sendable {
+        case idle, head, body, answer
+        /// It has a stream of events, which has no end.
+        case listening
+    }
+
+    let descriptor: Int32
+    let client: ClientAddress
+    /// The number of the thread that serves it.
+    let thread: Int
+    /// A phase in the lowest three bits, and above them when it began.
+    private let state: Atomic<UInt64>
+    private let requestStart = Atomic<UInt64>(0)
+
+    init(_ descriptor: Int32, _ client: ClientAddress, thread: Int, now: UInt64) {
+        self.descriptor = descriptor
+        self.client = client
+        self.thread = thread
+        state = Atomic(now << 3 | Phase.idle.rawValue)
+    }
+
+    func enter(_ phase: Phase, now: UInt64) {
+        if phase == .head { requestStart.store(now, ordering: .relaxed) }
+        state.store(now << 3 | phase.rawValue, ordering: .relaxed)
+    }
+
+    var phase: Phase { Phase(rawValue: state.load(ordering: .relaxed) & 7) ?? .idle }
+
+    /// Since when it has waited for a request; nil if it has one.
+    var idleSince: UInt64? {
+        let state = state.load(ordering: .relaxed)
+        return state & 7 == Phase.idle.rawValue ? state >> 3 : nil
+    }
+
+    func isOverdue(_ deadlines: ConnectionDeadlines, now: UInt64) -> Bool {
+        let state = state.load(ordering: .relaxed)
+        return deadlines.areOver(
+            Phase(rawValue: state & 7) ?? .idle, since: state >> 3,
+            requestSince: requestStart.load(ordering: .relaxed), now: now)
+    }
+}

@@ -1,0 +1,142 @@
+// Connections that hold without asking: they are bounded for each client, they make room for others, and none may take as
+// long as it likes.
+
+import Synchronization
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct ConnectionTests {
+    private let deadlines = ConnectionDeadlines(idle: 60, head: 10, body: 30, request: 100)
+
+    @Test func `each phase has its time, and the request has one for all of it`() {
+        func isOver(_ phase: OpenConnection.Phase, _ seconds: UInt64, request: UInt64 = 0) -> Bool {
+            deadlines.areOver(phase, since: 1000, requestSince: 1000 - request, now: 1000 + seconds * 1000)
+        }
+        #expect(!isOver(.idle, 70) && isOver(.idle, 71))
+        #expect(!isOver(.head, 10) && isOver(.head, 11))
+        #expect(!isOver(.body, 30) && isOver(.body, 31))
+        #expect(!isOver(.answer, 100) && isOver(.answer, 101))
+        #expect(!isOver(.listening, 1_000_000))
+        let late = OpenConnection(5, .unknown, thread: 0, now: 0)
+        late.enter(.head, now: 1000)
+        late.enter(.body, now: 2000)
+        late.enter(.answer, now: 3000)
+        #expect(!late.isOverdue(deadlines, now: 101_000) && late.isOverdue(deadlines, now: 101_001))
+        late.enter(.idle, now: 101_000)
+        #expect(!late.isOverdue(deadlines, now: 120_000) && late.idleSince == 101_000)
+    }
+
+    /// A table, and the descriptors that it ended.
+    private final class Ended: Sendable {
+        let all = Mutex<[Int32]>([])
+    }
+
+    private func table(_ connections: Int, perAddress: Int, _ ended: Ended) -> ConnectionTable {
+        var limits = ServerConfiguration.Limits()
+        (limits.connections, limits.connectionsPerAddress) = (connections, perAddress)
+        return ConnectionTable(limits, threads: 2, isExempt: { $0 == .v4(99) }) { descriptor in
+            ended.all.withLock { $0.append(descriptor) }
+        }
+    }
+
+    /// As the library does when it has taken a connection.
+    private func open(
+        _ table: ConnectionTable, _ descriptor: Int32, _ client: UInt32, now: UInt64 = 0
+    ) -> OpenConnection? {
+        table.admit(descriptor, .v4(client), now: now).flatMap { table.begin($0.descriptor) }
+    }
+
+    @Test func `one address has so many connections, and its own idle ones make room`() {
+        let ended = Ended()
+        let table = table(100, perAddress: 2, ended)
+        let first = open(table, 1, 7)
+        let second = open(table, 2, 7)
+        #expect(first?.thread != second?.thread, "both threads have one")
+        first?.enter(.answer, now: 5)
+        second?.enter(.answer, now: 5)
+        #expect(open(table, 3, 7) == nil)
+        #expect(open(table, 4, 8) != nil, "another address has its own")
+        second?.enter(.idle, now: 6)
+        #expect(open(table, 5, 7) != nil)
+        #expect(ended.all.withLock { $0 } == [2])
+        for descriptor in 10..<50 { #expect(open(table, Int32(descriptor), 99) != nil, "a proxy has many") }
+    }
+
+    @Test func `when all are taken, the one that is idle for longest makes room`() {
+        let ended = Ended()
+        let table = table(3, perAddress: 100, ended)
+        let all = (1...3).map { open(table, Int32($0), UInt32($0), now: UInt64(10 - $0)) }
+        all[2]?.enter(.body, now: 50)
+        #expect(open(table, 4, 4, now: 60) != nil)
+        #expect(ended.all.withLock { $0 } == [2])
+        #expect(open(table, 5, 5, now: 61) != nil)
+        #expect(ended.all.withLock { $0 } == [2, 1])
+        // Those that were ended are gone at last; nobody else is ended for them.
+        for connection in all.prefix(2) { if let connection { table.remove(connection) } }
+        #expect(table.count == 3)
+        for descriptor: Int32 in [4, 5] { table.begin(descriptor)?.enter(.answer, now: 70) }
+        #expect(open(table, 6, 6, now: 71) == nil, "nobody is idle")
+        table.endOverdue(now: 400_000)
+        #expect(ended.all.withLock { $0 }.count == 5)
+    }
+
+    @Test func `nobody is taken in before the threads have caught up`() throws {
+        let ended = Ended()
+        let table = table(1000, perAddress: 1000, ended)
+        let all = (0..<32).map { table.admit($0, .v4(1), now: 0) }
+        #expect(table.isBehind)
+        for descriptor: Int32 in 0..<32 { _ = table.begin(descriptor) }
+        #expect(!table.isBehind)
+        table.endOverdue(now: 71_000)
+        #expect(table.isBehind && ended.all.withLock { $0 }.count == 32)
+        for connection in all { if let connection { table.remove(connection) } }
+        #expect(!table.isBehind && table.count == 0)
+    }
+
+    @Test func `idle connections lock nobody out`() throws {
+        let server = try RunningServer(more: #","limits":{"connections":20}"#)
+        defer { withExtendedLifetime(server) {} }
+        let idle = try (0..<60).map { _ in try server.connect() }
+        for _ in 0..<5 {
+            let answer = try server.exchange("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 200"))
+        }
+        withExtendedLifetime(idle) {}
+    }
+
+    @Test func `listeners leave room for requests`() throws {
+        let server = try RunningServer(more: #","limits":{"connections":8}"#)
+        defer { withExtendedLifetime(server) {} }
+        let listeners = try (0..<8).map { _ in
+            let listener = try server.connect()
+            listener.send("GET /tables/$events HTTP/1.1\r\nHost: x\r\n\r\n")
+            return (listener, listener.read(until: "\r\n\r\n"))
+        }
+        let statuses = listeners.map { String($0.1.dropFirst(9).prefix(3)) }
+        #expect(statuses == Array(repeating: "200", count: 6) + ["503", "503"])
+        let answer = try server.exchange("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test(arguments: [
+        "GET /healthz HTTP/1.1\r\nX-Slow: ",
+        "POST /tables/todoitem HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n",
+    ])
+    func `a head or a body that comes letter by letter is given up`(_ start: String) throws {
+        let server = try RunningServer(more: #","limits":{"headSeconds":1,"bodySeconds":1}"#)
+        defer { withExtendedLifetime(server) {} }
+        let connection = try server.connect()
+        connection.send(start)
+        // It never stands still for as long as a connection may.
+        var letters = 0
+        while connection.isOpen(waitingMilliseconds: 20) {
+            connection.send("a")
+            letters += 1
+            try #require(letters < 20_000)
+        }
+        #expect(letters > 0)
+    }
+}
