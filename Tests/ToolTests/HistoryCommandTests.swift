@@ -157,5 +157,14 @@ import Testing
             #expect(call.output.contains(#""event":{"address":"\#(event)""#), "\(condition): \(call.output)")
         }
         #expect(await Call.tool("replay", "--bisect", "pending ge 4", on: log).exit == .no)
+        let misspelt = await Call.tool("replay", "--bisect", "count(tt) ge 4", on: log)
+        #expect(misspelt.exit == .failed && misspelt.errors.contains("Did you mean `t`?"), "\(misspelt.errors)")
+        for words in [
+            ["replay", "--to", "@9999"], ["get", "t", "a", "--at", "@9999"],
+            ["replay", "--bisect", "t/a", "--from", "@9999"],
+        ] {
+            let call = await Call.tool(words: words + ["-s", log.path])
+            #expect(call.exit == .usage && call.errors.contains("the last event is @"), "\(words): \(call.errors)")
+        }
     }
 }

@@ -123,6 +123,8 @@ import Testing
         let other = try await Store()
         #expect(await other.call("import", input: rows).exit == .done)
         #expect(await other.call("export").output == rows)
+        _ = await store.call("update", "t", #"{"id":"a","n":-5,"text":"=1+1"}"#)
+        #expect(await store.call("export", "--format", "csv").output == "id,text,n\na,'=1+1,-5\n")
     }
 
     @Test func `the events of a store make the same store elsewhere`() async throws {

@@ -105,7 +105,7 @@ private final class TerminalChild {
             #expect(Pager.command(words, environment) == nil || words.isEmpty, "\(words)")
         }
         environment.variables["PAGER"] = "most"
-        #expect(command("log")?.hasSuffix("; most") == true)
+        #expect(command("log")?.contains("; most\n") == true)
         environment.variables["SYNCLINE_PAGER"] = ""
         #expect(command("log") == nil)
         environment.variables = ["PAGER": "most", "TERM": "dumb"]
@@ -121,6 +121,11 @@ private final class TerminalChild {
         try child.see("@20")
         try child.see("\r\nread\r\n")
         #expect(child.finish().exit == 0)
+        // One that is not there keeps nothing from being shown.
+        let missing = variables.merging(["PAGER": "no-such-pager"]) { $1 }
+        let other = try TerminalChild(["log", "-n", "2"], variables: missing, showsOutput: true)
+        try other.see("@20")
+        #expect(other.finish().exit == 0)
     }
 
     @Test func `a replay is stepped through at a terminal`() throws {

@@ -38,6 +38,15 @@ package struct Condition: Hashable, Sendable {
         return nil
     }
 
+    /// The table it is about, if it is about one.
+    package var table: String? {
+        switch subject {
+        case .row(let focus, _): focus.table
+        case .count(let table, _): table
+        case .pending, .conflicts: nil
+        }
+    }
+
     /// Whether it holds where its subject was counted; a row counts as one if it is there and matches.
     package func holds(_ count: Int) -> Bool {
         let holds: Bool =

@@ -27,6 +27,14 @@ public struct RowDifference: Hashable, Sendable {
     }
 }
 
+extension RowDifference {
+    /// Whether the row came or went, or a value differs: the order of columns is no difference.
+    fileprivate var isReal: Bool {
+        guard let before, let after else { return before != after }
+        return before != after && !fields.isEmpty
+    }
+}
+
 extension StateReader {
     /// The rows that differ in another state of any store.
     package func differences(
@@ -46,7 +54,7 @@ extension StateReader {
                 difference.after = right.row
                 try right.advance()
             }
-            if difference.before != difference.after { try body(difference) }
+            if difference.isReal { try body(difference) }
         }
     }
 }

@@ -30,12 +30,26 @@ struct Bisection {
     }
 
     func run() throws -> Finding {
+        try checkTable()
         let start = try start()
         if let finding = try outline(from: start) { return finding }
         var search = try ReplaySearch(condition, from: start)
         return try find(behind: start.through, search.holds) { record, number in
             try search.fold(record, number: number)
         }
+    }
+
+    /// Refuses a table that is neither in the first nor in the last state: it is misspelt.
+    private func checkTable() throws {
+        guard let table = condition.table else { return }
+        let loader = StateLoader(storage)
+        var known = try loader.earliest().present.tables()
+        if known.contains(table) { return }
+        known += try loader.load(through: last == .max ? nil : last).present.tables()
+        if known.contains(table) { return }
+        throw ToolError(
+            "invalid-query", "there is no table \(table)",
+            hint: Suggestion.nearest(to: table, in: known).map { "Did you mean `\($0)`?" })
     }
 
     /// What is in the outbox, and what waits there, is mostly clear without folding rows; nil where it is not.

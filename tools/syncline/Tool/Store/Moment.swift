@@ -15,17 +15,22 @@ struct Moment {
             return
         }
         switch Address(text) {
-        case .record(let number)?: event = number.rawValue
+        case .record(let number)?:
+            event = number.rawValue
+            // Where the end can't be read, the moment may be there.
+            if let last = try? EventWalk(storage).last, event > last { throw Moment.beyond(last) }
         case .fromEnd(let back)?:
             let last = try EventWalk(storage).last
-            guard back <= last else {
-                throw ToolError("usage", "the store has only \(last) events", exit: .usage)
-            }
+            guard back <= last else { throw Moment.beyond(last) }
             event = last - back + 1
         default:
             throw ToolError.usage(
                 "`\(escaped(text))` is no moment", hint: "Write @41, @-1 (the last event) or 2026-05-19T21:30Z.")
         }
+    }
+
+    private static func beyond(_ last: UInt64) -> ToolError {
+        ToolError("usage", "there is no such moment: the last event is @\(last)", exit: .usage)
     }
 
     private static func event(at time: Int64, _ storage: any LogStorage) throws -> UInt64 {

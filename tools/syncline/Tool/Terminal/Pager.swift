@@ -26,7 +26,9 @@ package enum Pager {
         if let wanted, wanted.isEmpty || wanted == "cat" { return nil }
         // What fits on the screen is left there, with its colours.
         let usual = "command -v less >/dev/null && exec less || exec cat"
-        return "LESS=${LESS-FRX}; export LESS; " + (wanted ?? usual)
+        guard let wanted else { return "LESS=${LESS-FRX}; export LESS; " + usual }
+        // A pager that is not there has read nothing: 127 is the shell's word for that.
+        return "LESS=${LESS-FRX}; export LESS; \(wanted)\nif [ $? = 127 ]; then exec cat; fi"
     }
 }
 
