@@ -63,9 +63,12 @@ final class Server: Sendable {
     func maintain() {
         let limit = tombstoneDays.map { surroundings.now() - Int64($0) * 86_400_000 }
         do throws(StoreFailure) {
+            try store.look()
             try store.purge(tombstonesBefore: limit)
         } catch {
-            http.log.note("old tombstones and operations could not be removed: \(StartFailure(error).message)")
+            http.log.note(
+                "the tables could not be looked at, or old tombstones and operations not removed: \(StartFailure(error).message)"
+            )
         }
     }
 

@@ -14,11 +14,21 @@ extension SQLStore {
             for write in group { writes.append(try prepare(write)) }
             prepared.append(writes)
         }
-        let job = WriteJob(prepared, WriteAllowance(limits), stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows)
-        if job.count == 0 { return groups.map { _ in [] } }
-        queue.carryOut(job) { jobs in perform(jobs) }
-        guard let result = job.result else { throw .broken("a write was not carried out") }
-        return try result.get()
+        var done = WriteProgress(WriteAllowance(limits))
+        // What is much work gives way to others after each part of it.
+        while done.outcomes.count < groups.count, !done.isStopped {
+            let rest = Array(prepared.dropFirst(done.outcomes.count))
+            let job = WriteJob(rest, done.allowance, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows)
+            queue.carryOut(job) { jobs in perform(jobs) }
+            guard let result = job.result else { throw .broken("a write was not carried out") }
+            switch result {
+            case .success(let part): done.add(part)
+            // What was carried out before is told.
+            case .failure(let failure) where done.outcomes.isEmpty: throw failure
+            case .failure(let failure): done.add(job.failed(failure))
+            }
+        }
+        return done.outcomes + groups.dropFirst(done.outcomes.count).map { $0.map { _ in .notAttempted } }
     }
 
     private func prepare(_ write: TableWrite) throws(StoreFailure) -> PreparedWrite {
@@ -47,66 +57,76 @@ extension SQLStore {
         }
         if jobs.count > 1 { return jobs.forEach { perform([$0]) } }
         guard let job = jobs.first, let failure else { return }
-        job.finish(.success(job.groups.count > 1 ? apart(job) : job.groups.map { $0.map { _ in .failed(failure) } }))
+        job.finish(.success(job.groups.count > 1 ? apart(job) : job.failed(failure)))
     }
 
-    private func finish(_ jobs: [WriteJob], _ outcomes: [[[WriteOutcome]]]) {
-        for (job, outcomes) in zip(jobs, outcomes) { job.finish(.success(outcomes)) }
+    private func finish(_ jobs: [WriteJob], _ results: [WriteProgress]) {
+        for (job, result) in zip(jobs, results) { job.finish(.success(result)) }
     }
 
     /// A job's groups, each in a transaction of its own.
-    private func apart(_ job: WriteJob) -> [[WriteOutcome]] {
-        var outcomes: [[WriteOutcome]] = []
-        var allowance = job.allowance
-        for group in job.groups {
-            if job.stopsAtRefusal, outcomes.last?.contains(where: \.isRefused) == true {
-                outcomes.append(group.map { _ in .notAttempted })
-                continue
-            }
-            let part = WriteJob([group], allowance, stopsAtRefusal: false, wantsRows: job.wantsRows)
+    private func apart(_ job: WriteJob) -> WriteProgress {
+        var done = WriteProgress(job.allowance)
+        for group in job.groups where !done.isStopped {
+            let part = WriteJob([group], done.allowance, stopsAtRefusal: job.stopsAtRefusal, wantsRows: job.wantsRows)
             perform([part])
             switch part.result {
-            case .success(let done)?: outcomes += done
-            case .failure(let failure)?: outcomes.append(group.map { _ in .failed(failure) })
-            case nil: outcomes.append(group.map { _ in .notAttempted })
-            }
-            for outcome in outcomes.last ?? [] {
-                if let row = outcome.row, !row.isBare { _ = allowance.answer.takes(row) }
+            case .success(let progress)?: done.add(progress)
+            case .failure(let failure)?: done.add(part.failed(failure))
+            case nil: done.add(part.failed(.broken("a write was not carried out")))
             }
         }
-        return outcomes
+        return done
     }
 
     /// All jobs in one transaction, which is careful after one that failed.
     private func attempt(
         _ jobs: [WriteJob], after failure: StoreFailure?
-    ) throws(AttemptFailure) -> [[[WriteOutcome]]] {
+    ) throws(AttemptFailure) -> [WriteProgress] {
         let count = jobs.reduce(0) { $0 + $1.count }
         var stage = WriteStage.beginning
-        var isKept = false
-        defer { counts.note(writes: count, isKept: isKept) }
+        var (written, isKept) = (0, false)
+        defer { counts.note(writes: written, isKept: isKept) }
         do throws(StoreFailure) {
             return try database.write { connection throws(StoreFailure) in
                 var grown: Catalogue?
                 let start = ContinuousClock.now
-                let (outcomes, hasEffect) = try connection.transaction(dialect.beginWriting) {
+                let (results, hasEffect) = try connection.transaction(dialect.beginWriting) {
                     () throws(StoreFailure) in
                     var writer = try StoreTransaction(self, connection, count: count, after: failure)
                     counts.note(lockedAfter: start.duration(to: .now))
                     stage = .writing
-                    var outcomes: [[[WriteOutcome]]] = []
-                    for job in jobs { outcomes.append(try writer.write(job)) }
+                    var results: [WriteProgress] = []
+                    for job in jobs { results.append(try writer.write(job)) }
                     grown = writer.catalogue
                     stage = .committing
-                    return ((outcomes, writer.hasEffect), writer.hasEffect)
+                    return ((results, writer.hasEffect), writer.hasEffect)
                 }
+                written = results.reduce(0) { $0 + $1.outcomes.reduce(0) { $0 + $1.count } }
                 isKept = hasEffect
                 if let grown { publish(grown) }
-                return outcomes
+                return results
             }
         } catch {
             throw AttemptFailure(reason: error, stage: stage)
         }
+    }
+}
+
+extension WriteJob {
+    /// What has become of it if the database did nothing of it.
+    fileprivate func failed(_ failure: StoreFailure) -> WriteProgress {
+        var progress = WriteProgress(allowance)
+        progress.outcomes = groups.map { $0.map { _ in .failed(failure) } }
+        progress.isStopped = stopsAtRefusal
+        return progress
+    }
+}
+
+extension WriteProgress {
+    fileprivate mutating func add(_ part: WriteProgress) {
+        outcomes += part.outcomes
+        (allowance, isStopped) = (part.allowance, part.isStopped)
     }
 }
 

@@ -12,6 +12,8 @@ final class SQLStore: TableStore {
         var number: Int64
         /// Why a table can't be served as it is in the database.
         var faults: [String: Refusal] = [:]
+        /// Columns of a server's table that it did not make.
+        var strangers: [String: [String]] = [:]
     }
 
     let database: any SQLDatabase
@@ -39,6 +41,7 @@ final class SQLStore: TableStore {
             try foundation.lay(connection, epoch: epoch, renewsEpoch: renewsEpoch)
         }
         catalogue = Mutex(built)
+        for note in built.notes(since: Catalogue(tables: [:], number: 0)) { Diagnostics.note(note) }
     }
 
     func close() { database.close() }
@@ -63,6 +66,11 @@ final class SQLStore: TableStore {
         let (old, new) = (currentCatalogue, try StoreFoundation.catalogue(connection, definitions, dialect))
         publish(new)
         for note in new.notes(since: old) { Diagnostics.note(note) }
+    }
+
+    /// Looks at the tables again.
+    func look() throws(StoreFailure) {
+        try database.read { connection throws(StoreFailure) in try refresh(connection) }
     }
 
     /// Why a table that is configured can't be used.
@@ -199,7 +207,8 @@ final class SQLStore: TableStore {
         guard let schema = schema(plan.table), schema.definition.dynamicSchema else { return }
         let named = (plan.filter?.columns ?? []).union(plan.order.map(\.column))
         let isKnown = named.allSatisfy { schema.place(ofAnyCase: $0) != nil || SystemColumn(anyCase: $0) != nil }
-        if !isKnown { try refresh(connection) }
+        guard !isKnown, let number = try connection.first(StateSQL.schema(dialect), count: 1) else { return }
+        if number[0].integer > currentCatalogue.number { try refresh(connection) }
     }
 
     func mark() throws(StoreFailure) -> ChangeMark {

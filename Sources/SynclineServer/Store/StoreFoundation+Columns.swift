@@ -88,6 +88,12 @@ extension SQLStore.Catalogue {
                 notes.append("table \(name) no longer has \(gone.joined(separator: ", ")): dropped in the database")
             }
         }
+        for (name, columns) in strangers.sorted(by: { $0.key < $1.key }) {
+            let new = columns.filter { old.strangers[name]?.contains($0) != true }
+            if new.isEmpty { continue }
+            notes.append(
+                "table \(name) has \(new.joined(separator: ", ")), which the server did not make and does not serve")
+        }
         for name in old.faults.keys.sorted() where faults[name] == nil { notes.append("table \(name) is served again") }
         return notes
     }

@@ -49,6 +49,8 @@ struct StoreFoundation {
                 let schema: TableSchema
                 if let own = columns[definition.name] {
                     schema = try StoreFoundation.own(definition, own, present, dialect)
+                    let known = Set(schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue))
+                    catalogue.strangers[definition.name] = present.map(\.name).filter { !known.contains($0) }
                 } else if present.isEmpty {
                     continue
                 } else {

@@ -12,6 +12,12 @@ struct StoreTransaction {
     private(set) var hasEffect = false
     private var stamp: Stamp
     private var allowance: WriteAllowance
+    /// Bytes of rows that the job has read and written.
+    private var work = 0
+    /// A job with more of it goes on in another transaction, so that others need not wait for it.
+    private static let workLimit = 16 << 20
+    /// What is all or nothing can't go on in another.
+    private static let groupLimit = 64 << 20
 
     private var dialect: SQLDialect { store.dialect }
 
@@ -33,16 +39,16 @@ struct StoreTransaction {
         allowance = WriteAllowance(store.limits)
     }
 
-    mutating func write(_ job: WriteJob) throws(StoreFailure) -> [[WriteOutcome]] {
-        allowance = job.allowance
-        var outcomes: [[WriteOutcome]] = []
-        var isStopped = false
-        for group in job.groups {
-            let outcome = isStopped ? group.map { _ in .notAttempted } : try write(group, job)
-            isStopped = isStopped || job.stopsAtRefusal && outcome.contains(where: \.isRefused)
-            outcomes.append(outcome)
+    /// Carries out a job's groups, or as many of the first as are work enough.
+    mutating func write(_ job: WriteJob) throws(StoreFailure) -> WriteProgress {
+        var progress = WriteProgress(job.allowance)
+        (allowance, work) = (job.allowance, 0)
+        for group in job.groups where work < StoreTransaction.workLimit && !progress.isStopped {
+            progress.outcomes.append(try write(group, job))
+            progress.isStopped = job.stopsAtRefusal && progress.outcomes.last?.contains(where: \.isRefused) == true
         }
-        return outcomes
+        progress.allowance = allowance
+        return progress
     }
 
     /// Carries out a group: wholly, or not at all.
@@ -52,7 +58,7 @@ struct StoreTransaction {
         try connection.execute("SAVEPOINT \"group\"")
         var outcomes: [WriteOutcome] = []
         for write in group {
-            let outcome: WriteOutcome
+            var outcome: WriteOutcome
             do throws(StoreFailure) {
                 outcome = try self.write(write, job)
             } catch {
@@ -62,14 +68,15 @@ struct StoreTransaction {
                 }
                 outcome = .failed(store.told(error, write.write.table))
             }
+            if work - before.work > StoreTransaction.groupLimit { outcome = .refused(.groupTooLarge, nil) }
             outcomes.append(outcome)
             guard outcome.isRefused else { continue }
             try connection.execute("ROLLBACK TO SAVEPOINT \"group\"")
             try connection.execute("RELEASE SAVEPOINT \"group\"")
             // Numbers are not given twice, and columns are not begun for nothing, not even those that were taken back.
-            let (used, columns) = (stamp, allowance.columns)
+            let (used, columns, done) = (stamp, allowance.columns, work)
             self = before
-            (stamp, allowance.columns) = (used, columns)
+            (stamp, allowance.columns, work) = (used, columns, done)
             let failed = Refusal(424, "group-refused", "Another operation of the group was refused")
             return group.indices.map { $0 == outcomes.count - 1 ? outcome : .refused(failed, nil) }
         }
@@ -80,6 +87,7 @@ struct StoreTransaction {
     private mutating func write(_ prepared: PreparedWrite, _ job: WriteJob) throws(StoreFailure) -> WriteOutcome {
         let outcome = try decided(prepared)
         guard let row = outcome.row else { return outcome }
+        work += row.size
         let isTold = outcome.isRefused || job.wantsRows
         return isTold && allowance.answer.takes(row) ? outcome : outcome.bare
     }
@@ -99,6 +107,7 @@ struct StoreTransaction {
             return outcome
         }
         let existing = try row(write.id, statements)
+        work += existing?.size ?? 0
         let ready = prepared.ready(for: schema, on: existing, mayBegin: mayBegin)
         let item: CheckedItem
         switch ready.item {
@@ -201,6 +210,11 @@ struct StoreTransaction {
         catalogue.tables[grown.schema.name] = grown
         catalogue.number += 1
     }
+}
+
+extension Refusal {
+    fileprivate static let groupTooLarge = Refusal(
+        413, "group-too-large", "The operations of a group read and write more than 64 MiB of rows")
 }
 
 extension SQLStore {

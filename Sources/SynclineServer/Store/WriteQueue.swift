@@ -4,6 +4,20 @@
 import Dispatch
 import Synchronization
 
+/// How far the writes of a request have come.
+struct WriteProgress: Sendable {
+    /// Those of the first groups, or of all.
+    var outcomes: [[WriteOutcome]] = []
+    /// What is left for the others.
+    var allowance: WriteAllowance
+    /// Whether the others are not to be carried out.
+    var isStopped = false
+
+    init(_ allowance: WriteAllowance) {
+        self.allowance = allowance
+    }
+}
+
 /// The writes of one request.
 final class WriteJob: Sendable {
     let groups: [[PreparedWrite]]
@@ -11,7 +25,7 @@ final class WriteJob: Sendable {
     let stopsAtRefusal: Bool
     /// Whether rows that were written are part of the answer; those of refused writes always are.
     let wantsRows: Bool
-    private let outcome = Mutex<Result<[[WriteOutcome]], StoreFailure>?>(nil)
+    private let outcome = Mutex<Result<WriteProgress, StoreFailure>?>(nil)
     /// Signalled when the job is done, or is to lead.
     fileprivate let turn = DispatchSemaphore(value: 0)
 
@@ -22,9 +36,9 @@ final class WriteJob: Sendable {
 
     var count: Int { groups.reduce(0) { $0 + $1.count } }
 
-    var result: Result<[[WriteOutcome]], StoreFailure>? { outcome.withLock { $0 } }
+    var result: Result<WriteProgress, StoreFailure>? { outcome.withLock { $0 } }
 
-    func finish(_ result: Result<[[WriteOutcome]], StoreFailure>) {
+    func finish(_ result: Result<WriteProgress, StoreFailure>) {
         outcome.withLock { $0 = result }
     }
 }

@@ -73,7 +73,7 @@ package struct JSONWriter {
     }
 
     /// A row's columns, all or those of some names.
-    package mutating func write(columns row: Row, selecting names: [String]? = nil, in object: inout Object) {
+    package mutating func write(columns row: Row, selecting names: Set<String>? = nil, in object: inout Object) {
         row.withView { view in
             var reader = ByteReader(view.bytes)
             for name in view.shape.names {

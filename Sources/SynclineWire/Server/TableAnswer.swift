@@ -55,11 +55,12 @@ package struct TableAnswer: Sendable {
     /// How many of the rows have room.
     private func write(_ rows: [TableRow], _ select: [String]?, _ limit: Int, _ writer: inout JSONWriter) -> Int {
         writer.raw("[")
+        let names = select.map { Set($0) }
         var told = 0
         for row in rows {
             let before = writer.count
             if told > 0 { writer.raw(",") }
-            writer.write(row, serverProtocol, selecting: select)
+            writer.write(row, serverProtocol, selecting: names)
             if told > 0, writer.count > limit {
                 writer.truncate(to: before)
                 break

@@ -54,7 +54,8 @@ extension TableRow {
 
 extension JSONWriter {
     /// A row as a protocol shows it, with all that belongs to it or some names.
-    package mutating func write(_ row: TableRow, _ serverProtocol: ServerProtocol, selecting names: [String]? = nil) {
+    package mutating func write(_ row: TableRow, _ serverProtocol: ServerProtocol, selecting names: Set<String>? = nil)
+    {
         var object = beginObject()
         if names?.contains("id") ?? true { write("id", .string(row.id), in: &object) }
         write(columns: row.columns, selecting: names, in: &object)

@@ -93,7 +93,7 @@ import Testing
         }
         desk.store.perform(jobs)
         let succeeded = jobs.map { job in
-            if case .success(let outcomes)? = job.result { !outcomes[0][0].isRefused } else { false }
+            if case .success(let done)? = job.result { !done.outcomes[0][0].isRefused } else { false }
         }
         #expect(succeeded == [true, false, false, true, false])
         #expect(try desk.ask("GET", "/tables/t?$orderby=id").ids == ["a", "d"])

@@ -111,6 +111,34 @@ import Testing
         #expect(!short.text.contains(#""status":200,"rowOmitted"#) && short.json["results"]?[5]?["row"] != nil)
     }
 
+    @Test(arguments: TestBackend.available, [true, false])
+    func `what is much work is done in parts, as if it were one`(_ backend: TestBackend, _ stops: Bool) throws {
+        let desk = try ServiceDesk(backend)
+        let text = String(repeating: "x", count: 1_000_000)
+        #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"\#(text)"}"#).status == 201)
+        func write(_ id: String, _ number: Int64) -> TableWrite {
+            TableWrite(.update(Row([.init("n", .integer(number))])), table: "todoitem", id: id, serverProtocol: .zumo2)
+        }
+        var groups = (0..<40).map { [write("a", $0)] }
+        groups[25] = [write("a", 99), write("none", 1)]
+        func kept() -> Double? {
+            desk.store.measures.first { $0.name == "syncline_transactions_total" }?.samples.first?.value
+        }
+        let before = try #require(kept())
+        let outcomes = try desk.store.write(groups, stopsAtRefusal: stops)
+        // Each operation reads and writes a megabyte: nine are enough for one transaction.
+        #expect(kept() == before + (stops ? 3 : 5))
+        #expect(outcomes.count == 40 && outcomes.map(\.count) == groups.map(\.count))
+        #expect(outcomes.enumerated().allSatisfy { ($1[0].isRefused) == ($0 == 25 || stops && $0 > 25) })
+        #expect(try desk.store.row("todoitem", id: "a")?.columns["n"] == .integer(stops ? 24 : 39))
+        let told = outcomes.joined().filter { $0.row?.isBare == false }
+        #expect(told.count == 4, "the bound on the answer holds for all parts together")
+        let whole = try desk.store.write([(0..<40).map { write("a", $0 + 100) }], stopsAtRefusal: false)[0]
+        let codes = whole.map { outcome in if case .refused(let refusal, _) = outcome { refusal.code } else { "" } }
+        #expect(Set(codes) == ["group-refused", "group-too-large"])
+        #expect(try desk.store.row("todoitem", id: "a")?.columns["n"] == .integer(stops ? 24 : 39))
+    }
+
     @Test(arguments: TestBackend.available)
     func `a row has a largest size`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, more: limits)

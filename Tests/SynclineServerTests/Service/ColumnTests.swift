@@ -99,6 +99,37 @@ import Testing
         #expect(try stores[1].row("t", id: "a")?.columns["extra"] == .null)
     }
 
+    @Test func `a table that PostgreSQL takes no more columns for refuses only what begins one`() throws {
+        guard TestBackend.available.contains(.postgres) else { return }
+        let desk = try ServiceDesk(.postgres, tables: #"{"t":{"columns":{"text":"string"}}}"#)
+        let columns = (0..<1594).map { "ADD COLUMN h\($0) integer" }.joined(separator: ", ")
+        try desk.store.database.carryOut(["ALTER TABLE t " + columns])
+        let operations = #"""
+            {"operation":"insert","table":"t","item":{"id":"a","text":"x"}},
+            {"operation":"insert","table":"t","item":{"id":"b","fresh":1}},
+            {"operation":"insert","table":"t","item":{"id":"c","text":"y"}}
+            """#
+        let answer = try desk.ask("POST", "/tables/$batch", #"{"operations":[\#(operations)]}"#)
+        #expect(answer.json["results"]?[1]?["code"] == .string("too-many-columns"), "\(answer.text)")
+        #expect(try desk.ask("GET", "/tables/t").ids == ["a", "c"])
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `an operator is told of columns that come and go by hand`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend, tables: #"{"t":{"columns":{"text":"string"}}}"#)
+        let before = desk.store.currentCatalogue
+        try desk.store.database.carryOut([
+            #"ALTER TABLE "t" ADD COLUMN "hand" INTEGER"#, #"ALTER TABLE "t" DROP COLUMN "text""#,
+        ])
+        try desk.store.look()
+        #expect(
+            desk.store.currentCatalogue.notes(since: before) == [
+                "table t no longer has text: dropped in the database",
+                "table t has hand, which the server did not make and does not serve",
+            ])
+        #expect(desk.store.currentCatalogue.notes(since: desk.store.currentCatalogue) == [])
+    }
+
     @Test(arguments: TestBackend.available)
     func `a column that somebody made by hand is taken over, or stands in the way of one row`(
         _ backend: TestBackend

@@ -186,6 +186,23 @@ import Testing
         }
     }
 
+    @Test func `a time of SQLite's is looked for from the day before on`() throws {
+        let desk = try desk(.sqlite, ", made TIMESTAMP")
+        let schema = try #require(desk.store.schema("t"))
+        for column in ["made", "updatedAt"] {
+            let filter = FilterSQL(
+                try Expression(parsing: "\(column) gt 2026-05-19T21:00:00Z and startswith(id,'a')"), schema, .sqlite)
+            var statement = SQLStatement(.sqlite)
+            #expect(filter.add(to: &statement) && !filter.isExact)
+            #expect(statement.text == #"("\#(column)" >= ?1 AND substr("id", 1, 1) = ?2)"#)
+            #expect(statement.values == [.text("2026-05-18"), .text("a")])
+        }
+        try desk.store.database.carryOut([
+            #"INSERT INTO t (id, "updatedAt", version, deleted) VALUES ('a', '2026-05-18T23:30:00-05:00', 1, 0)"#
+        ])
+        #expect(try desk.ask("GET", "/tables/t?$filter=" + "updatedAt gt 2026-05-19T01:00:00Z".encoded).ids == ["a"])
+    }
+
     @Test(arguments: TestBackend.available)
     func `a column that is dropped, made or changed by hand is noticed`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, tables: #"{"t":{"columns":{"text":"string","n":"number"}}}"#)

@@ -22,7 +22,20 @@ extension FilterSQL {
                 return (parts.isEmpty ? nil : .all(parts), isExact)
             }
             let condition = exact(filter)
-            return (condition, condition != nil)
+            return (condition ?? sinceDay(of: filter), condition != nil)
+        }
+
+        /// What must hold of a time that SQLite may have in more than one form, each of which begins with a day: where one
+        /// behind a moment is wanted, that it is of no earlier day, in any zone.
+        private func sinceDay(of filter: Expression) -> Condition? {
+            guard case .compare(let comparison, .column(let path), .literal(.date(let date), _)) = filter,
+                [.greater, .greaterOrEqual, .equal].contains(comparison), path.count == 1,
+                let name = schema.timeOfSQLite(path[0]), let bound = Translation.bound(.date(date), to: .date),
+                case .date(let time) = bound
+            else { return nil }
+            let day = Timestamp.text(milliseconds: time - 86_400_000).prefix(10)
+            return .compare(
+                .column(source: schema.source(of: name), kind: .date), ">=", .value(.text(String(day))))
         }
 
         /// The condition that says exactly what the filter says; nil if SQL has none.
@@ -129,6 +142,16 @@ extension FilterSQL {
             let isWhole = date.instant.nanoseconds % 1_000_000 == 0
             return isWhole && date.instant.seconds >= -62_135_596_800 ? .date(date.instant.milliseconds) : nil
         }
+    }
+}
+
+extension TableSchema {
+    /// The name of a column of times that the database compares as texts, as it is written.
+    fileprivate func timeOfSQLite(_ name: String) -> String? {
+        let known = place(ofAnyCase: name).map { columns[$0] }
+        let own = known?.name ?? SystemColumn(anyCase: name)?.rawValue
+        guard let own, opaque.contains(own), known?.type ?? (own == "id" ? .string : .date) == .date else { return nil }
+        return own
     }
 }
 

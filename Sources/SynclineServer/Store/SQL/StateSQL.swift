@@ -83,6 +83,11 @@ enum StateSQL {
 
     // MARK: Columns
 
+    /// The number that rises with each change of the columns.
+    static func schema(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"SELECT "schema" FROM "syncline_state""#)
+    }
+
     static func columns(_ dialect: SQLDialect) -> SQLStatement {
         // A left join, so that the number comes even where there are no columns.
         SQLStatement(
