@@ -15,7 +15,7 @@ struct StoreTransaction {
     /// Bytes of rows that the job has read and written.
     private var work = 0
     /// A job with more of it goes on in another transaction, so that others need not wait for it.
-    private static let workLimit = 16 << 20
+    private static let workLimit = 4 << 20
     /// What is all or nothing can't go on in another.
     private static let groupLimit = 64 << 20
 
