@@ -189,22 +189,27 @@ extension Condition {
         return (comparison, number)
     }
 
+    /// A condition is asked of states with and without a server, so `div` has one meaning in all of them.
+    private static func filter(_ text: Substring) throws(FilterError) -> Expression {
+        try Expression(parsing: String(text)).dividingAsDoubles
+    }
+
     /// `TodoItem: done`
     private static func rows(_ text: Substring) throws(FilterError) -> Subject {
         guard let colon = text.firstIndex(of: ":") else { return .count(table: String(text).trimmed, nil) }
         return .count(
-            table: String(text[..<colon]).trimmed, try Expression(parsing: String(text[text.index(after: colon)...])))
+            table: String(text[..<colon]).trimmed, try filter(text[text.index(after: colon)...]))
     }
 
     /// What stands behind `TodoItem/`. A value may hold a colon or the word of a comparison, so what comes first counts.
     private static func row(table: String, _ text: Substring) throws(FilterError) -> Subject {
         let comparison = comparisons.compactMap { text.firstRange(of: $0)?.lowerBound }.min()
         if let colon = text[..<(comparison ?? text.endIndex)].firstIndex(of: ":") {
-            let filter = try Expression(parsing: String(text[text.index(after: colon)...]))
+            let filter = try filter(text[text.index(after: colon)...])
             return .row(RowFocus(table: table, id: String(text[..<colon]).trimmed), filter)
         }
         if let comparison, let dot = text[..<comparison].lastIndex(of: ".") {
-            let filter = try Expression(parsing: String(text[text.index(after: dot)...]))
+            let filter = try filter(text[text.index(after: dot)...])
             return .row(RowFocus(table: table, id: String(text[..<dot])), filter)
         }
         if comparisons.contains(where: { text.hasSuffix($0.dropLast()) }) {

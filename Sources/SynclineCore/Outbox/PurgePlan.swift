@@ -10,6 +10,7 @@ package struct PurgePlan {
 
     package init(_ reader: StateReader, table: String, filter: Expression?) throws(StateError) {
         let ids = try reader.idComparison
+        let filter = try reader.asServerDivides(filter)
         try reader.forEachEntry(of: table) { id, entry throws(StateError) in
             if let filter {
                 // A row whose delete is pending is matched by what the server last told, or by what it was sent.

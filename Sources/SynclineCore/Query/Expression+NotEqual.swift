@@ -35,7 +35,7 @@ extension Expression {
     }
 
     /// The same kind of expression with other parts.
-    private func mapParts(_ map: (Expression) -> Expression) -> Expression {
+    func mapParts(_ map: (Expression) -> Expression) -> Expression {
         switch self {
         case .column, .literal: self
         case .compare(let comparison, let left, let right): .compare(comparison, map(left), map(right))

@@ -16,7 +16,7 @@ enum FilterArithmetic {
         }
     }
 
-    /// Division of integers cuts towards zero, as both protocols' servers do.
+    /// Division of integers cuts towards zero, as servers of the newer protocol do.
     private static func integer(_ arithmetic: Expression.Arithmetic, _ left: Int64, _ right: Int64) -> Value {
         let (result, overflow) =
             switch arithmetic {

@@ -60,31 +60,40 @@ struct FilterParser {
     // MARK: Operators
 
     private mutating func orExpression() throws(FilterError) -> Part {
-        var left = try andExpression()
-        while scanner.skip(word: "or") {
-            let right = try andExpression()
-            left = try condition(.or(left.expression, right.expression), of: left, right)
+        try conditions("or", Expression.or) { parser throws(FilterError) in
+            try parser.conditions("and", Expression.and) { parser throws(FilterError) in try parser.comparison() }
         }
-        return left
     }
 
-    private mutating func andExpression() throws(FilterError) -> Part {
-        var left = try comparison()
-        while scanner.skip(word: "and") {
-            let right = try comparison()
-            left = try condition(.and(left.expression, right.expression), of: left, right)
+    /// Conditions with a word between them, or one alone.
+    private mutating func conditions(
+        _ word: String, _ join: (Expression, Expression) -> Expression,
+        _ operand: (inout FilterParser) throws(FilterError) -> Part
+    ) throws(FilterError) -> Part {
+        var parts = [try operand(&self)]
+        while scanner.skip(word: word) {
+            if parts.count == 1 { try check(parts[0], is: .boolean) }
+            parts.append(try operand(&self))
+            try check(parts[parts.count - 1], is: .boolean)
         }
-        return left
+        if parts.count == 1 { return parts[0] }
+        return Part(
+            expression: joined(parts.map(\.expression)[...], join), kind: .boolean, start: parts[0].start)
     }
 
-    private func condition(_ expression: Expression, of parts: Part...) throws(FilterError) -> Part {
-        for part in parts { try check(part, is: .boolean) }
-        return Part(expression: expression, kind: .boolean, start: parts[0].start)
+    /// A server's in halves: however long the chain is, it hardly nests. A client's from the left, as it always was and as
+    /// queries are recognised by.
+    private func joined(
+        _ parts: ArraySlice<Expression>, _ join: (Expression, Expression) -> Expression
+    ) -> Expression {
+        if parts.count == 1 || typing == nil { return parts.dropFirst().reduce(parts[parts.startIndex], join) }
+        let middle = parts.startIndex + parts.count / 2
+        return join(joined(parts[..<middle], join), joined(parts[middle...], join))
     }
 
     private mutating func comparison() throws(FilterError) -> Part {
         var left = try additive()
-        while true {
+        for length in 0... {
             let expression: Expression
             if let comparison = Expression.Comparison.allCases.first(where: { scanner.skip(word: $0.rawValue) }) {
                 let right = try additive()
@@ -95,10 +104,17 @@ struct FilterParser {
                 for choice in choices { try check(choice, fits: left) }
                 expression = .oneOf(left.expression, choices.map(\.expression))
             } else {
-                return left
+                break
             }
+            try check(length: length)
             left = Part(expression: expression, kind: .boolean, start: left.start)
         }
+        return left
+    }
+
+    /// Each operator of a chain that is not one of conditions nests what stands before it.
+    private func check(length: Int) throws(FilterError) {
+        guard length < limit else { throw scanner.error("the filter nests deeper than \(limit)") }
     }
 
     private mutating func additive() throws(FilterError) -> Part {
@@ -111,7 +127,10 @@ struct FilterParser {
         _ operators: [Expression.Arithmetic], _ operand: (inout FilterParser) throws(FilterError) -> Part
     ) throws(FilterError) -> Part {
         var left = try operand(&self)
+        var length = 0
         while let arithmetic = operators.first(where: { scanner.skip(word: $0.rawValue) }) {
+            try check(length: length)
+            length += 1
             let right = try operand(&self)
             try check(left, is: .number)
             try check(right, is: .number)
@@ -193,7 +212,7 @@ struct FilterParser {
     }
 
     private mutating func date(from start: Int) throws(FilterError) -> Part {
-        guard let text = try scanner.quoted(), let date = Timestamp(text) else {
+        guard let text = try scanner.quoted(), let date = Timestamp(anyForm: text) else {
             throw scanner.error("the date can't be read; write it as 2026-05-19T21:30:00.000Z", at: start)
         }
         return literal(.date(date), from: start)
@@ -207,7 +226,7 @@ struct FilterParser {
         try scanner.expect(")")
         switch type {
         case "Edm.DateTimeOffset", "Edm.DateTime", "Edm.Date":
-            if let date = Timestamp(text) { return literal(.date(date), from: start) }
+            if let date = Timestamp(anyForm: text) { return literal(.date(date), from: start) }
         case "Edm.TimeOfDay":
             if FilterScanner.isTime(text) { return literal(.string(text), form: .time, from: start) }
         case "Edm.Guid":

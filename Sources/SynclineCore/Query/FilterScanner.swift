@@ -125,7 +125,7 @@ struct FilterScanner {
         while end < text.count, FilterScanner.isDigit(text[end]) || "-:.TZ+".contains(text[end]) { end += 1 }
         let run = String(text[index..<end])
         let literal: Expression
-        if let date = Timestamp(run) {
+        if let date = Timestamp(anyForm: run) {
             literal = .literal(.date(date))
         } else if FilterScanner.isTime(run) {
             literal = .literal(.string(run), form: .time)

@@ -64,7 +64,7 @@ extension StateReader {
     private func forEachMatch(
         _ query: Query, _ body: (RowSight, Bool) throws(StateError) -> Bool
     ) throws(StateError) {
-        let filter = FilterProgram(query.filter)
+        let filter = FilterProgram(try asServerDivides(query.filter))
         let candidates = try candidates(query)
         for form in RowKey.forms {
             var isNewForm = true

@@ -6,7 +6,8 @@ private struct Claims {
 
     init(_ reader: StateReader, besides query: PullQuery) throws(StateError) {
         for cursor in try reader.cursors() where cursor.table == query.table && cursor.queryID != query.queryID {
-            others.append(cursor.state.query.isEmpty ? nil : try? Expression(parsing: cursor.state.query))
+            let filter = cursor.state.query.isEmpty ? nil : try? Expression(parsing: cursor.state.query)
+            others.append(try reader.asServerDivides(filter))
         }
     }
 
@@ -33,10 +34,11 @@ package struct Audit {
         let ignoresCase = try reader.idComparison == .ignoreCase
         let found = ignoresCase ? Set(found.map { $0.lowercased() }) : found
         let claims = try Claims(reader, besides: query)
+        let filter = try reader.asServerDivides(query.filter)
         try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
             guard let base = entry.base, entry.pending == nil, !found.contains(ignoresCase ? id.lowercased() : id)
             else { return }
-            guard base.matches(query.filter, id: id) else { return }
+            guard base.matches(filter, id: id) else { return }
             if claims.contains(id, base) { claimed.append(id) } else { gone.append(id) }
         }
     }

@@ -80,6 +80,18 @@ extension Timestamp: CustomStringConvertible {
         self = parsed
     }
 
+    /// Reads the same, and a time of day without seconds: `2026-05-19T21:30Z`.
+    package init?(anyForm text: String) {
+        let minutes = 16
+        let bytes = Array(text.utf8)
+        let hasSeconds = bytes.count > minutes && bytes[minutes] == UInt8(ascii: ":")
+        guard bytes.count >= minutes, !hasSeconds else {
+            self.init(text)
+            return
+        }
+        self.init(String(decoding: bytes[..<minutes] + ":00".utf8 + bytes[minutes...], as: UTF8.self))
+    }
+
     /// The same from the text's bytes.
     package init?(utf8: UnsafeBufferPointer<UInt8>) {
         var scanner = DateScanner(bytes: utf8)

@@ -168,8 +168,10 @@ extension TableWrite {
         default: break
         }
         if !isOld { return .refused(Refusal(410, "row-deleted", "The item is deleted"), nil) }
-        if kind == .delete, let refusal = conditions.refusal(row, nil, isOld: true) { return .refused(refusal, row) }
-        return .refused(Refusal(409, "row-deleted", "The item is deleted"), row)
+        if let refusal = conditions.refusal(row, nil, isOld: true) { return .refused(refusal, row) }
+        // Clients take the row from 412 only, where a delete had a condition.
+        let status = kind == .delete && conditions.match != nil ? 412 : 409
+        return .refused(Refusal(status, "row-deleted", "The item is deleted"), row)
     }
 }
 

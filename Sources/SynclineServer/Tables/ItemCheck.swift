@@ -41,7 +41,7 @@ extension ColumnType {
             return value
         case (.date, .string(let text)):
             // Databases begin with the year 1, and the protocols end with the year 9999, in UTC.
-            if let date = Timestamp(text), (-62_135_596_800...253_402_300_799).contains(date.instant.seconds) {
+            if let date = Timestamp(anyForm: text), (-62_135_596_800...253_402_300_799).contains(date.instant.seconds) {
                 return ColumnType.day(date)
             }
         case (.date, .date(let date)): return ColumnType.day(date)

@@ -38,10 +38,12 @@ extension JSONScanner {
         var more = try enter("{", "}")
         while more {
             skipSpaces()
+            let start = offset
             let name = try string()
             try expect(":")
             let value = try value(depth: depth + 1)
             if let place = places.updateValue(members.count, forKey: name) {
+                if refusesDuplicates { throw error(.wrongShape("two members are called \(name)"), at: start) }
                 members[place].value = value
                 places[name] = place
             } else {
@@ -65,10 +67,11 @@ extension JSONScanner {
 
 extension Value {
     /// Reads a whole JSON text.
-    package init(json text: some Collection<UInt8>) throws(JSONError) {
+    package init(json text: some Collection<UInt8>, refusesDuplicates: Bool = false) throws(JSONError) {
         let bytes = Array(text)
         let result = bytes.withUnsafeBytes { buffer -> Result<Value, JSONError> in
             var scanner = JSONScanner(buffer)
+            scanner.refusesDuplicates = refusesDuplicates
             do throws(JSONError) {
                 let value = try scanner.value()
                 try scanner.finish()

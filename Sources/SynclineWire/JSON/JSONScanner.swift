@@ -59,6 +59,8 @@ package struct JSONScanner {
     package internal(set) var offset = 0
     /// Whether an integer beyond 64 bits is read as the nearest double; else it is an error.
     var roundsIntegers = false
+    /// Whether two members of one name are a mistake; else the last counts.
+    var refusesDuplicates = false
 
     /// Reads the given memory, which must outlive the scanner.
     package init(_ bytes: UnsafeRawBufferPointer) {

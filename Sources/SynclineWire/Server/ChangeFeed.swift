@@ -92,11 +92,14 @@ package struct ChangeRequest: Hashable, Sendable {
                     throw fail("$top must be a number from 1", "invalid-number")
                 }
                 top = number
-            case "$count": counts = parameter.value.lowercased() == "true"
+            case "$count":
+                guard let flag = Bool(parameter.value.lowercased()) else {
+                    throw fail("$count must be true or false", "invalid-count")
+                }
+                counts = flag
             case "$filter":
                 do throws(FilterError) {
-                    filter = try Expression(
-                        parsing: parameter.value, depthLimit: rules.filterDepth, typing: rules.typing)
+                    filter = try rules.filter(parameter.value, serverProtocol)
                 } catch {
                     throw fail("The filter can't be read: \(error)", "invalid-filter")
                 }

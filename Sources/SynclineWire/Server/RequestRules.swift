@@ -14,6 +14,12 @@ package struct RequestRules: Sendable {
     /// With it, a filter whose parts do not fit each other is a mistake; without, it finds no rows.
     package var typing: FilterTyping?
 
+    /// Reads a filter as the servers of a protocol do.
+    func filter(_ text: String, _ spoken: ServerProtocol) throws(FilterError) -> Expression {
+        let filter = try Expression(parsing: text, depthLimit: filterDepth, typing: typing)
+        return spoken == .zumo2 ? filter.dividingAsDoubles : filter
+    }
+
     /// As the protocol's own servers.
     package static let peers = RequestRules(keepsQuirks: true, maximalTop: nil, filterDepth: .max)
 

@@ -17,8 +17,9 @@ extension TableRequest {
             case "$after" where !rules.keepsQuirks: list.after = parameter.value
             case "$select": list.select = try columns(parameter.value, rules)
             case "$inlinecount" where serverProtocol == .zumo2:
-                list.counts = (rules.keepsQuirks ? parameter.value : parameter.value.lowercased()) == "allpages"
-            case "$count" where serverProtocol == .datasync3: list.counts = parameter.value.lowercased() == "true"
+                list.counts = try counts(parameter, yes: "allpages", no: "none", rules)
+            case "$count" where serverProtocol == .datasync3:
+                list.counts = try counts(parameter, yes: "true", no: "false", rules)
             // Servers pass over what they do not know.
             default: break
             }
@@ -45,7 +46,7 @@ extension TableRequest {
     private func filter(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> Expression? {
         if text.trimmed.isEmpty { return nil }
         do throws(FilterError) {
-            return try Expression(parsing: text, depthLimit: rules.filterDepth, typing: rules.typing)
+            return try rules.filter(text, serverProtocol)
         } catch {
             throw self.error("The filter can't be read: \(error)", code: "invalid-filter")
         }
@@ -67,11 +68,29 @@ extension TableRequest {
         return number
     }
 
+    private func counts(
+        _ parameter: HTTPHeader, yes: String, no: String, _ rules: RequestRules
+    ) throws(TableRequestError) -> Bool {
+        if rules.keepsQuirks {
+            return (serverProtocol == .zumo2 ? parameter.value : parameter.value.lowercased()) == yes
+        }
+        switch parameter.value.lowercased() {
+        case yes: return true
+        case no: return false
+        default: throw error("\(parameter.name) must be \(yes) or \(no)", code: "invalid-count")
+        }
+    }
+
     private func columns(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> [String]? {
         if text.trimmed.isEmpty { return nil }
         let columns = text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
-        if columns.contains("*"), !rules.keepsQuirks { return nil }
-        guard columns.allSatisfy({ !$0.isEmpty && $0 != "*" }) else {
+        if columns == ["*"], !rules.keepsQuirks { return nil }
+        let areNames = columns.allSatisfy { name in
+            if rules.keepsQuirks { return !name.isEmpty && name != "*" }
+            // What an order can name, without a direction.
+            return (try? Query.Key.list(parsing: name)) == [Query.Key(name)]
+        }
+        guard areNames else {
             throw error("$select must be a list of columns", code: "invalid-select")
         }
         return columns

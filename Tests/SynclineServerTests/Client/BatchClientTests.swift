@@ -86,7 +86,7 @@ import Testing
         let report = try await store.pushOnce()
         #expect(desk.line.takeRequests() == ["POST /tables/$batch"])
         #expect(report.operations.map(\.outcome) == [.conflict, .conflict, .parked, .parked, .done])
-        #expect(report.operations.map(\.status) == [412, 409, 400, 405, 201])
+        #expect(report.operations.map(\.status) == [412, 412, 400, 405, 201])
         let conflicts = try await store.conflicts()
         #expect(conflicts.map(\.code) == ["conflict", "row-gone", "rejected", "rejected"])
         #expect(conflicts[0].server?["text"] == .string("theirs") && conflicts[2].message != nil)

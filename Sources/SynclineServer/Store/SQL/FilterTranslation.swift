@@ -11,18 +11,22 @@ extension FilterSQL {
 
         /// What must hold where the filter does, and whether that is all.
         func necessary(_ filter: Expression) -> (Condition?, isExact: Bool) {
-            if case .and = filter {
-                var parts: [Condition] = []
-                var isExact = true
-                for part in filter.chain(isAnd: true) {
-                    let (condition, isExactPart) = necessary(part)
-                    if let condition { parts.append(condition) }
-                    isExact = isExact && isExactPart
+            var parts: [Condition] = []
+            var isExact = true
+            var size = 0
+            for part in filter.chain(isAnd: true) {
+                // One that nests deeper than a database reads, or is larger, is the evaluator's.
+                guard let condition = exact(part), condition.depth <= Condition.depthLimit,
+                    size + condition.size <= Condition.sizeLimit
+                else {
+                    isExact = false
+                    if let day = sinceDay(of: part) { parts.append(day) }
+                    continue
                 }
-                return (parts.isEmpty ? nil : .all(parts), isExact)
+                size += condition.size
+                parts.append(condition)
             }
-            let condition = exact(filter)
-            return (condition ?? sinceDay(of: filter), condition != nil)
+            return (parts.isEmpty ? nil : .all(parts), isExact)
         }
 
         /// What must hold of a time that SQLite may have in more than one form, each of which begins with a day: where one
@@ -181,19 +185,43 @@ extension Expression {
     /// The parts of a chain of `and` or of `or`, in order.
     fileprivate func chain(isAnd: Bool) -> [Expression] {
         var parts: [Expression] = []
-        var rest = self
-        while true {
-            switch rest {
-            case .and(let left, let right) where isAnd:
-                parts.append(right)
-                rest = left
-            case .or(let left, let right) where !isAnd:
-                parts.append(right)
-                rest = left
-            default:
-                parts.append(rest)
-                return parts.reversed()
+        // What is still to be looked at, the first part last.
+        var rest = [self]
+        while let next = rest.popLast() {
+            switch next {
+            case .and(let left, let right) where isAnd: rest += [right, left]
+            case .or(let left, let right) where !isAnd: rest += [right, left]
+            default: parts.append(next)
             }
+        }
+        return parts
+    }
+}
+
+extension FilterSQL.Condition {
+    /// SQLite's parser keeps 100 signs in mind, of which each level takes up to three.
+    static let depthLimit = 20
+    /// Statements are bounded in their values and in their text.
+    static let sizeLimit = 5000
+
+    /// How many levels of parentheses it is written in.
+    var depth: Int {
+        switch self {
+        case .all(let parts), .any(let parts):
+            // Halves of halves.
+            (parts.map(\.depth).max() ?? 0) + (Int.bitWidth - (parts.count - 1).leadingZeroBitCount)
+        case .not(let inner): inner.depth + 1
+        case .compare, .isNull, .isTrue, .oneOf, .text: 0
+        }
+    }
+
+    /// How many comparisons it has.
+    var size: Int {
+        switch self {
+        case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.size }
+        case .not(let inner): inner.size
+        case .oneOf(_, let choices): choices.count
+        case .compare, .isNull, .isTrue, .text: 1
         }
     }
 }

@@ -1,0 +1,34 @@
+// `div` of whole numbers. Servers of the newer protocol cut the quotient; those of the older one have but one kind of number,
+// and never cut. A store means what its server means.
+
+extension Expression {
+    /// The filter with the meaning that `div` has on servers of the older protocol: a column's 25, by 10, is 2.5, whether
+    /// it was sent as 25 or as 25.0.
+    package var dividingAsDoubles: Expression {
+        let inner = mapParts { $0.dividingAsDoubles }
+        guard case .arithmetic(.div, let left, let right) = inner else { return inner }
+        return .arithmetic(.div, .arithmetic(.mul, left, .literal(.double(1))), right)
+    }
+
+    fileprivate var divides: Bool {
+        switch self {
+        case .column, .literal: false
+        case .arithmetic(.div, _, _): true
+        case .arithmetic(_, let left, let right), .compare(_, let left, let right), .and(let left, let right),
+            .or(let left, let right):
+            left.divides || right.divides
+        case .negate(let inner), .not(let inner): inner.divides
+        case .oneOf(let value, let choices): value.divides || choices.contains(where: \.divides)
+        case .call(_, let arguments): arguments.contains(where: \.divides)
+        }
+    }
+}
+
+extension StateReader {
+    /// A filter as the store's server means it.
+    func asServerDivides(_ filter: Expression?) throws(StateError) -> Expression? {
+        guard let filter, filter.divides else { return filter }
+        let cuts = try setting("protocol") == .string(ServerProtocol.datasync3.rawValue)
+        return cuts ? filter : filter.dividingAsDoubles
+    }
+}
