@@ -1,5 +1,7 @@
 // libmicrohttpd starts a daemon and tells of a connection through `...`, which Swift can't call: a function for each.
 
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -10,27 +10,31 @@ final class Server: Sendable {
     private let watching: HTTPServer?
     private let tombstoneDays: Int?
     private let surroundings: any Surroundings
+    private let configuration: ServerConfiguration
+    private let gate: TokenGate
 
     init(_ configuration: ServerConfiguration, _ surroundings: any Surroundings = SystemSurroundings())
         throws(StartFailure)
     {
         self.surroundings = surroundings
+        self.configuration = configuration
+        gate = TokenGate(configuration.auth)
+        try gate.take(configuration.auth)
         tombstoneDays = configuration.tombstoneDays
-        let tls = try configuration.tls.map { files throws(StartFailure) in
-            (try Server.text(files.certificate), try Server.text(files.key))
-        }
+        let tls = try Server.certificate(configuration)
         let service: TableService
         do throws(StoreFailure) {
             let database = try Server.database(configuration)
             store = try SQLStore(
                 database, configuration.tables, surroundings, limits: configuration.limits,
                 renewsEpoch: configuration.renewsEpoch)
-            service = try TableService(configuration, store, surroundings)
+            service = try TableService(configuration, store, surroundings, gate)
         } catch {
             throw StartFailure(error)
         }
         let http = try HTTPServer(configuration, service, tls: tls, surroundings)
         self.http = http
+        gate.tell { [log = http.log] text in log.note(text) }
         watching = try configuration.metricsListen.map { address throws(StartFailure) in
             do throws(StartFailure) {
                 return try WatchingAnswers(service: service, http: http).server(at: address)
@@ -51,13 +55,27 @@ final class Server: Sendable {
     /// Where the metrics are, if that is somewhere else.
     var metricsURL: String? { watching?.url }
 
-    /// Lets what is running end, and stops.
+    /// Lets what is running end, and stops. Who still waits for the database by then is told that it is busy.
     func stop() {
-        http.stop()
+        http.stop(interrupt: store.interrupt)
+        store.interrupt()
         watching?.stop(waitingSeconds: 1)
         store.close()
         http.log.flush()
     }
+
+    /// Takes over what may change while the server runs: keys and certificates. Either all of it is taken over, or nothing.
+    func reload(_ new: ServerConfiguration) throws(StartFailure) {
+        let others = configuration.whatNeedsRestart(new)
+        guard others.isEmpty else {
+            throw StartFailure("\(others.joined(separator: ", ")) can't change while the server runs")
+        }
+        let tls = try Server.certificate(new)
+        try gate.take(new.auth)
+        tls?.present()
+    }
+
+    func note(_ text: String) { http.log.note(text) }
 
     /// What is to be done now and then.
     func maintain() {
@@ -102,14 +120,20 @@ final class Server: Sendable {
         switch address {
         case .sqlite(let path):
             // One for whoever may read at a time: a worker, a thread with a row, and those who ask where the order stands.
-            return try SQLiteDatabase(path: path, readers: configuration.readers + configuration.threads + 2)
+            return try SQLiteDatabase(
+                path: path, readers: configuration.readers + configuration.threads + 2,
+                limits: configuration.limits.database)
         case .postgres(let url):
-            return try PostgresDatabase(url: url, connections: configuration.databaseConnections)
+            return try PostgresDatabase(
+                url: url, connections: configuration.databaseConnections, limits: configuration.limits.database)
         }
     }
 
-    private static func text(_ path: String) throws(StartFailure) -> String {
-        String(decoding: try SystemFiles.read(path), as: UTF8.self)
+    private static func certificate(_ configuration: ServerConfiguration) throws(StartFailure) -> TLSCertificate? {
+        try configuration.tls.map { files throws(StartFailure) in
+            try TLSCertificate(
+                certificate: try SystemFiles.read(files.certificate), key: try SystemFiles.read(files.key))
+        }
     }
 }
 

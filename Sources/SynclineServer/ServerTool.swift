@@ -1,5 +1,6 @@
 // The command: words in, an exit code out. Standard output has one line, the address; everything else is narration.
 
+import Dispatch
 import SynclineCore
 import SynclineWire
 
@@ -14,11 +15,8 @@ package enum ServerTool {
 
     /// Runs the server until it is told to stop.
     package static func run(_ words: [String]) -> Int32 {
-        let arguments = ServerArguments(
-            file: { path throws(StartFailure) in try SystemFiles.read(path) },
-            variable: { SystemFiles.variable($0) })
         do {
-            switch try arguments.parse(words) {
+            switch try parse(words) {
             case .help: Diagnostics.write(ServerArguments.help, to: STDOUT_FILENO)
             case .version: Diagnostics.write("syncline-server \(version)\n", to: STDOUT_FILENO)
             case .printConfiguration(let configuration):
@@ -27,7 +25,7 @@ package enum ServerTool {
                 try Server.dropColumn(name, configuration)
                 let dropped = Value.object([.init("dropped", .string("\(name.table).\(name.column)"))])
                 Diagnostics.write(dropped.json + "\n", to: STDOUT_FILENO)
-            case .serve(let configuration): try serve(configuration)
+            case .serve(let configuration): try serve(configuration, words)
             }
             return 0
         } catch let failure as UsageFailure {
@@ -42,8 +40,15 @@ package enum ServerTool {
         }
     }
 
-    private static func serve(_ configuration: ServerConfiguration) throws(StartFailure) {
-        let signals = try StopSignal()
+    private static func parse(_ words: [String]) throws -> ServerCommand {
+        try ServerArguments(
+            file: { path throws(StartFailure) in try SystemFiles.read(path) },
+            variable: { SystemFiles.variable($0) }
+        ).parse(words)
+    }
+
+    private static func serve(_ configuration: ServerConfiguration, _ words: [String]) throws(StartFailure) {
+        let signals = try ServerSignals()
         // Beside the connections stand the store's files and the listening socket.
         let wanted = configuration.limits.connections + 100
         let allowed = SystemFiles.allowDescriptors(wanted)
@@ -59,9 +64,30 @@ package enum ServerTool {
         if let url = server.metricsURL { addresses.append(.init("metrics", .string(url))) }
         Diagnostics.write(Value.object(addresses).json + "\n", to: STDOUT_FILENO)
         ServiceManager.tell(.ready)
-        repeat { server.maintain() } while !signals.wait(seconds: 3600)
-        ServiceManager.tell(.stopping)
-        server.stop()
+        // What waits for the database keeps nobody from hearing a signal.
+        let upkeep = DispatchQueue(label: "syncline.upkeep")
+        upkeep.async { server.maintain() }
+        while true {
+            switch signals.wait(seconds: 3600) {
+            case .stop:
+                ServiceManager.tell(.stopping)
+                return server.stop()
+            case .reload: reload(server, words)
+            case nil: upkeep.async { server.maintain() }
+            }
+        }
+    }
+
+    /// Reads the configuration again. What can't be used changes nothing.
+    private static func reload(_ server: Server, _ words: [String]) {
+        do {
+            if case .serve(let configuration) = try parse(words) { try server.reload(configuration) }
+            server.note("keys and certificates were read again")
+        } catch let failure as StartFailure {
+            server.note("nothing was taken over: \(failure.text)")
+        } catch {
+            server.note("nothing was taken over: \(error)")
+        }
     }
 
     /// One line: whoever starts a server reads logs.

@@ -19,7 +19,7 @@ enum AccessDecision: Hashable, Sendable {
             return needsLogin ? .refused(loginNeeded) : .granted(owner: nil)
         }
         if case .role(let name) = permission, !caller.roles.contains(name) {
-            return .refused(Refusal(403, "not-permitted", "You are not permitted to do this"))
+            return .refused(notPermitted)
         }
         return .granted(owner: table.perUser == nil ? nil : caller.subject)
     }
@@ -29,6 +29,7 @@ enum AccessDecision: Hashable, Sendable {
         return false
     }
 
+    static let notPermitted = Refusal(403, "not-permitted", "You are not permitted to do this")
     static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
 }
 
@@ -39,19 +40,12 @@ enum Login: Hashable, Sendable {
     /// There is a token, and it is not to be believed.
     case invalid
 
-    init(_ headers: [HTTPHeader], _ rules: TokenRules?, now: Int64) {
-        guard let rules, let token = Login.token(headers) else {
-            self = .none
-            return
-        }
-        self = rules.caller(token, now: now).map { .caller($0) } ?? .invalid
-    }
-
-    private static func token(_ headers: [HTTPHeader]) -> String? {
+    /// What a request has for a token; empty where it has none in the place for one.
+    static func token(_ headers: [HTTPHeader]) -> String? {
         if let own = headers.value("X-ZUMO-AUTH") { return own.trimmed }
-        guard let words = headers.value("Authorization")?.split(separator: " "), words.count == 2,
-            words[0].lowercased() == "bearer"
-        else { return nil }
-        return String(words[1])
+        guard let text = headers.value("Authorization")?.trimmed else { return nil }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words[0].lowercased() == "bearer" else { return nil }
+        return words.count == 2 ? String(words[1]) : ""
     }
 }

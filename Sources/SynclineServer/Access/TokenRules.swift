@@ -1,5 +1,5 @@
-// Tokens: who the caller is, if what the token says holds now and its signature is by the configured key. Only the configured
-// algorithm is ever accepted, whatever a token claims for itself.
+// Tokens: who the caller is, if what the token says holds now and its signature is by a key that the server knows. A key says
+// which algorithm it is for, and no token can say otherwise.
 
 import SynclineCore
 import SynclineWire
@@ -11,18 +11,32 @@ enum TokenAlgorithm: String, Hashable, Sendable, CaseIterable {
     case es256 = "ES256"
 }
 
-struct TokenRules: Hashable, Sendable {
+/// A key that tokens are checked with.
+struct TokenKey: Hashable, Sendable {
+    /// Tokens that name a key are by the one of this name; nil for one that is tried whatever they name.
+    var id: String?
     var algorithm = TokenAlgorithm.hs256
-    /// The secret, or the public key as PEM.
-    var key: [UInt8]
+    /// The secret, or the public key as PEM or DER.
+    var bytes: [UInt8]
+
+    init(_ bytes: [UInt8], _ algorithm: TokenAlgorithm = .hs256, id: String? = nil) {
+        (self.bytes, self.algorithm, self.id) = (bytes, algorithm, id)
+    }
+}
+
+struct TokenRules: Hashable, Sendable {
+    /// Those of the configuration.
+    var keys: [TokenKey]
+    /// A file with others, as a set of JSON Web Keys.
+    var file: String?
     /// Nil for any.
     var audience: String?
     var issuer: String?
     /// How far clocks may differ.
     var leewaySeconds: Int64 = 60
 
-    init(key: [UInt8]) {
-        self.key = key
+    init(keys: [TokenKey] = []) {
+        self.keys = keys
     }
 }
 
@@ -34,15 +48,17 @@ struct Caller: Hashable, Sendable {
 
 extension TokenRules {
     /// The caller that a token names; nil if it is not to be believed.
-    func caller(_ token: String, now milliseconds: Int64) -> Caller? {
+    /// - Parameter others: The keys of the file.
+    func caller(_ token: String, now milliseconds: Int64, others: [TokenKey] = []) -> Caller? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-            let signature = Self.bytes(parts[2]), header["alg"] == .string(algorithm.rawValue), header["crit"] == nil
+            let signature = Base64.decode(url: parts[2]), header["crit"] == nil, areValid(claims, now: milliseconds)
         else { return nil }
         let signed = Array((parts[0] + "." + parts[1]).utf8)
-        guard TokenSignature.holds(signature, of: signed, algorithm, key: key), areValid(claims, now: milliseconds)
-        else { return nil }
-        guard case .string(let subject)? = claims["sub"], !subject.isEmpty, !subject.utf8.contains(0) else {
+        let isSigned = (keys + others).contains { key in
+            key.isMeant(header) && TokenSignature.holds(signature, of: signed, key)
+        }
+        guard isSigned, case .string(let subject)? = claims["sub"], !subject.isEmpty, !subject.utf8.contains(0) else {
             return nil
         }
         var roles: Set<String> = []
@@ -76,14 +92,27 @@ extension TokenRules {
     }
 
     private static func object(_ part: Substring) -> [String: Value]? {
-        guard let bytes = bytes(part), case .object(let members)? = try? Value(json: bytes) else { return nil }
+        guard let bytes = Base64.decode(url: part), case .object(let members)? = try? Value(json: bytes) else {
+            return nil
+        }
         return Dictionary(members.map { ($0.name, $0.value) }) { $1 }
     }
+}
 
-    /// Base64 in the alphabet of URLs, without padding.
-    private static func bytes(_ part: Substring) -> [UInt8]? {
-        guard !part.isEmpty, !part.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
-        let text = String(part.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
-        return Base64.decode(text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4))
+extension TokenKey {
+    /// Whether a token with a header may be by this key.
+    fileprivate func isMeant(_ header: [String: Value]) -> Bool {
+        guard header["alg"] == .string(algorithm.rawValue) else { return false }
+        guard let id, let named = header["kid"] else { return true }
+        return named == .string(id)
+    }
+}
+
+extension Base64 {
+    /// Reads the alphabet of URLs, without padding.
+    static func decode(url text: Substring) -> [UInt8]? {
+        guard !text.isEmpty, !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
+        let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        return decode(plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
     }
 }

@@ -2,17 +2,23 @@
 
 import CCrypto
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 enum TokenSignature {
-    static func holds(_ signature: [UInt8], of text: [UInt8], _ algorithm: TokenAlgorithm, key: [UInt8]) -> Bool {
-        switch algorithm {
+    static func holds(_ signature: [UInt8], of text: [UInt8], _ key: TokenKey) -> Bool {
+        switch key.algorithm {
         case .hs256:
-            let expected = keyedHash(of: text, key: key)
+            let expected = keyedHash(of: text, key: key.bytes)
             // As long for a wrong signature as for a right one.
             return expected.count == signature.count && CRYPTO_memcmp(expected, signature, expected.count) == 0
-        case .rs256: return isVerified(signature, text, publicKey: key, type: EVP_PKEY_RSA)
+        case .rs256: return isVerified(signature, text, publicKey: key.bytes, type: EVP_PKEY_RSA)
         case .es256:
             guard let encoded = encodedPoint(signature) else { return false }
-            return isVerified(encoded, text, publicKey: key, type: EVP_PKEY_EC)
+            return isVerified(encoded, text, publicKey: key.bytes, type: EVP_PKEY_EC)
         }
     }
 
@@ -24,27 +30,45 @@ enum TokenSignature {
         return isDone && length == 32 ? hash : []
     }
 
-    /// Whether a PEM holds a public key that the algorithm takes.
-    static func isKey(_ pem: [UInt8], for algorithm: TokenAlgorithm) -> Bool {
-        switch algorithm {
-        case .hs256: return !pem.isEmpty
-        case .rs256, .es256:
-            guard let key = publicKey(pem) else { return false }
-            defer { EVP_PKEY_free(key) }
-            return EVP_PKEY_get_base_id(key) == (algorithm == .rs256 ? EVP_PKEY_RSA : EVP_PKEY_EC)
+    /// A secret that is shorter than its hash can be guessed from one token.
+    static let secretBytes = 32
+
+    /// Why an algorithm can't have a key; nil if it can.
+    static func fault(_ key: TokenKey) -> String? {
+        if key.algorithm == .hs256 {
+            if key.bytes.isEmpty { return "It is empty" }
+            return key.bytes.count < secretBytes ? "HS256 needs a secret of at least \(secretBytes) bytes" : nil
         }
+        guard let known = publicKey(key.bytes) else { return "Give the public key as PEM, such as file:key.pem" }
+        defer { EVP_PKEY_free(known) }
+        let type = EVP_PKEY_get_base_id(known)
+        if key.algorithm == .rs256 {
+            if type != EVP_PKEY_RSA { return "RS256 needs a key of RSA" }
+            return EVP_PKEY_get_bits(known) < 2048 ? "RS256 needs a key of at least 2048 bits" : nil
+        }
+        var name = [CChar](repeating: 0, count: 80)
+        guard type == EVP_PKEY_EC, EVP_PKEY_get_group_name(known, &name, name.count, nil) == 1 else {
+            return "ES256 needs a key of an elliptic curve"
+        }
+        return strcmp(name, "prime256v1") == 0 ? nil : "ES256 needs a key of the curve P-256"
     }
 
-    private static func publicKey(_ pem: [UInt8]) -> OpaquePointer? {
-        pem.withUnsafeBytes { bytes in
-            guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+    private static func publicKey(_ bytes: [UInt8]) -> OpaquePointer? {
+        bytes.withUnsafeBufferPointer { buffer in
+            // DER begins with a sequence, PEM with dashes.
+            if buffer.first == 0x30 {
+                var start = buffer.baseAddress
+                return d2i_PUBKEY(nil, &start, buffer.count)
+            }
+            guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
             defer { BIO_free(memory) }
             return PEM_read_bio_PUBKEY(memory, nil, nil, nil)
         }
     }
 
-    private static func isVerified(_ signature: [UInt8], _ text: [UInt8], publicKey pem: [UInt8], type: Int32) -> Bool {
-        guard let key = publicKey(pem) else { return false }
+    private static func isVerified(_ signature: [UInt8], _ text: [UInt8], publicKey bytes: [UInt8], type: Int32) -> Bool
+    {
+        guard let key = publicKey(bytes) else { return false }
         defer { EVP_PKEY_free(key) }
         guard EVP_PKEY_get_base_id(key) == type, let context = EVP_MD_CTX_new() else { return false }
         defer { EVP_MD_CTX_free(context) }

@@ -15,6 +15,11 @@ struct ConfigurationObject {
         }
         self.path = path
         self.members = members
+        // The short form of a table has no text of JSON in which they were found.
+        var names: Set<String> = []
+        if let twice = members.first(where: { !names.insert($0.name).inserted }) {
+            throw StartFailure("the configuration has two members called \(ConfigurationObject.join(path, twice.name))")
+        }
         for member in members where !known.contains(member.name) {
             let guess = Suggestion.nearest(to: member.name, in: known)
             throw StartFailure(
@@ -143,6 +148,7 @@ extension ServerConfiguration.Limits {
             known: [
                 "bodyBytes", "urlBytes", "headerBytes", "idleSeconds", "stalledSeconds", "filterDepth", "connections",
                 "readSeconds", "waitingReads", "connectionsPerAddress", "headSeconds", "bodySeconds", "requestSeconds",
+                "databaseSeconds", "databaseConnectSeconds", "databaseWaitSeconds",
                 "newColumns", "columns", "answerBytes", "rememberedBytes",
             ])
         bodyBytes = try object.number("bodyBytes", in: 1...1 << 30) ?? bodyBytes
@@ -163,24 +169,47 @@ extension ServerConfiguration.Limits {
         columns = try object.number("columns", in: 0...1500) ?? columns
         answerBytes = try object.number("answerBytes", in: 1000...1 << 30) ?? answerBytes
         rememberedBytes = try object.number("rememberedBytes", in: 0...1 << 30) ?? rememberedBytes
+        databaseSeconds = try object.number("databaseSeconds", in: 1...86_400) ?? databaseSeconds
+        databaseConnectSeconds =
+            try object.number("databaseConnectSeconds", in: 1...86_400) ?? databaseConnectSeconds
+        databaseWaitSeconds = try object.number("databaseWaitSeconds", in: 1...86_400) ?? databaseWaitSeconds
     }
 }
 
 extension TokenRules {
     init(_ value: Value, _ secret: (String) throws(StartFailure) -> [UInt8]) throws(StartFailure) {
+        self.init()
+        let own = ["key", "algorithm", "kid"]
         let object = try ConfigurationObject(
-            value, path: "auth", known: ["key", "algorithm", "audience", "issuer", "leewaySeconds"])
-        guard let text = try object.text("key") else { throw StartFailure("auth needs a key") }
-        self.init(key: try secret(text))
-        algorithm = try object.word("algorithm", TokenAlgorithm.self) ?? algorithm
+            value, path: "auth", known: own + ["keys", "jwks", "audience", "issuer", "leewaySeconds"])
+        if object["key"] != nil { keys.append(try TokenRules.key(object, secret)) }
+        if let list = object["keys"] {
+            guard case .array(let elements) = list else { throw StartFailure("auth.keys must be a list") }
+            for (index, element) in elements.enumerated() {
+                let inner = try ConfigurationObject(element, path: "auth.keys[\(index)]", known: own)
+                keys.append(try TokenRules.key(inner, secret))
+            }
+        }
+        file = try object.text("jwks")
+        if keys.isEmpty, file == nil { throw StartFailure("auth needs a key, keys or jwks") }
+        if keys.count != Set(keys.map { [$0.id, $0.algorithm.rawValue] }).count {
+            throw StartFailure("auth has two keys of one kid", hint: "Give each a kid of its own")
+        }
         audience = try object.text("audience")
         issuer = try object.text("issuer")
         leewaySeconds = Int64(try object.number("leewaySeconds", in: 0...86_400) ?? Int(leewaySeconds))
-        guard TokenSignature.isKey(key, for: algorithm) else {
-            throw StartFailure(
-                "auth.key is no key for \(algorithm.rawValue)",
-                hint: algorithm == .hs256 ? "It is empty" : "Give the public key as PEM, such as file:key.pem")
+    }
+
+    private static func key(
+        _ object: ConfigurationObject, _ secret: (String) throws(StartFailure) -> [UInt8]
+    ) throws(StartFailure) -> TokenKey {
+        guard let text = try object.text("key") else { throw StartFailure("\(object.path) needs a key") }
+        let algorithm = try object.word("algorithm", TokenAlgorithm.self) ?? .hs256
+        let key = TokenKey(try secret(text), algorithm, id: try object.text("kid"))
+        if let fault = TokenSignature.fault(key) {
+            throw StartFailure("\(object.place("key")) is no key for \(algorithm.rawValue)", hint: fault)
         }
+        return key
     }
 }
 

@@ -40,6 +40,8 @@ extension ServerConfiguration.Limits {
             ("rememberedBytes", rememberedBytes),
             ("connectionsPerAddress", connectionsPerAddress), ("headSeconds", headSeconds),
             ("bodySeconds", bodySeconds), ("requestSeconds", requestSeconds),
+            ("databaseSeconds", databaseSeconds), ("databaseConnectSeconds", databaseConnectSeconds),
+            ("databaseWaitSeconds", databaseWaitSeconds),
         ]
         return .object(numbers.map { .init($0.0, .integer(Int64($0.1))) })
     }
@@ -47,12 +49,21 @@ extension ServerConfiguration.Limits {
 
 extension TokenRules {
     fileprivate var value: Value {
-        var members: [Value.Member] = [
-            .init("key", .string("(hidden)")), .init("algorithm", .string(algorithm.rawValue)),
-            .init("leewaySeconds", .integer(leewaySeconds)),
-        ]
+        var members: [Value.Member] = [.init("leewaySeconds", .integer(leewaySeconds))]
+        if !keys.isEmpty { members.append(.init("keys", .array(keys.map(\.value)))) }
+        if let file { members.append(.init("jwks", .string(file))) }
         if let audience { members.append(.init("audience", .string(audience))) }
         if let issuer { members.append(.init("issuer", .string(issuer))) }
+        return .object(members)
+    }
+}
+
+extension TokenKey {
+    fileprivate var value: Value {
+        var members: [Value.Member] = [
+            .init("key", .string("(hidden)")), .init("algorithm", .string(algorithm.rawValue)),
+        ]
+        if let id { members.append(.init("kid", .string(id))) }
         return .object(members)
     }
 }

@@ -69,7 +69,7 @@ struct ServerArguments {
     func parse(_ words: [String]) throws -> ServerCommand {
         var tree: [Value.Member] = []
         var flagged: [(path: [String], value: Value)] = []
-        var switches: Set<String> = []
+        var given: Set<String> = []
         var dropped: ColumnName?
         var rest = words[...]
         while let word = rest.popFirst() {
@@ -79,8 +79,13 @@ struct ServerArguments {
                 throw UsageFailure(
                     message: "there is no \(Value.string(sides[0]).json)", hint: guess.map { "Did you mean \($0)?" })
             }
+            if !given.insert(flag.name).inserted, !["table", "set"].contains(flag.name) {
+                throw UsageFailure(message: "--\(flag.name) is given twice")
+            }
             guard flag.value != nil else {
-                switches.insert(flag.name)
+                if sides.count > 1 {
+                    throw UsageFailure(message: "--\(flag.name) takes no value", hint: "Leave it out to say no")
+                }
                 continue
             }
             guard let value = sides.count > 1 ? sides[1] : rest.popFirst() else {
@@ -94,22 +99,26 @@ struct ServerArguments {
             } else if flag.name == "config" {
                 tree = try members(ofFile: value)
             } else {
-                flagged.append(try Self.setting(flag.name, value))
+                let setting = try Self.setting(flag.name, value)
+                if flag.name == "table", flagged.contains(where: { $0.path == setting.0 }) {
+                    throw UsageFailure(message: "--table is given twice for \(setting.0[1])")
+                }
+                flagged.append(setting)
             }
         }
-        if switches.contains("help") { return .help }
-        if switches.contains("version") { return .version }
+        if given.contains("help") { return .help }
+        if given.contains("version") { return .version }
         for (path, value) in flagged { tree = Self.set(value, at: path[...], in: tree) }
         var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
-        configuration.renewsEpoch = switches.contains("new-epoch")
+        configuration.renewsEpoch = given.contains("new-epoch")
         if let dropped { return .dropColumn(dropped, configuration) }
-        return switches.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
+        return given.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
     }
 
     private func members(ofFile path: String) throws(StartFailure) -> [Value.Member] {
         let bytes = try file(path)
         do throws(JSONError) {
-            guard case .object(let members) = try Value(json: bytes) else {
+            guard case .object(let members) = try Value(json: bytes, refusesDuplicates: true) else {
                 throw JSONError(offset: 0, reason: .wrongShape("the configuration must be an object"))
             }
             return members
@@ -128,9 +137,11 @@ struct ServerArguments {
             return (["tables", name], value)
         case "set":
             let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard sides.count == 2 else { throw UsageFailure(message: "--set takes MEMBER=JSON") }
-            let value = (try? Value(json: sides[1].utf8)) ?? .string(sides[1])
-            return (sides[0].split(separator: ".").map(String.init), value)
+            let path = sides[0].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard sides.count == 2, !path.contains("") else {
+                throw UsageFailure(message: "--set takes MEMBER=JSON", hint: "such as limits.bodyBytes=65536")
+            }
+            return (path, (try? Value(json: sides[1].utf8, refusesDuplicates: true)) ?? .string(sides[1]))
         default: return ([name], .string(text))
         }
     }

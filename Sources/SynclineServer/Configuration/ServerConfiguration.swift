@@ -72,10 +72,37 @@ struct ServerConfiguration: Hashable, Sendable {
         var deadlines: ConnectionDeadlines {
             ConnectionDeadlines(idle: idleSeconds, head: headSeconds, body: bodySeconds, request: requestSeconds)
         }
+
+        /// A statement of the database is given up, and so is waiting for a connection to it, and for one that is in use.
+        var databaseSeconds = 30
+        var databaseConnectSeconds = 5
+        var databaseWaitSeconds = 5
+
+        var database: DatabaseLimits {
+            DatabaseLimits(
+                connect: .seconds(databaseConnectSeconds), statement: .seconds(databaseSeconds),
+                turn: .seconds(databaseWaitSeconds))
+        }
     }
 
     struct TLSFiles: Hashable, Sendable {
         var certificate: String
         var key: String
+    }
+}
+
+extension ServerConfiguration {
+    /// The members in which another configuration differs that a running server can't take over: all but keys and the
+    /// files of certificates, which may neither come nor go.
+    func whatNeedsRestart(_ other: ServerConfiguration) -> [String] {
+        func fixed(_ configuration: ServerConfiguration) -> [String: Value] {
+            var configuration = configuration
+            configuration.auth = configuration.auth.map { _ in TokenRules() }
+            configuration.tls = configuration.tls.map { _ in TLSFiles(certificate: "", key: "") }
+            guard case .object(let members) = configuration.value else { return [:] }
+            return Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+        }
+        let (mine, others) = (fixed(self), fixed(other))
+        return Set(mine.keys).union(others.keys).filter { mine[$0] != others[$0] }.sorted()
     }
 }

@@ -23,6 +23,20 @@ enum SystemFiles {
         return bytes
     }
 
+    /// What tells a file from what was at its path before; nil if there is none.
+    static func stamp(_ path: String) -> FileStamp? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        return FileStamp(
+            node: UInt64(status.st_ino), size: Int64(status.st_size),
+            changed: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+    }
+
     /// Lets the process have so many files and connections open, as far as the system lets it; returns how many it may have.
     static func allowDescriptors(_ count: Int) -> Int {
         var limit = rlimit()

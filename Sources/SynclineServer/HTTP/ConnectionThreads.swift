@@ -15,10 +15,10 @@ final class ConnectionThreads: Sendable {
     private let daemons: Mutex<[UInt]>
 
     /// Nil if they can't be started. They do not keep the server alive, whose owner stops them first.
-    init?(_ server: HTTPServer, tls: (certificate: String, key: String)?) {
+    init?(_ server: HTTPServer, isSecure: Bool) {
         var started: [OpaquePointer] = []
         for _ in 0..<server.configuration.threads {
-            guard let daemon = DaemonOptions.start(server, tls: tls) else {
+            guard let daemon = DaemonOptions.start(server, isSecure: isSecure) else {
                 for daemon in started { MHD_stop_daemon(daemon) }
                 return nil
             }

@@ -7,7 +7,7 @@ import SynclineWire
 enum DaemonOptions {
     /// Starts one thread.
     static func start(
-        _ server: HTTPServer, tls: (certificate: String, key: String)?
+        _ server: HTTPServer, isSecure: Bool
     ) -> OpaquePointer? {
         let limits = server.configuration.limits
         let context = Unmanaged.passUnretained(server).toOpaque()
@@ -28,15 +28,14 @@ enum DaemonOptions {
         var flags =
             (isFew ? MHD_USE_EPOLL_INTERNAL_THREAD : MHD_USE_POLL_INTERNAL_THREAD).rawValue
             | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
-        guard let tls else {
+        guard isSecure else {
             options.append(option(.END, 0))
             return syncline_mhd_start(flags, answerRequest, context, &options)
         }
         flags |= MHD_USE_TLS.rawValue
-        return withCStrings([tls.certificate, tls.key, tlsVersions]) { texts in
-            options.append(option(.HTTPS_MEM_CERT, 0, UnsafeMutableRawPointer(mutating: texts[0])))
-            options.append(option(.HTTPS_MEM_KEY, 0, UnsafeMutableRawPointer(mutating: texts[1])))
-            options.append(option(.HTTPS_PRIORITIES, 0, UnsafeMutableRawPointer(mutating: texts[2])))
+        options.append(option(.HTTPS_CERT_CALLBACK, 0, TLSCertificate.callback))
+        return tlsVersions.withCString { versions in
+            options.append(option(.HTTPS_PRIORITIES, 0, UnsafeMutableRawPointer(mutating: versions)))
             options.append(option(.END, 0))
             return syncline_mhd_start(flags, answerRequest, context, &options)
         }
@@ -44,13 +43,6 @@ enum DaemonOptions {
 
     /// In the words of GnuTLS: 1.2 and 1.3.
     private static let tlsVersions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
-
-    private static func withCStrings<Result>(
-        _ texts: [String], _ pointers: [UnsafePointer<CChar>] = [], _ body: ([UnsafePointer<CChar>]) -> Result
-    ) -> Result {
-        guard let first = texts.first else { return body(pointers) }
-        return first.withCString { withCStrings(Array(texts.dropFirst()), pointers + [$0], body) }
-    }
 
     /// A thread of libmicrohttpd that finds 128 events at once asks epoll for more before it looks at one of them, and waits
     /// for as long as a connection may be idle. One with fewer connections, a listening socket and a pipe never finds so many.
@@ -154,7 +146,7 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
     if let outcome = request.outcome { return queue(outcome, request, connection, server, closes: false) }
     if let waiting = request.waiting {
         request.waiting = nil
-        suspend(request, connection, until: waiting, server.clients)
+        suspend(request, connection, until: waiting, server)
         return .YES
     }
     switch server.answer(request) {
@@ -177,20 +169,21 @@ private struct SuspendedRequest: @unchecked Sendable {
 
 /// Suspends a connection until an answer is found.
 private func suspend(
-    _ request: ConnectionRequest, _ connection: OpaquePointer, until waiting: WaitingAnswer, _ clients: ClientWatch
+    _ request: ConnectionRequest, _ connection: OpaquePointer, until waiting: WaitingAnswer, _ server: HTTPServer
 ) {
     let suspended = SuspendedRequest(request: request, connection: connection)
-    let finish: @Sendable (HTTPResponse) -> Void = { response in
+    let finish: @Sendable (HTTPResponse) -> Void = { [clients = server.clients] response in
         if let limit = waiting.limit { clients.forget(limit) }
         suspended.request.outcome = response
         MHD_resume_connection(suspended.connection)
     }
     MHD_suspend_connection(connection)
-    if let limit = waiting.limit { clients.watch(syncline_mhd_socket(connection), limit) }
+    if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) }
     switch waiting.workers.carryOut(for: request.client, { finish(waiting.answer()) }) {
     case .taken: break
     case .full: finish(waiting.refusal())
-    case .closed: finish(waiting.answer())
+    // What is carried out now might never be answered.
+    case .closed: finish(server.stopped(request))
     }
 }
 
@@ -214,7 +207,7 @@ private func queue(
     defer { MHD_destroy_response(made) }
     for header in response.headers { add(header, to: made) }
     add(HTTPHeader(RequestID.header, request.id), to: made)
-    if closes { add(HTTPHeader("Connection", "close"), to: made) }
+    if closes || server.isStopping { add(HTTPHeader("Connection", "close"), to: made) }
     return MHD_queue_response(connection, UInt32(response.status), made)
 }
 

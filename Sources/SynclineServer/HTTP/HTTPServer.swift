@@ -52,9 +52,11 @@ final class HTTPServer: Sendable {
     private let socket: ListenSocket
     /// Nil before they are started and when they are stopped.
     private let serving = Mutex<(acceptor: Acceptor, threads: ConnectionThreads)?>(nil)
+    /// Whether no more requests are begun.
+    private let stopping = Atomic(false)
 
     init(
-        _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: (certificate: String, key: String)?,
+        _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: TLSCertificate?,
         _ surroundings: any Surroundings = SystemSurroundings()
     ) throws(StartFailure) {
         self.configuration = configuration
@@ -77,11 +79,10 @@ final class HTTPServer: Sendable {
         self.table = table
         socket = try ListenSocket(configuration.listen)
         url = (tls == nil ? "http://" : "https://") + socket.authority
-        guard let threads = ConnectionThreads(self, tls: tls) else {
+        tls?.present()
+        guard let threads = ConnectionThreads(self, isSecure: tls != nil) else {
             socket.close()
-            throw StartFailure(
-                tls == nil ? "the HTTP server can't be started" : "the certificate and its key can't be used for TLS",
-                hint: tls == nil ? nil : "Both must be PEM, and the key must be the certificate's")
+            throw StartFailure("the HTTP server can't be started")
         }
         do throws(StartFailure) {
             let acceptor = try Acceptor(socket.descriptor, table) { threads.serve($0, $1, $2) }
@@ -94,24 +95,42 @@ final class HTTPServer: Sendable {
         }
     }
 
-    /// Takes no more connections, lets what is running end, and stops.
-    func stop(waitingSeconds: Int = 10) {
+    /// Takes no more connections and begins no more requests, has those that were begun answered, and stops. Each answer
+    /// says that it is the last of its connection.
+    /// - Parameter interrupt: Cuts short what waits for something else, once that has lasted too long.
+    func stop(waitingSeconds: Int = 7, interrupt: () -> Void = {}) {
         let serving = self.serving.withLock { serving in
             defer { serving = nil }
             return serving
         }
         guard let serving else { return }
+        stopping.store(true, ordering: .releasing)
         serving.acceptor.stop()
         socket.close()
         // Nobody may be left suspended.
         events.end()
-        for _ in 0..<waitingSeconds * 100 where running.load(ordering: .acquiring) > 0 {
-            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
+        if !drain(seconds: waitingSeconds) {
+            interrupt()
+            // What the workers carry out is resumed, and must still be sent.
+            for workers in pools { workers.close() }
+            drain(seconds: 1)
         }
-        // What waits for workers is resumed; a write that still comes is carried out where it comes in.
-        for workers in [readers, writers, healthWorker] { workers.close() }
+        for workers in pools { workers.close() }
         serving.threads.stop()
     }
+
+    private var pools: [WorkerPool] { [readers, writers, healthWorker] }
+
+    /// Waits until every request is answered, for a while.
+    @discardableResult
+    private func drain(seconds: Int) -> Bool {
+        for _ in 0..<seconds * 100 where running.load(ordering: .acquiring) > 0 {
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
+        }
+        return running.load(ordering: .acquiring) == 0
+    }
+
+    var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     var connections: Int { table.count }
 
@@ -153,6 +172,7 @@ final class HTTPServer: Sendable {
     }
 
     func answer(_ request: ConnectionRequest) -> ServerAnswer {
+        if isStopping { return .whole(stopped(request)) }
         switch request.read(configuration.limits) {
         case .refused(let refusal): return .whole(self.refusal(refusal, request))
         case .request(let read):
@@ -200,9 +220,14 @@ final class HTTPServer: Sendable {
                 refusal: { [self] in busy(read.headers) }))
     }
 
+    /// The answer to a request that was not begun because the server stops.
+    func stopped(_ request: ConnectionRequest) -> HTTPResponse {
+        busy(request.headers, "The server is stopping; ask again")
+    }
+
     /// The answer when there is no room for a request.
-    private func busy(_ headers: [HTTPHeader]) -> HTTPResponse {
-        var response = TableAnswer.refusal(503, "The server is busy; try again", code: "busy")
+    private func busy(_ headers: [HTTPHeader], _ message: String = "The server is busy; try again") -> HTTPResponse {
+        var response = TableAnswer.refusal(503, message, code: "busy")
         response.headers.append(HTTPHeader("Retry-After", "1"))
         return service.marked(response, headers)
     }

@@ -16,6 +16,9 @@ struct StartFailure: Error, Hashable, Sendable {
         self.message = message
         self.hint = hint
     }
+
+    /// Both, in one line.
+    var text: String { (hint.map { "\(message) (\($0))" } ?? message).replacing("\n", with: " ") }
 }
 
 struct ListenSocket {

@@ -10,8 +10,9 @@ extension TableService {
         case refused(Refusal)
     }
 
-    func batch(_ request: HTTPRequest, _ spoken: ServerProtocol) throws(ServiceFailure) -> HTTPResponse {
-        let caller = try caller(request)
+    func batch(
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ caller: Caller?
+    ) throws(ServiceFailure) -> HTTPResponse {
         if let type = request.headers.value("Content-Type"), !type.lowercased().hasPrefix("application/json") {
             throw .refused(Refusal(415, "unsupported-media-type", "A body must be application/json"))
         }
@@ -70,12 +71,7 @@ extension TableService {
         write.owner = owner
         write.version = operation.item.version
         write.conditions.match = operation.version.map { .versions([$0]) }
-        if let id = operation.operationID {
-            guard !id.isEmpty, id.utf8.count <= 255 else {
-                throw .refused(Refusal(400, "invalid-operation-id", "An operation's id has 1 to 255 bytes"))
-            }
-            write.operation = OperationKey(id: id, caller: caller?.subject ?? "")
-        }
+        write.operation = try self.operation(operation.operationID, caller)
         return write
     }
 

@@ -5,8 +5,9 @@ import SynclineWire
 
 extension TableService {
     func changes(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, _ owner: String?
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ visit: Visit
     ) throws(ServiceFailure) -> HTTPResponse {
+        let table = visit.table
         let asked: ChangeRequest
         do throws(TableRequestError) {
             guard let read = try ChangeRequest(request, spoken, rules(for: table, request)) else {
@@ -21,7 +22,7 @@ extension TableService {
             table: table.name, since: asked.since?.change ?? 0, limit: min(asked.top ?? .max, configuration.maxTop))
         plan.until = asked.until?.change
         plan.filter = asked.filter
-        plan.owner = owner
+        plan.owner = visit.owner
         plan.counts = asked.counts
         let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
         do throws(TableRequestError) {
@@ -44,11 +45,12 @@ extension TableService {
             let caller = try caller(request)
             // That something happens is told to whoever may read something.
             let grants = configuration.tables.map { AccessDecision.decide(.read, $0, caller) }
-            if !grants.contains(where: \.isGranted) { throw .refused(AccessDecision.loginNeeded) }
+            if !grants.contains(where: \.isGranted) {
+                throw .refused(caller == nil ? AccessDecision.loginNeeded : AccessDecision.notPermitted)
+            }
             response.headers = [HTTPHeader("Content-Type", "text/event-stream")]
         } catch {
-            response = error.refusal.response
-            response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
+            response = refused(error, .events)
         }
         return marked(response, request.headers)
     }

@@ -6,9 +6,9 @@ import SynclineWire
 extension TableService {
     /// Answers a request to a table, or to the row of an id.
     func exchange(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ table: TableDefinition, id: String, _ owner: String?,
-        _ url: String
+        _ request: HTTPRequest, _ spoken: ServerProtocol, _ visit: Visit, id: String, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
+        let (table, owner) = (visit.table, visit.owner)
         let parsed: TableRequest
         do throws(TableRequestError) {
             parsed = try TableRequest(request, spoken, table: table.name, id: id, rules: rules(for: table, request))
@@ -18,7 +18,7 @@ extension TableService {
         switch parsed.action {
         case .row: return try row(request, parsed, table, owner)
         case .list(let list): return try self.list(request, parsed, list, table, owner, url)
-        default: return try write(request, parsed, table, owner, url)
+        default: return try write(request, parsed, visit, url)
         }
     }
 
@@ -136,9 +136,10 @@ extension TableService {
     // MARK: Writing
 
     private func write(
-        _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?, _ url: String
+        _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
         let spoken = parsed.serverProtocol
+        let table = visit.table
         var write: TableWrite
         switch parsed.action {
         case .insert(let item): write = try insert(item, table, spoken)
@@ -157,11 +158,11 @@ extension TableService {
             write = TableWrite(.undelete, table: table.name, id: parsed.id, serverProtocol: spoken)
         }
         if write.kind == .undelete || write.revives == true {
-            _ = try grant(.undelete, table, try caller(request))
+            _ = try grant(.undelete, table, visit.caller)
         }
-        write.owner = owner
+        write.owner = visit.owner
         write.conditions = conditions(request, parsed)
-        write.operation = try operation(parsed.operationID, request)
+        write.operation = try operation(parsed.operationID, visit.caller)
         let outcomes = try ask { () throws(StoreFailure) in try store.write([[write]], stopsAtRefusal: false) }
         return try answer(outcomes[0][0], request, spoken, url)
     }
@@ -197,12 +198,12 @@ extension TableService {
         return conditions
     }
 
-    func operation(_ id: String?, _ request: HTTPRequest) throws(ServiceFailure) -> OperationKey? {
+    func operation(_ id: String?, _ caller: Caller?) throws(ServiceFailure) -> OperationKey? {
         guard let id else { return nil }
         guard !id.isEmpty, id.utf8.count <= 255 else {
             throw .refused(Refusal(400, "invalid-operation-id", "An operation's id has 1 to 255 bytes"))
         }
-        return OperationKey(id: id, caller: try caller(request)?.subject ?? "")
+        return OperationKey(id: id, caller: caller?.subject ?? "")
     }
 
     private func answer(

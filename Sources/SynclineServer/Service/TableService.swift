@@ -9,6 +9,7 @@ struct TableService: Sendable {
     let store: any TableStore
     let surroundings: any Surroundings
     let rules: RequestRules
+    let gate: TokenGate
     /// The tables by their names in lower case.
     private let tables: [String: TableDefinition]
     private let marks: [HTTPHeader]
@@ -18,9 +19,11 @@ struct TableService: Sendable {
     let root: [String]
 
     init(
-        _ configuration: ServerConfiguration, _ store: any TableStore, _ surroundings: any Surroundings
+        _ configuration: ServerConfiguration, _ store: any TableStore, _ surroundings: any Surroundings,
+        _ gate: TokenGate? = nil
     ) throws(StoreFailure) {
         self.configuration = configuration
+        self.gate = gate ?? TokenGate(configuration.auth)
         self.store = store
         self.surroundings = surroundings
         root = configuration.root.split(separator: "/").map(String.init)
@@ -28,7 +31,6 @@ struct TableService: Sendable {
         tables = Dictionary(configuration.tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
         marks = [
             HTTPHeader(WireHeader.capabilities, TableService.capabilities),
-            HTTPHeader(WireHeader.epoch, try store.mark().epoch),
             HTTPHeader("Cache-Control", "no-cache"),
             HTTPHeader("X-Content-Type-Options", "nosniff"),
         ]
@@ -55,24 +57,30 @@ struct TableService: Sendable {
         do throws(ServiceFailure) {
             response = try answer(request, route, url)
         } catch {
-            response = error.refusal.response
-            if let reason = error.reason { notes?.note(reason) }
-            if response.status == 405 {
-                response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
-            }
-            if response.status == 503, !response.headers.contains("Retry-After") {
-                response.headers.append(HTTPHeader("Retry-After", "1"))
-            }
-            if response.status == 401 { response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
+            response = refused(error, route)
         }
         return marked(response, request.headers)
+    }
+
+    /// The answer to a request that failed, with what its status asks for.
+    func refused(_ failure: ServiceFailure, _ route: Route) -> HTTPResponse {
+        var response = failure.refusal.response
+        if let reason = failure.reason { notes?.note(reason) }
+        switch response.status {
+        case 401: response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
+        case 405: response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
+        case 503: response.headers.append(HTTPHeader("Retry-After", "1"))
+        default: break
+        }
+        return response
     }
 
     /// An answer with what every answer has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
         var response = response
-        response.headers.reserveCapacity(response.headers.count + marks.count + CrossOrigin.headerLimit)
+        response.headers.reserveCapacity(response.headers.count + marks.count + 1 + CrossOrigin.headerLimit)
         response.headers += marks
+        response.headers.append(HTTPHeader(WireHeader.epoch, store.epoch))
         configuration.cors?.add(to: &response.headers, headers)
         return response
     }
@@ -92,17 +100,17 @@ struct TableService: Sendable {
         if request.method == "HEAD" { request.method = "GET" }
         if route == .health { return try health() }
         let spoken = try version(request)
+        let caller = try caller(request)
         switch route {
-        case .batch: return try batch(request, spoken)
+        case .batch: return try batch(request, spoken, caller)
         case .changes(let name):
-            let (table, owner) = try admit(request, name, .read)
-            return try changes(request, spoken, table, owner)
+            return try changes(request, spoken, try admit(caller, name, .read))
         case .table(let name):
-            let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: false))
-            return try exchange(request, spoken, table, id: "", owner, url)
+            let visit = try admit(caller, name, TableService.operation(request.method, isRow: false))
+            return try exchange(request, spoken, visit, id: "", url)
         case .row(let name, let id):
-            let (table, owner) = try admit(request, name, TableService.operation(request.method, isRow: true))
-            return try exchange(request, spoken, table, id: id, owner, url)
+            let visit = try admit(caller, name, TableService.operation(request.method, isRow: true))
+            return try exchange(request, spoken, visit, id: id, url)
         case .nowhere, .health, .metrics, .events:
             throw .refused(Refusal(404, "not-found", "There is nothing at this path"))
         }
@@ -127,7 +135,7 @@ struct TableService: Sendable {
 
     private func health() throws(ServiceFailure) -> HTTPResponse {
         do throws(StoreFailure) {
-            _ = try store.mark()
+            try store.check()
         } catch {
             if let reason = error.reason { notes?.note(reason) }
             throw .refused(Refusal(503, "store-unavailable", "The store can't be read"))
@@ -139,21 +147,21 @@ struct TableService: Sendable {
 
     /// The table of a name in any letter case, if the caller may do something to it.
     private func admit(
-        _ request: HTTPRequest, _ name: String, _ operation: TableOperation
-    ) throws(ServiceFailure) -> (TableDefinition, owner: String?) {
-        let caller = try caller(request)
+        _ caller: Caller?, _ name: String, _ operation: TableOperation
+    ) throws(ServiceFailure) -> Visit {
         guard let table = table(name) else {
             throw .refused(Refusal(404, "table-not-found", "There is no table \(name.prefix(80))"))
         }
-        return (table, try grant(operation, table, caller))
+        return Visit(table: table, caller: caller, owner: try grant(operation, table, caller))
     }
 
     func table(_ name: String) -> TableDefinition? {
         tables[name] ?? tables[name.lowercased()]
     }
 
+    /// Who asks. A request's token is checked here, once.
     func caller(_ request: HTTPRequest) throws(ServiceFailure) -> Caller? {
-        switch Login(request.headers, configuration.auth, now: surroundings.now()) {
+        switch gate.login(request.headers, now: surroundings.now()) {
         case .none: return nil
         case .caller(let caller):
             notes?.note(user: caller.subject)
@@ -171,6 +179,14 @@ struct TableService: Sendable {
         case .refused(let refusal): throw .refused(refusal)
         }
     }
+}
+
+/// A caller at a table that they may do something to.
+struct Visit {
+    let table: TableDefinition
+    let caller: Caller?
+    /// Whose rows are seen, where the table has rows of users.
+    let owner: String?
 }
 
 /// Why a request gets no other answer than an error.

@@ -1,5 +1,5 @@
-// Connections that wait to be used. Who finds none waits for one: threads of the server are as many as its owner wants, and
-// connections may be fewer. A connection waits in a slot that is emptied and filled in one step, so that threads that need
+// Connections that wait to be used. Who finds none waits for one, for a while: threads of the server are as many as its owner
+// wants, and connections may be fewer. A connection waits in a slot that is emptied and filled in one step, so that threads that need
 // one at the same time do not wait for each other.
 
 import Dispatch
@@ -13,24 +13,34 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
 
     private let slots: [Slot]
     private let free: DispatchSemaphore
+    private let patience: Duration
     private let make: @Sendable () throws(StoreFailure) -> Connection
 
-    /// At most `limit` connections, made when they are needed.
-    init(limit: Int, make: @escaping @Sendable () throws(StoreFailure) -> Connection) {
+    /// At most `limit` connections, made when they are needed. Nobody waits for one longer than `patience`.
+    init(
+        limit: Int, patience: Duration = .seconds(5), make: @escaping @Sendable () throws(StoreFailure) -> Connection
+    ) {
         self.make = make
+        self.patience = patience
         free = DispatchSemaphore(value: limit)
         slots = (0..<limit).map { _ in Slot() }
     }
 
     deinit { drain() }
 
-    /// Lends a connection. One that `isGood` is not content with afterwards is given up.
+    /// Lends a connection. One that `isGood` is not content with, before or afterwards, is given up.
     func withConnection<Result>(
         isGood: (Connection) -> Bool = { _ in true }, _ body: (Connection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-        free.wait()
+        guard free.wait(timeout: .now() + .milliseconds(Int(patience.milliseconds))) == .success else {
+            throw .busy(
+                FailureReason(.busy, "all \(slots.count) connections to the database are in use"))
+        }
         defer { free.signal() }
-        let connection = if let waiting = take() { waiting } else { try make() }
+        var waiting = take()
+        // It may have been lost since it was used.
+        while let found = waiting, !isGood(found) { waiting = take() }
+        let connection = if let waiting { waiting } else { try make() }
         defer { if isGood(connection) { put(connection) } }
         return try body(connection)
     }

@@ -10,6 +10,7 @@ final class SQLStore: TableStore {
     struct Catalogue: Sendable {
         var tables: [String: TableSQL]
         var number: Int64
+        var epoch: String
         /// Why a table can't be served as it is in the database.
         var faults: [String: Refusal] = [:]
         /// Columns of a server's table that it did not make.
@@ -37,16 +38,19 @@ final class SQLStore: TableStore {
         dialect = database.dialect
         let foundation = StoreFoundation(definitions: definitions, dialect: database.dialect)
         let epoch = String(surroundings.newHexadecimal().suffix(16))
-        let built = try database.write { connection throws(StoreFailure) in
-            try foundation.lay(connection, epoch: epoch, renewsEpoch: renewsEpoch)
-        }
+        let built = try foundation.lay(in: database, epoch: epoch, renewsEpoch: renewsEpoch)
         catalogue = Mutex(built)
-        for note in built.notes(since: Catalogue(tables: [:], number: 0)) { Diagnostics.note(note) }
+        for note in built.notes(since: Catalogue(tables: [:], number: 0, epoch: built.epoch)) { Diagnostics.note(note) }
     }
+
+    func check() throws(StoreFailure) { try database.check() }
+
+    func interrupt() { database.interrupt() }
 
     func close() { database.close() }
 
     var measures: [Measure] { counts.list(waiting: queue.waiting) }
+    var epoch: String { catalogue.withLock { $0.epoch } }
 
     /// What is in the same process is looked up at once.
     var findsRowsAtOnce: Bool { dialect == .sqlite }
@@ -219,6 +223,7 @@ final class SQLStore: TableStore {
         guard let values = try connection.first(StateSQL.mark(dialect), count: 3) else {
             throw .broken("the state of the store is gone")
         }
+        if values[0].text != epoch { try refresh(connection) }
         return ChangeMark(epoch: values[0].text, change: values[1].integer, purged: values[2].integer)
     }
 
@@ -302,31 +307,44 @@ final class SQLStore: TableStore {
         try database.write { connection throws(StoreFailure) in try foundation.drop(column, of: table, connection) }
     }
 
+    /// What may be gone is said first, then it goes in portions: a change that waits for one does not wait for all.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
         let now = surroundings.now()
-        try database.write { connection throws(StoreFailure) in
-            try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-                if let time { try purge(before: time, connection) }
-                try connection.run(StateSQL.forget("syncline_operations", before: now - 86_400_000, dialect))
-                return ((), true)
+        if let time {
+            try sayPurged(before: time)
+            for statements in currentCatalogue.tables.values
+            where statements.schema.systemColumns.contains(.deleted) {
+                try removeAll(statements.purge(before: time))
             }
+            try removeAll(
+                StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time, dialect))
         }
+        try removeAll(
+            StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000, dialect))
     }
 
     /// Times and change numbers have one order: what was changed up to the latest of the purged is what may be gone.
-    private func purge(before time: Int64, _ connection: any SQLConnection) throws(StoreFailure) {
-        var latest: Int64 = 0
-        for statements in currentCatalogue.tables.values
-        where statements.schema.systemColumns.contains(.deleted) {
-            let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
-            latest = max(latest, purged?[0].integer ?? 0)
-            try connection.run(statements.purge(before: time))
+    private func sayPurged(before time: Int64) throws(StoreFailure) {
+        try database.write { connection throws(StoreFailure) in
+            var latest: Int64 = 0
+            for statements in currentCatalogue.tables.values
+            where statements.schema.systemColumns.contains(.deleted) {
+                let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
+                latest = max(latest, purged?[0].integer ?? 0)
+            }
+            var grave = SQLStatement(dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < "#)
+            grave.add(.integer(time))
+            latest = max(latest, try connection.first(grave, count: 1)?[0].integer ?? 0)
+            if latest > 0 { try connection.run(StateSQL.setPurged(latest, dialect)) }
         }
-        var grave = SQLStatement(dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < "#)
-        grave.add(.integer(time))
-        latest = max(latest, try connection.first(grave, count: 1)?[0].integer ?? 0)
-        try connection.run(StateSQL.forget("syncline_tombstones", before: time, dialect))
-        try connection.run(StateSQL.setPurged(latest, dialect))
+    }
+
+    /// Removes portions until there is nothing left to remove.
+    private func removeAll(_ statement: SQLStatement) throws(StoreFailure) {
+        var count = StateSQL.portion
+        while count == StateSQL.portion {
+            count = try database.write { connection throws(StoreFailure) in try connection.change(statement) }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // What is done to a database when a server starts: the server's own tables, the served tables that are missing, and a look
-// at those that are there. Tables that somebody else made are served as they are, or refused with what they lack.
+// at those that are there. It looks first: where all is there, nothing is made, nobody is waited for, and the right to read
+// and write rows is enough. Tables that somebody else made are served as they are, or refused with what they lack.
 
 import SynclineCore
 
@@ -7,26 +8,80 @@ struct StoreFoundation {
     let definitions: [TableDefinition]
     let dialect: SQLDialect
 
+    /// What a definition asks for that is not there.
+    private enum Lack: Hashable {
+        case nothing
+        case table
+        case columns([Column])
+    }
+
     func lay(
-        _ connection: any SQLConnection, epoch: String, renewsEpoch: Bool
+        in database: any SQLDatabase, epoch: String, renewsEpoch: Bool
     ) throws(StoreFailure) -> SQLStore.Catalogue {
-        try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-            // Two processes that start at once do this one after the other.
-            if dialect == .postgres { try connection.execute("SELECT pg_advisory_xact_lock(1937337965)") }
-            for text in StateSQL.create(dialect) { try connection.execute(text) }
-            try connection.run(StateSQL.begin(epoch: epoch, dialect))
-            if let values = try connection.first(StateSQL.mark(dialect), count: 4), values[3].integer > StateSQL.format
-            {
-                throw .refused(
-                    Refusal(500, "store-newer", "the store was made by a newer syncline-server; use that one"))
-            }
-            if renewsEpoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
-            let known = try StoreFoundation.catalogue(connection, definitions, dialect)
-            for definition in definitions { try lay(definition, known, connection) }
-            let laid = try StoreFoundation.catalogue(connection, definitions, dialect)
-            if let fault = laid.faults.min(by: { $0.key < $1.key }) { throw .refused(fault.value) }
-            return (laid, true)
+        if !renewsEpoch,
+            let whole = try database.read({ connection throws(StoreFailure) in try whole(connection) })
+        {
+            return whole
         }
+        return try database.write { connection throws(StoreFailure) in
+            if try format(connection) != StateSQL.format {
+                try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                    try layOwn(connection, epoch: epoch)
+                    return ((), true)
+                }
+            }
+            return try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                (try layServed(connection, epoch: renewsEpoch ? epoch : nil), true)
+            }
+        }
+    }
+
+    /// The tables, if nothing of them is missing.
+    private func whole(_ connection: any SQLConnection) throws(StoreFailure) -> SQLStore.Catalogue? {
+        guard try format(connection) == StateSQL.format else { return nil }
+        let catalogue = try StoreFoundation.catalogue(connection, definitions, dialect)
+        for definition in definitions where try lack(definition, catalogue, connection) != .nothing { return nil }
+        return try StoreFoundation.served(catalogue)
+    }
+
+    /// The format of the server's own tables; nil if they are not there.
+    private func format(_ connection: any SQLConnection) throws(StoreFailure) -> Int64? {
+        for table in StateSQL.tables where try connection.columns(of: table).isEmpty { return nil }
+        guard let format = try connection.first(StateSQL.mark(dialect), count: 4)?[3].integer else { return nil }
+        if format > StateSQL.format {
+            throw .refused(
+                Refusal(500, "store-newer", "the store was made by a newer syncline-server; use that one"))
+        }
+        return format
+    }
+
+    private func layOwn(_ connection: any SQLConnection, epoch: String) throws(StoreFailure) {
+        // Two processes that start at once do this one after the other.
+        if dialect == .postgres { try connection.execute("SELECT pg_advisory_xact_lock(1937337965)") }
+        let old = try format(connection)
+        if old == StateSQL.format { return }
+        // Writers take this row before anything else, and so does whoever changes a table: or each could wait for the other.
+        if old != nil { try connection.execute(StateSQL.line) }
+        if old == 1 { for text in StateSQL.setAsideTombstones { try connection.execute(text) } }
+        for text in StateSQL.create(dialect) { try connection.execute(text) }
+        if old == 1 { for text in StateSQL.bringTombstones { try connection.execute(text) } }
+        try connection.run(StateSQL.begin(epoch: epoch, dialect))
+    }
+
+    private func layServed(
+        _ connection: any SQLConnection, epoch: String?
+    ) throws(StoreFailure) -> SQLStore.Catalogue {
+        try connection.execute(StateSQL.line)
+        if let epoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
+        let known = try StoreFoundation.catalogue(connection, definitions, dialect)
+        for definition in definitions { try lay(definition, known, connection) }
+        return try StoreFoundation.served(StoreFoundation.catalogue(connection, definitions, dialect))
+    }
+
+    /// The tables, if all of them can be served.
+    private static func served(_ catalogue: SQLStore.Catalogue) throws(StoreFailure) -> SQLStore.Catalogue {
+        if let fault = catalogue.faults.min(by: { $0.key < $1.key }) { throw .refused(fault.value) }
+        return catalogue
     }
 
     /// The tables as the database has them now.
@@ -35,14 +90,15 @@ struct StoreFoundation {
     ) throws(StoreFailure) -> SQLStore.Catalogue {
         var columns: [String: [Column]] = [:]
         var number: Int64 = 0
+        var epoch = ""
         try connection.run(StateSQL.columns(dialect)) { values in
-            number = values.value(0).integer
-            if case .text(let table) = values.value(1), let type = ColumnType(rawValue: values.value(3).text) {
-                columns[table, default: []].append(Column(values.value(2).text, type))
+            (number, epoch) = (values.value(0).integer, values.value(1).text)
+            if case .text(let table) = values.value(2), let type = ColumnType(rawValue: values.value(4).text) {
+                columns[table, default: []].append(Column(values.value(3).text, type))
             }
             return true
         }
-        var catalogue = SQLStore.Catalogue(tables: [:], number: number)
+        var catalogue = SQLStore.Catalogue(tables: [:], number: number, epoch: epoch)
         for definition in definitions {
             let present = try connection.columns(of: definition.source)
             do throws(StoreFailure) {
@@ -65,13 +121,34 @@ struct StoreFoundation {
         return catalogue
     }
 
+    private func lack(
+        _ definition: TableDefinition, _ known: SQLStore.Catalogue, _ connection: any SQLConnection
+    ) throws(StoreFailure) -> Lack {
+        if try connection.columns(of: definition.source).isEmpty { return .table }
+        guard let schema = known.tables[definition.name]?.schema, schema.isOwn else { return .nothing }
+        var missing: [Column] = []
+        for column in TableSchema.declared(definition) {
+            guard let place = schema.place(of: column.name) else {
+                missing.append(column)
+                continue
+            }
+            let type = schema.columns[place].type
+            guard type != column.type else { continue }
+            throw StoreFoundation.refusal(
+                "column-type",
+                "column \(column.name) of table \(definition.name) is \(type.rawValue), not \(column.type.rawValue)")
+        }
+        return missing.isEmpty ? .nothing : .columns(missing)
+    }
+
     /// Makes a table that is missing, or adds declared columns to one that a server made.
     private func lay(
         _ definition: TableDefinition, _ known: SQLStore.Catalogue, _ connection: any SQLConnection
     ) throws(StoreFailure) {
-        let declared = TableSchema.declared(definition)
-        let present = try connection.columns(of: definition.source)
-        if present.isEmpty {
+        switch try lack(definition, known, connection) {
+        case .nothing: return
+        case .table:
+            let declared = TableSchema.declared(definition)
             try create(definition, declared, connection)
             // A table without columns is the server's, too.
             for column in declared.isEmpty ? [Column("", .string)] : declared {
@@ -79,17 +156,7 @@ struct StoreFoundation {
                 try connection.run(StateSQL.add(column, to: definition.name, dialect))
             }
             try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
-        } else if let schema = known.tables[definition.name]?.schema, schema.isOwn {
-            for column in declared {
-                guard let place = schema.place(of: column.name) else { continue }
-                let type = schema.columns[place].type
-                guard type != column.type else { continue }
-                throw StoreFoundation.refusal(
-                    "column-type",
-                    "column \(column.name) of table \(definition.name) is \(type.rawValue), not \(column.type.rawValue)"
-                )
-            }
-            try add(declared.filter { schema.place(of: $0.name) == nil }, to: definition, connection)
+        case .columns(let missing): try add(missing, to: definition, connection)
         }
     }
 

@@ -21,9 +21,15 @@ protocol TableStore: Sendable {
     func mark() throws(StoreFailure) -> ChangeMark
     /// Forgets tombstones that were made before a time, and operations that are older than a day.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure)
+    /// Throws what keeps the store from being read. It needs nothing that requests wait for, and gives up soon.
+    func check() throws(StoreFailure)
+    /// Cuts short what waits for the database.
+    func interrupt()
     func close()
     /// What it counts by itself.
     var measures: [Measure] { get }
+    /// The name of the database's contents, as it was last seen.
+    var epoch: String { get }
 }
 
 extension TableStore {

@@ -6,10 +6,13 @@ import Testing
 
 @testable import SynclineServer
 
+/// What the tests' tokens are signed with.
+let testSecret = "a secret of the tests, long enough to be one"
+
 /// A token that says what the test wants it to.
 func token(
     _ subject: String = "ann", claims: String = "", header: String = #"{"alg":"HS256","typ":"JWT"}"#,
-    key: String = "secret", expires: Int64 = 1_800_000_000
+    key: String = testSecret, expires: Int64 = 1_800_000_000
 ) -> String {
     func part(_ bytes: [UInt8]) -> String {
         String(Base64.encode(bytes).filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
@@ -54,7 +57,7 @@ func token(
     }
 
     @Test func `audience and issuer must be those of the configuration`() throws {
-        var rules = TokenRules(key: Array("secret".utf8))
+        var rules = TokenRules(keys: [TokenKey(Array(testSecret.utf8))])
         rules.audience = "us"
         rules.issuer = "them"
         let now: Int64 = 1_767_225_600_000
@@ -112,6 +115,51 @@ func token(
             #expect(try desk.ask(method, "/tables\(path)", method == "DELETE" ? nil : "{}").status == 405)
         }
         #expect(try desk.ask("GET", "/tables/readonly").status == 200)
+    }
+
+    @Test func `who is known and may not is told 403, who is not known 401`() throws {
+        let tables = #"{"staff":{"read":"role:staff"},"shut":{"read":"disabled"}}"#
+        let desk = try ServiceDesk(tables: tables)
+        var request = try #require(HTTPRequest("GET", target: "/tables/$events"))
+        func events(_ headers: [String: String]) -> HTTPResponse? {
+            request.headers = headers.map { HTTPHeader($0.key, $0.value) }
+            return desk.service.events(request)
+        }
+        let guest = login("ann", #","roles":["guest"]"#)
+        #expect(events([:])?.status == 401 && events([:])?.headers.contains("WWW-Authenticate") == true)
+        #expect(events(guest)?.status == 403 && events(guest)?.headers.contains("WWW-Authenticate") == false)
+        #expect(events(login("ann", #","roles":["staff"]"#))?.status == 200)
+        #expect(try desk.ask("GET", "/tables/staff", nil, guest).status == 403)
+        #expect(try desk.ask("GET", "/tables/staff").status == 401)
+        // A header that was meant to say who it is, and does not.
+        for text in ["Bearer", "Bearer ", "Bearer a b", "bearer \(token()) x"] {
+            #expect(
+                try desk.ask("GET", "/tables/staff", nil, ["Authorization": text]).json["code"]
+                    == .string("invalid-token"), "\(text)")
+        }
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `what two users deleted for good under one id, each is told of`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        let path = "/tables/minehard"
+        for name in ["ann", "bob"] {
+            #expect(try desk.ask("POST", path, #"{"id":"a","text":"\#(name)"}"#, login(name)).status == 201)
+            #expect(try desk.ask("DELETE", "\(path)/a", nil, login(name)).status == 200)
+        }
+        for name in ["ann", "bob"] {
+            let page = try desk.ask("GET", "\(path)/changes?since=&$count=true", nil, login(name))
+            #expect(page.ids == ["a"] && page.json["items"]?[0]?["deleted"] == .bool(true), "\(name): \(page.text)")
+            #expect(page.json["count"] == .integer(1))
+        }
+        // One that lives again is told of as a row, to whom it belongs.
+        #expect(try desk.ask("POST", path, #"{"id":"a"}"#, login("ann")).status == 201)
+        #expect(
+            try desk.ask("GET", "\(path)/changes?since=", nil, login("ann")).json["items"]?[0]?["deleted"]
+                == .bool(false))
+        #expect(
+            try desk.ask("GET", "\(path)/changes?since=", nil, login("bob")).json["items"]?[0]?["deleted"]
+                == .bool(true))
     }
 
     @Test func `pages of other origins read what they may`() throws {
@@ -180,15 +228,16 @@ func token(
         #expect(try shell("cd '\(folder.path)' && openssl dgst -sha256 -sign private.pem -out signature text") == 0)
         var signature = try SystemFiles.read(folder.path + "/signature")
         if name == "ES256" { signature = try #require(TokenTestKeys.pair(fromEncoded: signature)) }
-        var rules = TokenRules(key: try SystemFiles.read(folder.path + "/public.pem"))
-        rules.algorithm = try #require(TokenAlgorithm(rawValue: name))
+        let algorithm = try #require(TokenAlgorithm(rawValue: name))
+        let key = TokenKey(try SystemFiles.read(folder.path + "/public.pem"), algorithm)
+        let rules = TokenRules(keys: [key])
         let now: Int64 = 1_767_225_600_000
-        #expect(TokenSignature.isKey(rules.key, for: rules.algorithm))
+        #expect(TokenSignature.fault(key) == nil)
         #expect(rules.caller(signed + "." + part(signature), now: now)?.subject == "ann")
         signature[10] ^= 1
         #expect(rules.caller(signed + "." + part(signature), now: now) == nil)
         // The public key is no secret: a hash made with it must not pass.
-        let pem = String(decoding: rules.key, as: UTF8.self)
+        let pem = String(decoding: key.bytes, as: UTF8.self)
         #expect(rules.caller(token(header: #"{"alg":"HS256"}"#, key: pem), now: now) == nil)
         #expect(rules.caller(token(header: header, key: pem), now: now) == nil)
     }

@@ -13,6 +13,8 @@ import Testing
             return ""
         } catch let failure as StartFailure {
             return failure.message + (failure.hint.map { " (\($0))" } ?? "")
+        } catch let error as JSONError {
+            return error.description
         }
     }
 
@@ -38,7 +40,7 @@ import Testing
             file: { _ throws(StartFailure) in
                 Array(#"{"pageSize":7,"tables":{"a":{}},"limits":{"idleSeconds":5}}"#.utf8)
             },
-            variable: { $0 == "KEY" ? "from the environment" : nil })
+            variable: { $0 == "KEY" ? "from the environment, and long enough" : nil })
         let words = [
             "--config", "x", "--store=sqlite:y.db", "--table", "b:softDelete=false,columns=text/string+n/number",
             "--set", "limits.bodyBytes=9", "--auth-key", "env:KEY", "--listen", "127.0.0.1:0",
@@ -51,13 +53,43 @@ import Testing
         #expect(configuration.limits.bodyBytes == 9 && configuration.limits.idleSeconds == 5)
         #expect(configuration.tables.map(\.name) == ["a", "b"])
         #expect(configuration.tables[1].columns == [Column("text", .string), Column("n", .number)])
-        #expect(!configuration.tables[1].softDelete && configuration.auth?.key == Array("from the environment".utf8))
+        #expect(
+            !configuration.tables[1].softDelete
+                && configuration.auth?.keys.first?.bytes == Array("from the environment, and long enough".utf8))
         #expect(!configuration.renewsEpoch)
         if case .serve(let renewed) = try arguments.parse(words + ["--new-epoch"]) { #expect(renewed.renewsEpoch) }
         let text = configuration.value.json
-        #expect(!text.contains("from the environment"))
+        #expect(!text.contains("from the environment, and long enough"))
         #expect(throws: UsageFailure.self) { try arguments.parse(["--stor", "x"]) }
         #expect(throws: UsageFailure.self) { try arguments.parse(["--store"]) }
+    }
+
+    @Test func `a flag that is given wrongly is an error, never passed over`() throws {
+        let arguments = ServerArguments(file: { _ throws(StartFailure) in Array("{}".utf8) }, variable: { _ in nil })
+        for words in [
+            ["--new-epoch=false"], ["--new-epoch=true"], ["--new-epoch="], ["--help=no"], ["--version=1"],
+            ["--print-config=no"], ["--set", "=1"], ["--set", "limits..bodyBytes=5"], ["--set", ".pageSize=5"],
+            ["--set", "pageSize"], ["--store", "sqlite:a.db", "--store", "sqlite:b.db"],
+            ["--config", "a", "--config", "b"], ["--table", "t", "--table", "t:softDelete=false"],
+        ] {
+            #expect(throws: UsageFailure.self, "\(words)") { try arguments.parse(words) }
+        }
+    }
+
+    @Test func `what is said twice is refused`() throws {
+        for json in [
+            #"{"pageSize":5,"pageSize":6}"#, #"{"limits":{"bodyBytes":5,"bodyBytes":5}}"#,
+            #"{"tables":{"t":{"softDelete":true,"softDelete":false}}}"#, #"{"tables":{"t":{},"t":{}}}"#,
+            #"{"tables":{"t":{"map":{"id":"a","id":"b"}}}}"#, #"{"tables":{"t":{"columns":{"a":"json","a":"json"}}}}"#,
+            #"{"cors":{"origins":[],"origins":["*"]}}"#, #"{"tls":{"key":"a","key":"b","certificate":"c"}}"#,
+        ] {
+            #expect(try fault(json).contains("two"), "\(json)")
+        }
+    }
+
+    @Test func `a secret that can be guessed is refused`() throws {
+        #expect(try fault(#"{"auth":{"key":"\#(String(repeating: "x", count: 31))"}}"#).contains("32 bytes"))
+        #expect(try fault(#"{"auth":{"key":"\#(String(repeating: "x", count: 32))"}}"#) == "")
     }
 
     @Test func `what is printed can be started with again`() throws {
@@ -123,7 +155,7 @@ import Testing
         #expect(try start(#"{"keyless":{}}"#) == "column id of table keyless is no key; add a unique index")
         #expect(try start(#"{"poor":{}}"#).contains("lacks updatedAt, version, deleted"))
         try database.write { connection throws(StoreFailure) in
-            try connection.execute(#"UPDATE "syncline_state" SET "format" = 2"#)
+            try connection.execute(#"UPDATE "syncline_state" SET "format" = "format" + 1"#)
         }
         #expect(try start("{}").contains("newer syncline-server"))
         withExtendedLifetime(keeper) {}

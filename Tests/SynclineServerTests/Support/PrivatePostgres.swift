@@ -77,6 +77,23 @@ final class PrivatePostgres: Sendable {
         kill(process, SIGKILL)
     }
 
+    /// Makes it stand still, as a machine does that is out of memory: nothing is closed, and nothing answered.
+    func standStill() throws { try signalAll("STOP") }
+
+    /// Lets it go on after it stood still.
+    func goOn() throws { try signalAll("CONT") }
+
+    /// The postmaster and its children; those that it makes meanwhile are caught by the second round.
+    private func signalAll(_ signal: String) throws {
+        let script = """
+            P=$(head -n 1 '\(folder)/data/postmaster.pid'); kill -\(signal) $P
+            for C in $(ps -o pid= --ppid $P); do kill -\(signal) $C; done
+            # Whoever started it as another user stands still with it.
+            [ \(signal) = STOP ] || kill -CONT $(ps -o ppid= -p $P)
+            """
+        guard try shell(script) == 0 else { throw CocoaError(.fileNoSuchFile) }
+    }
+
     /// The name of a new, empty database.
     func newDatabase() throws -> String {
         let name = "test\(databases.add(1, ordering: .relaxed).newValue)"

@@ -21,7 +21,7 @@ final class RunningServer {
         self.keeper = keeper
         let address = Value.string(store).json
         let json = """
-            {"store":\(address),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"secret"},
+            {"store":\(address),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"\(testSecret)"},
             "tables":\(tables)\(more)}
             """
         server = try Server(try configuration(json))

@@ -50,7 +50,7 @@ let testTables = """
     """
 
 func configuration(_ json: String) throws -> ServerConfiguration {
-    try ServerConfiguration(Value(json: json.utf8)) { text in Array(text.utf8) }
+    try ServerConfiguration(Value(json: json.utf8, refusesDuplicates: true)) { text in Array(text.utf8) }
 }
 
 struct ServiceDesk {
@@ -64,7 +64,7 @@ struct ServiceDesk {
         before: [String] = []
     ) throws {
         let json = """
-            {"pageSize":\(pageSize),"auth":{"key":"secret"},"cors":{"origins":["localhost","*.apps.example"]},
+            {"pageSize":\(pageSize),"auth":{"key":"\(testSecret)"},"cors":{"origins":["localhost","*.apps.example"]},
             "tables":\(tables)\(more)}
             """
         let configuration = try configuration(json)

@@ -102,7 +102,7 @@ import Testing
         let store = "\(folder.path)/a.db"
         let server = try ServerProcess([
             "--store", "sqlite:\(store)", "--listen", "127.0.0.1:0", "--table", "t", "--log", "json", "--auth-key",
-            "secret",
+            testSecret,
         ])
         let client = KeptConnection(port: server.port)
         let listener = try RawConnection(port: server.port)

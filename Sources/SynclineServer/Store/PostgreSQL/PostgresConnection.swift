@@ -1,52 +1,119 @@
-// A connection to PostgreSQL by libpq. Values go and come as text; statements are prepared once and kept by their text; one
-// thread uses it at a time.
+// A connection to PostgreSQL by libpq. Values go and come as text; one thread uses it at a time. Nothing here waits for ever:
+// a connection whose answer did not come in time is given up. Behind a pooler that lends a session for one transaction only,
+// such as pgbouncer, nothing is kept in the session: no prepared statements, and settings hold for a transaction.
 
 import CPostgres
+import Dispatch
 import SynclineCore
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 final class PostgresConnection: SQLConnection {
     private let handle: OpaquePointer
+    private let patience: PostgresPatience
     private var statements: [String: String] = [:]
     private var prepared = 0
     private var mustPrepareAnew = false
+    /// Whether an answer is still to come that nobody waits for any more.
+    private(set) var isGivenUp = false
+    /// Whether the session is lent by a pooler.
+    private(set) var isLent = false
     /// Texts that a client's filters make are endless in number.
     private static let statementLimit = 200
 
-    init(url: String) throws(StoreFailure) {
-        guard let handle = PQconnectdb(url) else { throw .broken("out of memory") }
-        self.handle = handle
-        guard PQstatus(handle) == CONNECTION_OK else {
-            // What is wrong with a URL is told with the URL.
-            let line = PostgresConnection.line(PQerrorMessage(handle)).replacing(url, with: StoreAddress.masked(url))
-            throw .busy(FailureReason(.unreachable, "PostgreSQL can't be reached: \(line)"))
+    init(url: String, patience: PostgresPatience = PostgresPatience()) throws(StoreFailure) {
+        // What the URL says counts more.
+        let parameters = [
+            ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", String(patience.limits.statement.milliseconds)),
+            ("fallback_application_name", "syncline-server"), ("client_encoding", "UTF8"), ("dbname", url),
+        ]
+        let handle = PostgresConnection.withPointers(parameters.map { Array($0.0.utf8CString) } + [nil]) { names in
+            PostgresConnection.withPointers(parameters.map { Array($0.1.utf8CString) } + [nil]) { values in
+                PQconnectStartParams(names, values, 1)
+            }
         }
-        // A process that stands still inside a transaction must not hold up all the others for ever.
-        try execute(
+        guard let handle else { throw .broken("out of memory") }
+        self.handle = handle
+        self.patience = patience
+        try connect(url)
+        PQsetnonblocking(handle, 1)
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        // Poolers keep these two for each of their clients.
+        let values = try first("SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SELECT pg_backend_pid()")
+        isLent = values.flatMap { Int32($0) } != PQbackendPID(handle)
+        if isLent { return }
+        try execute(settings(isLocal: false))
+        // Where it is not known, the database notices later that nobody waits any more.
+        _ = try? execute(
             """
-            SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET client_encoding = 'UTF8'; SET lock_timeout = '30s'; \
-            SET idle_in_transaction_session_timeout = '30s'; SET client_min_messages = 'warning'; \
-            SET extra_float_digits = 1
+            SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval'
             """)
     }
 
     deinit { PQfinish(handle) }
 
-    /// Whether it can be used again: connected, and in no transaction.
-    var isGood: Bool { PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE }
+    /// Whether it can be used again: connected, in no transaction, and told nothing meanwhile, as that the database ends.
+    var isGood: Bool {
+        if isGivenUp || PQstatus(handle) != CONNECTION_OK || PQtransactionStatus(handle) != PQTRANS_IDLE {
+            return false
+        }
+        var question = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        return poll(&question, 1, 0) == 0 || PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
+    }
+
+    /// Whether the database, or what is between, closed it.
+    var isLost: Bool { !isGivenUp && PQstatus(handle) != CONNECTION_OK }
+
+    private func connect(_ url: String) throws(StoreFailure) {
+        let wait = patience.wait(patience.limits.connect)
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            guard state != PGRES_POLLING_FAILED, PQstatus(handle) != CONNECTION_BAD else {
+                // What is wrong with a URL is told with the URL.
+                let line = PostgresConnection.line(PQerrorMessage(handle)).replacing(
+                    url, with: StoreAddress.masked(url))
+                throw .busy(FailureReason(.unreachable, "PostgreSQL can't be reached: \(line)"))
+            }
+            try wait.wait(PQsocket(handle), state == PGRES_POLLING_READING ? POLLIN : POLLOUT)
+            state = PQconnectPoll(handle)
+        }
+    }
+
+    /// A process that stands still inside a transaction must not hold up all the others for ever, nor a statement that
+    /// nobody waits for.
+    private func settings(isLocal: Bool) -> String {
+        let limit = patience.limits.statement.milliseconds
+        return ["lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"]
+            .map { "SET \(isLocal ? "LOCAL " : "")\($0) = \(limit)" }.joined(separator: "; ")
+    }
+
+    // MARK: Statements
+
+    func begin(_ text: String) throws(StoreFailure) {
+        try execute(isLent ? "\(text); \(settings(isLocal: true))" : text)
+    }
 
     func execute(_ text: String) throws(StoreFailure) {
-        let result = PQexec(handle, text)
+        PQclear(try finished(PQsendQuery(handle, text)))
+    }
+
+    /// The first value of words of SQL without values.
+    private func first(_ text: String) throws(StoreFailure) -> String? {
+        let result = try finished(PQsendQuery(handle, text))
         defer { PQclear(result) }
-        try check(result)
+        return PQntuples(result) > 0 ? PQgetvalue(result, 0, 0).map { String(cString: $0) } : nil
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
         if statement.isLarge { return try stream(statement, each) }
         let result = try perform(statement)
         defer { PQclear(result) }
-        for row in 0..<PQntuples(result) {
-            if !each(PostgresRow(result: result, row: row)) { return }
-        }
+        _ = PostgresConnection.show(result, each)
     }
 
     func change(_ statement: SQLStatement) throws(StoreFailure) -> Int {
@@ -57,40 +124,38 @@ final class PostgresConnection: SQLConnection {
 
     /// A statement's result, which is the caller's to clear.
     private func perform(_ statement: SQLStatement) throws(StoreFailure) -> OpaquePointer? {
-        let name = try prepare(statement.text)
-        let texts = PostgresConnection.texts(statement)
-        let result = PostgresConnection.withPointers(texts) { pointers in
-            PQexecPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0)
-        }
-        do throws(StoreFailure) {
-            try check(result)
-        } catch {
-            PQclear(result)
-            throw error
-        }
-        return result
+        let name = isLent ? nil : try prepare(statement.text)
+        return try finished(send(statement, name))
     }
 
-    private static func texts(_ statement: SQLStatement) -> [[CChar]?] {
-        statement.allValues.map { $0.postgresText.map { Array($0.utf8CString) } }
+    private func send(_ statement: SQLStatement, _ name: String?) -> Int32 {
+        let texts = statement.allValues.map { $0.postgresText.map { Array($0.utf8CString) } }
+        return PostgresConnection.withPointers(texts) { pointers in
+            if let name { return PQsendQueryPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0) }
+            return PQsendQueryParams(handle, statement.text, Int32(texts.count), nil, pointers, nil, nil, 0)
+        }
+    }
+
+    /// Shows rows until told that no more are wanted; false then.
+    private static func show(_ result: OpaquePointer?, _ each: (any SQLRow) -> Bool) -> Bool {
+        for row in 0..<PQntuples(result) {
+            if !each(PostgresRow(result: result, row: row)) { return false }
+        }
+        return true
     }
 
     /// Rows one by one, so that a table is never in memory whole.
     private func stream(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        let name = try prepare(statement.text)
-        let texts = PostgresConnection.texts(statement)
-        let isSent = PostgresConnection.withPointers(texts) { pointers in
-            PQsendQueryPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0)
-        }
-        guard isSent == 1 else { throw failure(nil) }
-        PQsetSingleRowMode(handle)
+        let isSent = send(statement, isLent ? nil : try prepare(statement.text))
+        if isSent == 1 { PQsetSingleRowMode(handle) }
         var isWanted = true
         var failed: StoreFailure?
-        while let result = PQgetResult(handle) {
+        try results(isSent) { result in
             defer { PQclear(result) }
-            guard isWanted else { continue }
-            do throws(StoreFailure) { try check(result) } catch { failed = failed ?? error }
-            if failed == nil, PQntuples(result) > 0, !each(PostgresRow(result: result, row: 0)) {
+            guard isWanted, failed == nil else { return }
+            if !PostgresConnection.isFine(result) {
+                failed = failure(result)
+            } else if !PostgresConnection.show(result, each) {
                 isWanted = false
                 cancel()
             }
@@ -98,12 +163,21 @@ final class PostgresConnection: SQLConnection {
         if let failed { throw failed }
     }
 
-    /// Asks the database to leave off what it is doing.
+    /// Asks the database to leave off what it is doing. libpq waits for as long as it takes until that is heard; here nobody
+    /// does.
     private func cancel() {
         guard let request = PQgetCancel(handle) else { return }
-        var reason = [CChar](repeating: 0, count: 256)
-        PQcancel(request, &reason, Int32(reason.count))
-        PQfreeCancel(request)
+        let address = UInt(bitPattern: request)
+        let isHeard = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            guard let request = OpaquePointer(bitPattern: address) else { return }
+            var reason = [CChar](repeating: 0, count: 256)
+            PQcancel(request, &reason, Int32(reason.count))
+            PQfreeCancel(request)
+            isHeard.signal()
+        }
+        // One that is heard later would end the next statement.
+        if isHeard.wait(timeout: .now() + .seconds(1)) == .timedOut { isGivenUp = true }
     }
 
     func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
@@ -142,9 +216,7 @@ final class PostgresConnection: SQLConnection {
         if statements.count >= PostgresConnection.statementLimit { try forget() }
         prepared += 1
         let name = "s\(prepared)"
-        let result = PQprepare(handle, name, text, 0, nil)
-        defer { PQclear(result) }
-        try check(result)
+        PQclear(try finished(PQsendPrepare(handle, name, text, 0, nil)))
         statements[text] = name
         return name
     }
@@ -173,13 +245,59 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
-    // MARK: Failures
+    // MARK: Answers
 
-    private func check(_ result: OpaquePointer?) throws(StoreFailure) {
-        switch PQresultStatus(result) {
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE: return
-        default: throw failure(result)
+    /// The last result of what was sent, which is the caller's to clear.
+    private func finished(_ isSent: Int32) throws(StoreFailure) -> OpaquePointer? {
+        var last: OpaquePointer?
+        var failed: StoreFailure?
+        do throws(StoreFailure) {
+            try results(isSent) { result in
+                PQclear(last)
+                last = result
+                if failed == nil, !PostgresConnection.isFine(result) { failed = failure(result) }
+            }
+        } catch {
+            failed = failed ?? error
         }
+        guard let failed else { return last }
+        PQclear(last)
+        throw failed
+    }
+
+    /// Takes the results of what was sent; each is the body's to clear.
+    private func results(_ isSent: Int32, _ body: (OpaquePointer) -> Void) throws(StoreFailure) {
+        guard isSent == 1 else { throw failure(nil) }
+        // The database itself gives up a little earlier, and then the connection is still good.
+        let wait = patience.wait(patience.limits.statement * 1.1)
+        while PQflush(handle) == 1 {
+            // What the database says meanwhile must be taken, or neither side goes on.
+            try pause(wait, POLLIN | POLLOUT)
+            guard PQconsumeInput(handle) == 1 else { throw failure(nil) }
+        }
+        while true {
+            while PQisBusy(handle) == 1 {
+                try pause(wait, POLLIN)
+                // What is wrong with the connection is in the next result.
+                if PQconsumeInput(handle) == 0 { break }
+            }
+            guard let result = PQgetResult(handle) else { return }
+            body(result)
+        }
+    }
+
+    /// What is not waited for to its end would be taken for the next answer.
+    private func pause(_ wait: SocketWait, _ events: Int32) throws(StoreFailure) {
+        do throws(StoreFailure) {
+            try wait.wait(PQsocket(handle), events)
+        } catch {
+            isGivenUp = true
+            throw error
+        }
+    }
+
+    private static func isFine(_ result: OpaquePointer?) -> Bool {
+        [PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE].contains(PQresultStatus(result))
     }
 
     /// What the class of a failure's code means here.

@@ -2,30 +2,111 @@
 // them stand in one line at the row that the change numbers come from.
 
 import CPostgres
+import Synchronization
 
 final class PostgresDatabase: SQLDatabase {
     let dialect = SQLDialect.postgres
     private let pool: ConnectionPool<PostgresConnection>
+    private let watch: PostgresWatch
+    private let interruption = Interruption()
 
-    init(url: String, connections: Int = 8) throws(StoreFailure) {
+    init(url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
+        let watch = PostgresWatch(url, interruption)
+        let patience = PostgresPatience(limits: limits, interruption: interruption) { watch.isAnswering(doubts: true) }
         // That it can be reached is found out at once.
-        _ = try PostgresConnection(url: url)
-        pool = ConnectionPool(limit: connections) { () throws(StoreFailure) in try PostgresConnection(url: url) }
+        _ = try PostgresConnection(url: url, patience: patience)
+        self.watch = watch
+        pool = ConnectionPool(limit: connections, patience: limits.turn) { () throws(StoreFailure) in
+            try PostgresConnection(url: url, patience: patience)
+        }
     }
 
-    /// A connection that was idle may have been lost since: what only reads is tried once more on another.
+    /// A connection may be lost while it is used: what only reads is tried once more on another.
     func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
+        var isLost = false
         do throws(StoreFailure) {
-            return try write(body)
+            return try lend(body) { isLost = $0.isLost }
         } catch {
-            guard case .busy = error else { throw error }
+            guard isLost else { throw error }
             return try write(body)
         }
     }
 
     func write<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
-        try pool.withConnection(isGood: { $0.isGood }) { connection throws(StoreFailure) in try body(connection) }
+        try lend(body) { _ in }
     }
 
+    private func lend<Result>(
+        _ body: (any SQLConnection) throws(StoreFailure) -> Result, _ look: (PostgresConnection) -> Void
+    ) throws(StoreFailure) -> Result {
+        try WorkLimit.current?.check()
+        guard watch.isAnswering(doubts: false) else { throw PostgresWatch.standsStill }
+        return try pool.withConnection(
+            isGood: { connection in
+                look(connection)
+                return connection.isGood
+            },
+            { connection throws(StoreFailure) in try body(connection) })
+    }
+
+    func check() throws(StoreFailure) { try watch.check() }
+
+    func interrupt() { interruption.cut() }
+
     func close() { pool.drain() }
+}
+
+/// Asks the database whether it answers, on a connection that nothing else waits for.
+final class PostgresWatch: Sendable {
+    private let pulse = Mutex(Pulse())
+    private let pool: ConnectionPool<PostgresConnection>
+
+    init(_ url: String, _ interruption: Interruption) {
+        let limits = DatabaseLimits(connect: Pulse.patience, statement: Pulse.patience, turn: .zero)
+        // Not within the time of the request that happens to ask.
+        let patience = PostgresPatience(limits: limits, interruption: interruption, isForRequests: false)
+        pool = ConnectionPool(limit: 1, patience: limits.turn) { () throws(StoreFailure) in
+            try PostgresConnection(url: url, patience: patience)
+        }
+    }
+
+    static let standsStill = StoreFailure.busy(FailureReason(.timedOut, "PostgreSQL stands still"))
+
+    /// Whether anybody should wait for it. With doubts it is asked, unless somebody asks it just now.
+    func isAnswering(doubts: Bool) -> Bool {
+        switch pulse.withLock({ $0.step(doubts: doubts, now: .now) }) {
+        case .goOn: return true
+        case .refuse: return false
+        case .probe:
+            _ = ask()
+            return pulse.withLock { !$0.isSilent }
+        }
+    }
+
+    /// Throws what keeps it from reading the store.
+    func check() throws(StoreFailure) {
+        switch pulse.withLock({ $0.step(doubts: true, now: .now) }) {
+        case .goOn:
+            // Somebody asks just now. What came of the last question is known.
+            if pulse.withLock({ $0.hasMissed }) { throw PostgresWatch.standsStill }
+        case .refuse: throw PostgresWatch.standsStill
+        case .probe: if let failure = ask() { throw failure }
+        }
+    }
+
+    /// One that says what is wrong does answer. One that can't be reached has missed: with a full queue of connections, that
+    /// of one that stands still, it is told at once.
+    private func ask() -> StoreFailure? {
+        var failure: StoreFailure?
+        do throws(StoreFailure) {
+            try pool.withConnection(isGood: { $0.isGood }) { connection throws(StoreFailure) in
+                try connection.run(StateSQL.mark(.postgres))
+            }
+        } catch {
+            failure = error
+        }
+        let hasMissed = if case .busy? = failure { true } else { false }
+        pulse.withLock { $0.note(answered: !hasMissed, now: .now) }
+        return failure
+    }
 }

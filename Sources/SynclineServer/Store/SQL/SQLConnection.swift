@@ -23,6 +23,8 @@ protocol SQLConnection: AnyObject {
     func change(_ statement: SQLStatement) throws(StoreFailure) -> Int
     /// Runs words of SQL without values and without rows.
     func execute(_ text: String) throws(StoreFailure)
+    /// Begins a transaction with the words given.
+    func begin(_ text: String) throws(StoreFailure)
     /// The columns of a table with their declared types; none if there is no table.
     func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn]
     /// Whether a column alone tells a table's rows apart.
@@ -35,10 +37,16 @@ protocol SQLDatabase: Sendable {
     /// Waits for a connection and lends it.
     func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
     func write<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
+    /// Throws what keeps the store from being read. It needs no connection that requests wait for, and gives up soon.
+    func check() throws(StoreFailure)
+    /// Cuts short what waits for the database, now and from now on.
+    func interrupt()
     func close()
 }
 
 extension SQLConnection {
+    func begin(_ text: String) throws(StoreFailure) { try execute(text) }
+
     func run(_ statement: SQLStatement) throws(StoreFailure) {
         try run(statement) { _ in true }
     }
@@ -57,7 +65,7 @@ extension SQLConnection {
     func transaction<Result>(
         _ begin: String, _ body: () throws(StoreFailure) -> (result: Result, keeps: Bool)
     ) throws(StoreFailure) -> Result {
-        try execute(begin)
+        try self.begin(begin)
         do throws(StoreFailure) {
             let (result, keeps) = try body()
             try execute(keeps ? "COMMIT" : "ROLLBACK")

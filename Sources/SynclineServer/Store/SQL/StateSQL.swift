@@ -5,7 +5,9 @@ import SynclineCore
 
 enum StateSQL {
     /// A program refuses a database of a later one.
-    static let format: Int64 = 1
+    static let format: Int64 = 2
+
+    static let tables = ["syncline_state", "syncline_columns", "syncline_tombstones", "syncline_operations"]
 
     static func create(_ dialect: SQLDialect) -> [String] {
         let (big, text) = (dialect.bigInteger, dialect.type(.string))
@@ -21,7 +23,8 @@ enum StateSQL {
             """,
             """
             CREATE TABLE IF NOT EXISTS "syncline_tombstones" ("table" \(text) NOT NULL, "id" \(text) NOT NULL, \
-            "owner" \(text), "change" \(big) NOT NULL, "time" \(big) NOT NULL, PRIMARY KEY ("table", "id"))
+            "owner" \(text) NOT NULL, "change" \(big) NOT NULL, "time" \(big) NOT NULL, \
+            PRIMARY KEY ("table", "id", "owner"))
             """,
             """
             CREATE INDEX IF NOT EXISTS "syncline_tombstones_change" ON "syncline_tombstones" ("table", "change")
@@ -36,6 +39,23 @@ enum StateSQL {
             """,
         ]
     }
+
+    /// The first format told apart no users that deleted rows of one id.
+    static let setAsideTombstones = [
+        #"DROP INDEX "syncline_tombstones_change""#,
+        #"ALTER TABLE "syncline_tombstones" RENAME TO "syncline_tombstones_before""#,
+    ]
+    static let bringTombstones = [
+        #"""
+        INSERT INTO "syncline_tombstones" ("table", "id", "owner", "change", "time") \
+        SELECT "table", "id", coalesce("owner", ''), "change", "time" FROM "syncline_tombstones_before"
+        """#,
+        #"DROP TABLE "syncline_tombstones_before""#,
+        #"UPDATE "syncline_state" SET "format" = \#(format)"#,
+    ]
+
+    /// Stands in the line of those who write.
+    static let line = #"UPDATE "syncline_state" SET "change" = "change""#
 
     static func begin(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
         var statement = SQLStatement(dialect, #"INSERT INTO "syncline_state" VALUES (1, \#(format), "#)
@@ -55,9 +75,10 @@ enum StateSQL {
     private static let changesOfAnEpoch: Int64 = 1 << 40
 
     /// Makes another database of this one, to clients: what they knew of it holds no longer, and no number that they may
-    /// have seen is given again.
+    /// have seen is given again. Nor is a number of the schema, by which other processes learn of it.
     static func renew(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "change" = "change" + "#)
+        var statement = SQLStatement(
+            dialect, #"UPDATE "syncline_state" SET "schema" = "schema" + 1048576, "change" = "change" + "#)
         statement.add(.integer(changesOfAnEpoch))
         statement.add(#", "epoch" = "#)
         statement.add(.text(epoch))
@@ -93,7 +114,7 @@ enum StateSQL {
         SQLStatement(
             dialect,
             """
-            SELECT s."schema", c."table", c."name", c."type" FROM "syncline_state" s \
+            SELECT s."schema", s."epoch", c."table", c."name", c."type" FROM "syncline_state" s \
             LEFT JOIN "syncline_columns" c ON c."place" >= 0 ORDER BY c."place"
             """)
     }
@@ -127,13 +148,13 @@ enum StateSQL {
         statement.add(", ")
         statement.add(.text(row.id))
         statement.add(", ")
-        statement.add(owner.map { .text($0) } ?? .null)
+        statement.add(.text(owner ?? ""))
         statement.add(", ")
         statement.add(.integer(stamp.change))
         statement.add(", ")
         statement.add(.integer(stamp.time))
         statement.add(
-            #") ON CONFLICT ("table", "id") DO UPDATE SET "owner" = excluded."owner", "change" = excluded."change","#
+            #") ON CONFLICT ("table", "id", "owner") DO UPDATE SET "change" = excluded."change","#
                 + #" "time" = excluded."time""#)
         return statement
     }
@@ -169,10 +190,19 @@ enum StateSQL {
         statement.add(" AND NOT EXISTS (\(table.rowOfTombstone))")
     }
 
-    /// Forgets what is older than a time, in a table that says when.
-    static func forget(_ table: String, before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
+    /// What is removed at a time: nobody waits for longer than that takes.
+    static let portion = 1000
+
+    /// Forgets a portion of what is older than a time, in a table that says when and has a key.
+    static func forget(
+        _ table: String, key: [String], before time: Int64, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        let names = key.map(SQLDialect.quoted).joined(separator: ", ")
         var statement = SQLStatement(dialect, #"DELETE FROM "\#(table)" WHERE "time" < "#)
         statement.add(.integer(time))
+        statement.add(#" AND (\#(names)) IN (SELECT \#(names) FROM "\#(table)" WHERE "time" < "#)
+        statement.add(.integer(time))
+        statement.add(" LIMIT \(portion))")
         return statement
     }
 

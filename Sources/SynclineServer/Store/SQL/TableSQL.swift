@@ -277,10 +277,13 @@ final class TableSQL: Sendable {
         }
     }
 
-    /// Removes tombstones of changes up to a time.
+    /// Removes a portion of the tombstones of changes up to a time. What is brought back meanwhile is none of them.
     func purge(before time: Int64) -> SQLStatement {
         var statement = SQLStatement(dialect, "DELETE FROM \(table) WHERE ")
         addTombstones(before: time, to: &statement)
+        statement.add(" AND \(name(.id)) IN (SELECT \(name(.id)) FROM \(table) WHERE ")
+        addTombstones(before: time, to: &statement)
+        statement.add(" LIMIT \(StateSQL.portion))")
         return statement
     }
 

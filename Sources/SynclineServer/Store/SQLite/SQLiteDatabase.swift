@@ -8,16 +8,23 @@ final class SQLiteDatabase: SQLDatabase {
     let dialect = SQLDialect.sqlite
     private let writer: ConnectionPool<SQLiteConnection>
     private let readers: ConnectionPool<SQLiteConnection>
+    private let watch: ConnectionPool<SQLiteConnection>
 
     /// Threads that read side by side would wait for the lock under which SQLite counts its memory.
     private static let isTuned: Void = syncline_sqlite_count_no_memory()
 
-    init(path: String, readers count: Int = 16) throws(StoreFailure) {
+    init(path: String, readers count: Int = 16, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
         _ = SQLiteDatabase.isTuned
         // The file is made, and found to be a database, at once.
         _ = try SQLiteDatabase.writer(path)
-        writer = ConnectionPool(limit: 1) { () throws(StoreFailure) in try SQLiteDatabase.writer(path) }
-        readers = ConnectionPool(limit: count) { () throws(StoreFailure) in
+        // Who waits for the writer waits for a large batch, or for the writers of another process.
+        writer = ConnectionPool(limit: 1, patience: limits.statement) { () throws(StoreFailure) in
+            try SQLiteDatabase.writer(path)
+        }
+        watch = ConnectionPool(limit: 1, patience: Pulse.patience) { () throws(StoreFailure) in
+            try SQLiteConnection(path: path, isReader: true)
+        }
+        readers = ConnectionPool(limit: count, patience: limits.turn) { () throws(StoreFailure) in
             let reader = try SQLiteConnection(path: path, isReader: true)
             // Pages in KiB, with a minus.
             try reader.execute("PRAGMA cache_size = -8192")
@@ -54,7 +61,15 @@ final class SQLiteDatabase: SQLDatabase {
         try writer.withConnection { connection throws(StoreFailure) in try body(connection) }
     }
 
+    func check() throws(StoreFailure) {
+        try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.mark(.sqlite)) }
+    }
+
+    /// A statement of SQLite waits for no other machine.
+    func interrupt() {}
+
     func close() {
+        watch.drain()
         readers.drain()
         writer.drain()
     }

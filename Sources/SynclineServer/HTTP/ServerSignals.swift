@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT as something to wait for. The handler, which may run on any thread, does what a handler may: it writes a
-// byte into a pipe.
+// Signals as something to wait for. The handler, which may run on any thread, does what a handler may: it writes a byte into
+// a pipe.
 
 import Synchronization
 
@@ -11,8 +11,8 @@ import Synchronization
 
 private let signalPipe = Atomic<Int32>(-1)
 
-private nonisolated func noteStop(_ number: Int32) {
-    var byte: UInt8 = 1
+private nonisolated func note(_ number: Int32) {
+    var byte = UInt8(truncatingIfNeeded: number)
     #if canImport(Darwin)
         _ = Darwin.write(signalPipe.load(ordering: .acquiring), &byte, 1)
     #else
@@ -20,7 +20,13 @@ private nonisolated func noteStop(_ number: Int32) {
     #endif
 }
 
-struct StopSignal {
+struct ServerSignals {
+    enum Wish: Hashable {
+        case stop
+        /// SIGHUP: what may change while the server runs is read again.
+        case reload
+    }
+
     private let reading: Int32
 
     /// From here on the signals are noted instead of ending the process.
@@ -30,23 +36,25 @@ struct StopSignal {
         reading = ends[0]
         signalPipe.store(ends[1], ordering: .releasing)
         // Whoever started this process may have left them blocked.
-        var stopping = sigset_t()
-        sigemptyset(&stopping)
-        for number in [SIGTERM, SIGINT] {
-            sigaddset(&stopping, number)
-            signal(number, noteStop)
+        var noted = sigset_t()
+        sigemptyset(&noted)
+        for number in [SIGTERM, SIGINT, SIGHUP] {
+            sigaddset(&noted, number)
+            signal(number, note)
         }
-        pthread_sigmask(SIG_UNBLOCK, &stopping, nil)
+        pthread_sigmask(SIG_UNBLOCK, &noted, nil)
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Whether a signal came before so many seconds were over.
-    func wait(seconds: Int32) -> Bool {
+    /// What a signal asks for; nil if none came before so many seconds were over.
+    func wait(seconds: Int32) -> Wish? {
         var question = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         while true {
             let count = poll(&question, 1, seconds * 1000)
+            if count == 0 { return nil }
+            var byte: UInt8 = 0
             // Interrupted: the byte is in the pipe.
-            if count >= 0 { return count > 0 }
+            if count > 0, read(reading, &byte, 1) == 1 { return Int32(byte) == SIGHUP ? .reload : .stop }
         }
     }
 }

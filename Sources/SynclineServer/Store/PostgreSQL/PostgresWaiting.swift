@@ -1,0 +1,99 @@
+// Waiting for PostgreSQL, never for ever: each wait has an end, is cut short where the server stops, and asks once a second
+// whether the database answers at all.
+
+import Synchronization
+import SynclineCore
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// How long the server waits for its database.
+struct DatabaseLimits: Hashable, Sendable {
+    /// Until a connection stands.
+    var connect = Duration.seconds(5)
+    /// Until a statement is carried out.
+    var statement = Duration.seconds(30)
+    /// Until another request is done with its connection.
+    var turn = Duration.seconds(5)
+}
+
+/// Cuts all waiting short: a pipe whose other end is closed.
+final class Interruption: Sendable {
+    let reading: Int32
+    private let writing: Mutex<Int32>
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        // Without a pipe nothing is cut short, and each wait still has its end.
+        _ = pipe(&ends)
+        reading = ends[0]
+        writing = Mutex(ends[1])
+    }
+
+    deinit {
+        cut()
+        ListenSocket.close(reading)
+    }
+
+    func cut() {
+        writing.withLock { end in
+            if end >= 0 { ListenSocket.close(end) }
+            end = -1
+        }
+    }
+}
+
+/// What bounds the waits of a connection.
+struct PostgresPatience: Sendable {
+    var limits = DatabaseLimits()
+    var interruption = Interruption()
+    /// Whether a request's time counts.
+    var isForRequests = true
+    /// Whether the database answers others.
+    var answersOthers: @Sendable () -> Bool = { true }
+
+    /// A wait that ends, and that ends earlier where a request has had its time.
+    func wait(_ time: Duration) -> SocketWait {
+        SocketWait(patience: self, deadline: .now + time, limit: isForRequests ? WorkLimit.current : nil)
+    }
+}
+
+/// Waits at a socket.
+struct SocketWait {
+    fileprivate let patience: PostgresPatience
+    fileprivate let deadline: ContinuousClock.Instant
+    fileprivate let limit: WorkLimit?
+
+    /// Returns when the socket is ready; throws why nobody waits for it any more.
+    func wait(_ socket: Int32, _ events: Int32) throws(StoreFailure) {
+        var questions = [
+            pollfd(fd: socket, events: Int16(events), revents: 0),
+            pollfd(fd: patience.interruption.reading, events: Int16(POLLIN), revents: 0),
+        ]
+        // Whether the database answers others is asked once a second; whether somebody still waits, more often.
+        let slice: Int64 = limit == nil ? 1000 : 100
+        var waited: Int64 = 0
+        while true {
+            let left = ContinuousClock.Instant.now.duration(to: deadline).milliseconds
+            let count = poll(&questions, 2, Int32(max(0, min(left, slice))))
+            if count < 0, errno == EINTR { continue }
+            // What came counts, even where the server stops.
+            if count > 0, questions[0].revents != 0 { return }
+            if count > 0 { throw .busy(FailureReason(.busy, "the server stops")) }
+            if count < 0 || left <= slice {
+                throw .busy(FailureReason(.timedOut, "PostgreSQL did not answer in time"))
+            }
+            try limit?.check()
+            waited += slice
+            if waited % 1000 == 0, !patience.answersOthers() { throw PostgresWatch.standsStill }
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}

@@ -1,0 +1,121 @@
+// A start beside processes that run: it waits for nobody if all is there, stands in the line of the writers if something is
+// to be made, and makes nothing that is there.
+
+import Dispatch
+import Foundation
+import Synchronization
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
+struct StartTests {
+    private static let first = #"{"t":{"columns":{"a":"string"}},"h":{"softDelete":false}}"#
+
+    private func open(_ url: String, _ tables: String = first) throws -> SQLStore {
+        try SQLStore(
+            try PostgresDatabase(url: url, connections: 2), try configuration(#"{"tables":\#(tables)}"#).tables,
+            StillSurroundings())
+    }
+
+    private func newStore() throws -> (cluster: PrivatePostgres, url: String) {
+        let cluster = try #require(PrivatePostgres.shared)
+        return (cluster, cluster.url(try cluster.newDatabase()))
+    }
+
+    @Test func `a role that may only read and write rows is enough where all is there`() throws {
+        let (cluster, url) = try newStore()
+        _ = try open(url)
+        let owner = try PostgresConnection(url: url)
+        let role = "worker\(UInt32.random(in: 0 ... .max))"
+        try owner.execute(
+            """
+            CREATE ROLE \(role) LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC; \
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(role)
+            """)
+        let limited = try open(url.replacing("user=tester", with: "user=\(role)"))
+        let write = TableWrite(
+            .insert(Row([.init("a", .string("x"))])), table: "t", id: "1", serverProtocol: .zumo2)
+        #expect(try limited.write([[write]], stopsAtRefusal: false)[0][0].isRefused == false)
+        withExtendedLifetime(cluster) {}
+    }
+
+    @Test func `a start where all is there waits for no writer`() throws {
+        let (cluster, url) = try newStore()
+        _ = try open(url)
+        let writer = try PostgresConnection(url: url)
+        try writer.execute(
+            """
+            BEGIN; UPDATE "syncline_state" SET "change" = "change" + 1; \
+            LOCK TABLE "syncline_operations", "syncline_tombstones", "syncline_columns", "t" IN ROW EXCLUSIVE MODE
+            """)
+        // Who waited would wait in vain.
+        _ = try open(url)
+        try writer.execute("COMMIT")
+        withExtendedLifetime(cluster) {}
+    }
+
+    @Test func `a start that has something to make stands in the line of the writers`() throws {
+        let (cluster, url) = try newStore()
+        _ = try open(url)
+        let writer = try PostgresConnection(url: url)
+        let watcher = try PostgresConnection(url: url)
+        try writer.execute(#"BEGIN; UPDATE "syncline_state" SET "change" = "change" + 1"#)
+        let started = Mutex<Result<Void, any Error>?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let result = Result { _ = try self.open(url, #"{"t":{"columns":{"a":"string","b":"number"}},"new":{}}"#) }
+            started.withLock { $0 = result }
+            done.signal()
+        }
+        // Until it waits: whatever it holds by then must be nothing that the writer still needs.
+        let waiting = SQLStatement(
+            .postgres,
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+        while try watcher.first(waiting, count: 1)?[0].integer == 0, started.withLock({ $0 == nil }) {}
+        try writer.execute(
+            """
+            INSERT INTO "syncline_operations" VALUES ('', 'x', 0, 't', 'inserted', '{}'); \
+            UPDATE "t" SET "a" = 'x'; INSERT INTO "syncline_tombstones" ("table", "id", "owner", "change", "time") \
+            VALUES ('h', 'x', '', 1, 1); COMMIT
+            """)
+        done.wait()
+        #expect(throws: Never.self) { try started.withLock { $0 }?.get() }
+        withExtendedLifetime(cluster) {}
+    }
+}
+
+@Suite struct EpochTests {
+    @Test(arguments: TestBackend.available)
+    func `a process learns of the epoch that another one began`(_ backend: TestBackend) throws {
+        let (store, keeper) = try backend.store()
+        func open(renews: Bool) throws -> (SQLStore, TableService) {
+            let settings = try configuration(#"{"tables":{"t":{}}}"#)
+            let database: any SQLDatabase =
+                switch try StoreAddress(store) {
+                case .sqlite(let path): try SQLiteDatabase(path: path)
+                case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+                }
+            let surroundings = SystemSurroundings()
+            let opened = try SQLStore(database, settings.tables, surroundings, renewsEpoch: renews)
+            return (opened, try TableService(settings, opened, surroundings))
+        }
+        func epoch(_ service: TableService, _ method: String = "GET", _ body: String? = nil) throws -> String? {
+            var request = try #require(HTTPRequest(method, target: body == nil ? "/tables/t/a" : "/tables/t"))
+            request.body = body.map { Array($0.utf8) }
+            return service.answer(request, url: "").headers.value(WireHeader.epoch)
+        }
+        let (readerStore, reader) = try open(renews: false)
+        let (writerStore, writer) = try open(renews: false)
+        let before = try epoch(reader, "POST", #"{"id":"a"}"#)
+        #expect(try epoch(writer) == before)
+        let (_, renewed) = try open(renews: true)
+        let after = try epoch(renewed)
+        #expect(after != before)
+        #expect(try epoch(reader) == after, "by reading a row")
+        #expect(try epoch(writer, "POST", #"{"id":"b"}"#) == after, "by writing one")
+        withExtendedLifetime((keeper, readerStore, writerStore)) {}
+    }
+}
