@@ -120,9 +120,8 @@ final class Server: Sendable {
         switch address {
         case .sqlite(let path):
             // One for whoever may read at a time: a worker, a thread with a row, and those who ask where the order stands.
-            return try SQLiteDatabase(
-                path: path, readers: configuration.readers + configuration.threads + 2,
-                limits: configuration.limits.database)
+            let readers = configuration.readers + configuration.extraReaders + configuration.threads + 2
+            return try SQLiteDatabase(path: path, readers: readers, limits: configuration.limits.database)
         case .postgres(let url):
             return try PostgresDatabase(
                 url: url, connections: configuration.databaseConnections, limits: configuration.limits.database)

@@ -31,6 +31,7 @@ final class ClientWatch: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "syncline.clients")
+    /// Whether others wait for a worker; asked once a round.
     private let othersWait: @Sendable () -> Bool
     private let look: @Sendable ([Int32]) -> [Sight]
     private static let interval = DispatchTimeInterval.milliseconds(100)

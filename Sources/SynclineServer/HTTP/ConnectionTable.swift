@@ -74,8 +74,9 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Whether the threads have to catch up before there is another connection: they have room for few more than may stay.
-    var isBehind: Bool { state.withLock { $0.ended >= 8 || $0.unserved >= 32 } }
+    /// Whether the threads have to catch up before there is another connection: they have room for few more than may stay,
+    /// and only one that they have taken can make room.
+    var isBehind: Bool { state.withLock { $0.ended >= 8 || $0.unserved >= min(32, (limit + 1) / 2) } }
 
     /// The connection of a descriptor, which the HTTP library has taken.
     func begin(_ descriptor: Int32) -> OpenConnection? {
@@ -100,6 +101,16 @@ final class ConnectionTable: Sendable {
             for (descriptor, entry) in state.entries
             where !entry.isEnded && entry.connection.isOverdue(deadlines, now: now) {
                 if entry.isServed { end(&state, descriptor) } else { state.remove(descriptor) }
+            }
+        }
+    }
+
+    /// Ends the connections whose request has not come whole.
+    func endUnfinished() {
+        state.withLock { state in
+            for (descriptor, entry) in state.entries
+            where entry.isServed && !entry.isEnded && [.head, .body].contains(entry.connection.phase) {
+                end(&state, descriptor)
             }
         }
     }

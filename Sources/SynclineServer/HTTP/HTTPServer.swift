@@ -68,10 +68,16 @@ final class HTTPServer: Sendable {
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         // One worker is always left for another client.
         let readers = WorkerPool(
-            "reads", workers: configuration.readers,
-            bounds: .init(waiting: configuration.limits.waitingReads, running: max(1, configuration.readers - 1)))
+            "reads", workers: configuration.readWorkers,
+            bounds: .init(
+                waiting: configuration.limits.waitingReads, running: max(1, configuration.readWorkers - 1),
+                extra: configuration.extraReaders))
         self.readers = readers
-        clients = ClientWatch { readers.waitingCount > 0 }
+        clients = ClientWatch {
+            // Ten times a second while anybody reads.
+            readers.relieve()
+            return readers.waitingCount > 0
+        }
         let proxies = configuration.trustedProxies
         let table = ConnectionTable(
             configuration.limits, threads: configuration.threads,
@@ -124,7 +130,9 @@ final class HTTPServer: Sendable {
     /// Waits until every request is answered, for a while.
     @discardableResult
     private func drain(seconds: Int) -> Bool {
-        for _ in 0..<seconds * 100 where running.load(ordering: .acquiring) > 0 {
+        for round in 0..<seconds * 100 where running.load(ordering: .acquiring) > 0 {
+            // Who has not sent a whole request after a second has not been promised anything.
+            if round == 100 { table.endUnfinished() }
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
         }
         return running.load(ordering: .acquiring) == 0

@@ -92,6 +92,14 @@ import Testing
         #expect(try fault(#"{"auth":{"key":"\#(String(repeating: "x", count: 32))"}}"#) == "")
     }
 
+    @Test func `reads leave connections to PostgreSQL for writes`() throws {
+        #expect(try configuration(#"{"readers":20}"#).readWorkers == 20)
+        let address = #""store":"postgres://x/y""#
+        #expect(try configuration("{\(address)}").readWorkers == 6)
+        #expect(try configuration("{\(address),\"readers\":3}").readWorkers == 3)
+        #expect(try configuration("{\(address),\"databaseConnections\":1}").readWorkers == 1)
+    }
+
     @Test func `what is printed can be started with again`() throws {
         let first = try configuration(#"{"cors":{},"tables":{"t":{"columns":{"a":"json"},"delete":"disabled"}}}"#)
         #expect(try configuration(first.value.json) == first)

@@ -83,6 +83,31 @@ import Testing
         #expect(ended.all.withLock { $0 }.count == 5)
     }
 
+    @Test func `who stops waits for requests that have come, not for those that are coming`() {
+        let ended = Ended()
+        let table = table(100, perAddress: 100, ended)
+        for (number, phase) in [OpenConnection.Phase.idle, .head, .body, .answer, .listening].enumerated() {
+            open(table, Int32(number), 1)?.enter(phase, now: 1)
+        }
+        table.endUnfinished()
+        #expect(ended.all.withLock { $0.sorted() } == [1, 2])
+    }
+
+    @Test func `a server stops while heads and bodies are on their way`() throws {
+        let server = try RunningServer()
+        let waiting = try ["GET /healthz HTTP/1.1\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"].map {
+            let connection = try server.connect()
+            connection.send($0)
+            return connection
+        }
+        // Both have been noticed.
+        while !(try server.exchange("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+            .contains("syncline_requests_running 3")
+        {}
+        server.server.stop()
+        for connection in waiting { #expect(connection.rest().isEmpty) }
+    }
+
     @Test func `nobody is taken in before the threads have caught up`() throws {
         let ended = Ended()
         let table = table(1000, perAddress: 1000, ended)

@@ -69,6 +69,62 @@ import Testing
         #expect(done.load(ordering: .relaxed) == 10)
     }
 
+    @Test func `others take the place of jobs that take long, and there are no more workers afterwards`() {
+        let pool = WorkerPool("test", workers: 2, bounds: .init(waiting: 10, running: 10, extra: 2))
+        let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let count = Count()
+        for _ in 0..<6 {
+            _ = pool.carryOut {
+                count.begin()
+                arrived.signal()
+                go.wait()
+                count.end()
+            }
+        }
+        for _ in 0..<2 { arrived.wait() }
+        pool.relieve()
+        #expect(pool.waitingCount == 4, "it is too early")
+        let later = ContinuousClock.now + .seconds(60)
+        pool.relieve(now: later)
+        for _ in 0..<2 { arrived.wait() }
+        // The bound is reached: those that came are long as well, and nobody comes for them.
+        pool.relieve(now: later)
+        #expect(pool.waitingCount == 2 && count.figures.now == 4)
+        for _ in 0..<6 { go.signal() }
+        for _ in 0..<2 { arrived.wait() }
+        while count.figures.done < 6 {}
+        // All of it was done, and two can be at work again, no more.
+        for _ in 0..<4 {
+            _ = pool.carryOut {
+                arrived.signal()
+                go.wait()
+            }
+        }
+        for _ in 0..<2 { arrived.wait() }
+        #expect(pool.waitingCount == 2)
+        for _ in 0..<4 { go.signal() }
+        pool.close()
+        #expect(count.figures.most == 4)
+    }
+
+    @Test func `a client whose jobs take long gets the next one done`() {
+        let pool = WorkerPool("test", workers: 1, bounds: .init(waiting: 10, running: 1, extra: 3))
+        let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        for _ in 0..<4 {
+            _ = pool.carryOut {
+                arrived.signal()
+                go.wait()
+            }
+        }
+        for _ in 0..<4 {
+            arrived.wait()
+            // Another worker comes, and has nothing to do.
+            pool.relieve(now: .now + .seconds(60))
+            go.signal()
+        }
+        pool.close()
+    }
+
     @Test func `no client takes all workers, nor all of the room`() {
         let pool = WorkerPool("test", workers: 2, bounds: .init(waiting: 4, running: 1))
         let (one, other) = (ClientAddress.v4(1), ClientAddress.v4(2))
