@@ -63,16 +63,32 @@ final class ConnectionRequest {
         if size > limits.headerBytes {
             return Refusal(431, "headers-too-large", "The headers are larger than \(limits.headerBytes) bytes")
         }
-        if let refusal = refusalOfNames() { return refusal }
-        let encodings = headers.filter { $0.isNamed("Transfer-Encoding") }
-        let lengths = headers.filter { $0.isNamed("Content-Length") }
-        if lengths.count + (encodings.isEmpty ? 0 : 1) > 1 || !encodings.isEmpty && version == "HTTP/1.0" {
+        var (hosts, lengths, encodings) = (0, 0, 0)
+        var isChunked = true
+        var length: String?
+        for header in headers {
+            guard header.isWellFormed else {
+                return Refusal(400, "invalid-header", "The header \(header.name.prefix(80)) is malformed")
+            }
+            if header.isNamed("Host") {
+                hosts += header.value.isEmpty || HTTPRequest.isHost(header.value) ? 1 : 2
+            } else if header.isNamed("Content-Length") {
+                lengths += 1
+                length = header.value
+            } else if header.isNamed("Transfer-Encoding") {
+                encodings += 1
+                isChunked = isChunked && header.value.trimmed.lowercased() == "chunked"
+            }
+        }
+        let isOld = version == "HTTP/1.0"
+        if hosts > 1 || hosts == 0 && !isOld { return Refusal(400, "invalid-host", "A request names one host") }
+        if lengths > 1 || encodings > 0 && (lengths > 0 || isOld) {
             return Refusal(400, "ambiguous-length", "The request gives its length in more than one way")
         }
-        if encodings.count > 1 || encodings.contains(where: { $0.value.trimmed.lowercased() != "chunked" }) {
+        if encodings > 1 || !isChunked {
             return Refusal(501, "unsupported-encoding", "The only transfer encoding is chunked")
         }
-        guard let text = lengths.first?.value else { return nil }
+        guard let text = length else { return nil }
         guard let length = Int(text.trimmed), length >= 0 else {
             return Refusal(400, "invalid-length", "The request's length can't be read")
         }
@@ -88,15 +104,8 @@ final class ConnectionRequest {
         return rest.hasPrefix("/") ? String(rest) : "/" + rest
     }
 
-    private func refusalOfNames() -> Refusal? {
-        if let header = headers.first(where: { !$0.isWellFormed }) {
-            return Refusal(400, "invalid-header", "The header \(header.name.prefix(80)) is malformed")
-        }
-        let hosts = headers.filter { $0.isNamed("Host") }
-        let isRight = hosts.count == 1 || hosts.isEmpty && version == "HTTP/1.0"
-        if isRight, hosts.allSatisfy({ $0.value.isEmpty || HTTPRequest.isHost($0.value) }) { return nil }
-        return Refusal(400, "invalid-host", "A request names one host")
-    }
+    /// Whether a body is to come.
+    var hasBody: Bool { headers.contains("Content-Length") || headers.contains("Transfer-Encoding") }
 
     /// Takes what a trusted proxy says for what it is.
     func believe(_ proxies: TrustedProxies) {
@@ -132,6 +141,8 @@ final class ConnectionRequest {
             return .refused(Refusal(400, "invalid-url", "The URL is not percent-encoded UTF-8"))
         }
         request.headers = headers
+        // Who routes it looks at them more than once.
+        request.segments = request.pathSegments
         if !body.isEmpty { request.body = body }
         return .request(request)
     }

@@ -120,7 +120,6 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
     let limits = server.configuration.limits
     if !request.hasHead {
         request.hasHead = true
-        enter(.body, connection)
         if let held = syncline_mhd_context(connection) {
             request.client = Unmanaged<OpenConnection>.fromOpaque(held).takeUnretainedValue().client
         }
@@ -131,6 +130,7 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         _ = syncline_mhd_set_timeout(connection, UInt32(limits.stalledSeconds))
         guard let refusal = request.refusalOfHead(limits) else {
             request.believe(server.configuration.trustedProxies)
+            if request.hasBody { enter(.body, connection) }
             return .YES
         }
         request.isAnswered = true

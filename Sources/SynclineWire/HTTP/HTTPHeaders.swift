@@ -19,13 +19,18 @@ extension HTTPHeader {
 
     /// Whether it can stand in a request: a name of token characters, a value without control characters.
     package var isWellFormed: Bool {
-        let isToken =
-            !name.isEmpty
-            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !HTTPHeader.separators.contains($0) }
-        return isToken && value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }
+        !name.isEmpty && name.utf8.allSatisfy(HTTPHeader.isToken)
+            && value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }
     }
 
-    private static let separators = Array("()<>@,;:\\\"/[]?={}".utf8)
+    /// Whether a byte is none of the separators `()<>@,;:\"/[]?={}`, nor anything that can't be seen.
+    private static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x61...0x7a, 0x41...0x5a, 0x2d, 0x30...0x39: true
+        case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2e, 0x5e...0x60, 0x7c, 0x7e: true
+        default: false
+        }
+    }
 }
 
 /// The form of a version in `If-Match` and `ETag`.
