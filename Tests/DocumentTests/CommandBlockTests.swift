@@ -118,6 +118,7 @@ private struct Story {
     private static let world = """
         syncline init --backend http://127.0.0.1:9
         for id in a b c d e f g h; do syncline insert todoitem "{\\"id\\":\\"$id\\",\\"n\\":1,\\"done\\":false}"; done
+        for number in {1..40}; do echo "update todoitem '{\\"id\\":\\"h\\",\\"n\\":$number}'"; done | syncline shell >/dev/null
         echo '{"insert":{"table":"todoitem","item":{"id":"x"}}}' > changes.jsonl
         echo '{"table":"list","row":{"id":"y"}}' > rows.jsonl
         syncline export --format events > events.jsonl
