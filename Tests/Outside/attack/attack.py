@@ -107,7 +107,7 @@ def play(options, backend, attack, folder):
         missed.append("SIGTERM was not obeyed in 30 s")
     elif took > 10 or code != 0:
         missed.append(f"SIGTERM took {took:.1f} s, exit {code}")
-    if attack.descriptors and used > idle + 0.5:
+    if attack.descriptors and used > idle + 0.3:
         missed.append(f"{used:.1f} processors busy, and {idle:.1f} before")
     seen["missed"] = missed
     return seen

@@ -49,7 +49,7 @@ def run(options, backend, folder):
     try:
         end = time.monotonic() + options.standstill
         while time.monotonic() < end:
-            health.append(probe(server.port, "/healthz"))
+            health.append((*probe(server.port, "/healthz"), options.standstill - end + time.monotonic()))
             metrics.append(probe(server.port, "/metrics"))
             time.sleep(0.5)
     finally:
@@ -76,7 +76,9 @@ def run(options, backend, folder):
     for thread in threads:
         thread.join(150)
 
-    wrong = [f"{status} in {took:.1f} s" for status, took in health if status != 503 or took > 1]
+    # One that ends in the first second may have begun before the standstill could be seen.
+    wrong = [f"{status} in {took:.1f} s, after {since:.1f} s of standing still" for status, took, since in health
+             if took > 1 or status != 503 and since > 1]
     if wrong:
         missed.append(f"{len(wrong)} of {len(health)} questions to /healthz: {wrong[0]}")
     slow = [f"{status} in {took:.1f} s" for status, took in metrics if status != 200 or took > 1]
@@ -86,7 +88,7 @@ def run(options, backend, folder):
         missed.append("no recovery in 60 s")
     if took is None or took > 10 or code != 0:
         missed.append(f"SIGTERM while it stood still: {took} s, exit {code}")
-    worst = max((took for status, took in health), default=0)
+    worst = max((took for _, took, _ in health), default=0)
     told = (f"{options.standstill:.0f} s of standing still, {len(health)} questions to /healthz, the slowest took {worst:.2f} s; "
             f"recovered in {recovered if recovered is None else round(recovered, 2)} s; "
             f"SIGTERM while it stood still took {took if took is None else round(took, 1)} s")
