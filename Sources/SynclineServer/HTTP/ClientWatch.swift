@@ -56,6 +56,11 @@ final class ClientWatch: Sendable {
         if isFirst { goOn() }
     }
 
+    /// Cancels all work that may be cancelled.
+    func cancelAll() {
+        state.withLock { state in for watched in state.watched.values { watched.limit.cancel() } }
+    }
+
     func forget(_ limit: WorkLimit) {
         state.withLock { $0.watched[ObjectIdentifier(limit)] = nil }
     }

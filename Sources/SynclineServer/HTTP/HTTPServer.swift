@@ -115,7 +115,9 @@ final class HTTPServer: Sendable {
         socket.close()
         // Nobody may be left suspended.
         events.end()
-        if !drain(seconds: waitingSeconds) {
+        // Reads that take long are given up sooner: whoever asked can ask again.
+        if !drain(seconds: (waitingSeconds + 1) / 2) { clients.cancelAll() }
+        if !drain(seconds: waitingSeconds / 2) {
             interrupt()
             // What the workers carry out is resumed, and must still be sent.
             for workers in pools { workers.close() }

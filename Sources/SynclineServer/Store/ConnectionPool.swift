@@ -5,6 +5,15 @@
 import Dispatch
 import Synchronization
 
+/// How a pool is used at a moment.
+struct PoolUse: Hashable, Sendable {
+    var name: String
+    var limit: Int
+    var lent: Int
+    /// How many wait for a connection.
+    var waiting: Int
+}
+
 final class ConnectionPool<Connection: AnyObject>: Sendable {
     /// Holds a connection that nobody uses, as the bits of a reference that it owns; zero if it is empty.
     private final class Slot: Sendable {
@@ -14,6 +23,8 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     private let slots: [Slot]
     private let free: DispatchSemaphore
     private let patience: Duration
+    private let lent = Atomic(0)
+    private let waiting = Atomic(0)
     private let make: @Sendable () throws(StoreFailure) -> Connection
 
     /// At most `limit` connections, made when they are needed. Nobody waits for one longer than `patience`.
@@ -32,15 +43,22 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     func withConnection<Result>(
         isGood: (Connection) -> Bool = { _ in true }, _ body: (Connection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-        guard free.wait(timeout: .now() + .milliseconds(Int(patience.milliseconds))) == .success else {
+        waiting.add(1, ordering: .relaxed)
+        let isFree = free.wait(timeout: .now() + .milliseconds(Int(patience.milliseconds))) == .success
+        waiting.subtract(1, ordering: .relaxed)
+        guard isFree else {
             throw .busy(
                 FailureReason(.busy, "all \(slots.count) connections to the database are in use"))
         }
-        defer { free.signal() }
-        var waiting = take()
+        lent.add(1, ordering: .relaxed)
+        defer {
+            lent.subtract(1, ordering: .relaxed)
+            free.signal()
+        }
+        var unused = take()
         // It may have been lost since it was used.
-        while let found = waiting, !isGood(found) { waiting = take() }
-        let connection = if let waiting { waiting } else { try make() }
+        while let found = unused, !isGood(found) { unused = take() }
+        let connection = if let unused { unused } else { try make() }
         defer { if isGood(connection) { put(connection) } }
         return try body(connection)
     }
@@ -64,6 +82,12 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
         }
         // There are as many slots as connections at once, so one was empty.
         held.release()
+    }
+
+    func use(_ name: String) -> PoolUse {
+        PoolUse(
+            name: name, limit: slots.count, lent: lent.load(ordering: .relaxed),
+            waiting: waiting.load(ordering: .relaxed))
     }
 
     /// Gives up the connections that nobody uses.

@@ -49,7 +49,7 @@ final class SQLStore: TableStore {
 
     func close() { database.close() }
 
-    var measures: [Measure] { counts.list(waiting: queue.waiting) }
+    var measures: [Measure] { counts.list(waiting: queue.waiting, database.pools) }
     var epoch: String { catalogue.withLock { $0.epoch } }
 
     /// What is in the same process is looked up at once.

@@ -24,8 +24,14 @@ final class StoreMeasures: Sendable {
     }
 
     /// - Parameter waiting: Requests whose writes wait for the transaction that is on its way.
-    func list(waiting: Int) -> [Measure] {
-        [
+    func list(waiting: Int, _ pools: [PoolUse]) -> [Measure] {
+        let connections = pools.flatMap { pool in
+            [("limit", pool.limit), ("lent", pool.lent), ("waiting", pool.waiting)].map { state, count in
+                Measure.Sample(labels: [("pool", pool.name), ("state", state)], value: Double(count))
+            }
+        }
+        return [
+            Measure("database_connections", .gauge, "Connections to the database, and who waits for one.", connections),
             Measure(
                 "transactions_total", .counter, "Transactions that wrote, or were to.", by: "outcome",
                 [("kept", kept.load(ordering: .relaxed)), ("undone", undone.load(ordering: .relaxed))]),

@@ -1,5 +1,6 @@
 // What an operator says, and what is said to one who is wrong: one line, and where to look.
 
+import Foundation
 import SynclineCore
 import SynclineWire
 import Testing
@@ -107,6 +108,24 @@ import Testing
         for query in ["?password=secret", "?user=me&password=secret&host=x", "?sslpassword=secret#x"] {
             let masked = StoreAddress.masked("postgres://host/db" + query)
             #expect(!masked.contains("secret") && masked.contains("password=(hidden)"), "\(masked)")
+        }
+    }
+
+    @Test func `the operator's page has every member with its default`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(
+            contentsOf: root.appending(path: "Sources/Syncline/Syncline.docc/Operating-the-server.md"), encoding: .utf8)
+        guard case .object(let members) = ServerConfiguration().value else { return }
+        for member in members where member.name != "tables" {
+            var rows = [(member.name, member.value)]
+            if case .object(let inner) = member.value {
+                rows = inner.map { ("\(member.name).\($0.name)", $0.value) }
+            }
+            for (name, value) in rows {
+                let text = value.string ?? value.json
+                #expect(page.contains("| `\(name)` | \(text) |"), "| `\(name)` | \(text) |")
+            }
         }
     }
 

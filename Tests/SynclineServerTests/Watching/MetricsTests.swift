@@ -24,6 +24,31 @@ import Testing
         #expect(lines.contains(#"syncline_transactions_total{outcome="undone"} 1"#))
         #expect(lines.contains("syncline_writes_total 2") && lines.contains("syncline_waiting_writes 0"))
         #expect(lines.contains { $0.hasPrefix("syncline_lock_wait_seconds_total 0.") })
+        #expect(lines.contains(#"syncline_database_connections{pool="writers",state="lent"} 0"#))
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `readers leave writers their connections`(_ backend: TestBackend) throws {
+        let (store, keeper) = try backend.store()
+        defer { withExtendedLifetime(keeper) {} }
+        let limits = DatabaseLimits(turn: .zero)
+        let database: any SQLDatabase
+        switch try StoreAddress(store) {
+        case .sqlite(let path): database = try SQLiteDatabase(path: path, readers: 1, limits: limits)
+        case .postgres(let url): database = try PostgresDatabase(url: url, connections: 2, limits: limits)
+        }
+        try database.read { (_: any SQLConnection) throws(StoreFailure) in
+            #expect(throws: StoreFailure.self) {
+                try database.read { (_: any SQLConnection) throws(StoreFailure) in }
+            }
+            try database.write { connection throws(StoreFailure) in try connection.execute("SELECT 1") }
+            #expect(
+                database.pools == [
+                    PoolUse(name: "writers", limit: 1, lent: 0, waiting: 0),
+                    PoolUse(name: "readers", limit: 1, lent: 1, waiting: 0),
+                ])
+        }
+        database.close()
     }
 
     @Test func `what was served is counted`() throws {

@@ -6,7 +6,9 @@ import Synchronization
 
 final class PostgresDatabase: SQLDatabase {
     let dialect = SQLDialect.postgres
-    private let pool: ConnectionPool<PostgresConnection>
+    /// Writers stand in one line at the database anyway. Readers leave these to them.
+    private let writers: ConnectionPool<PostgresConnection>
+    private let readers: ConnectionPool<PostgresConnection>
     private let watch: PostgresWatch
     private let interruption = Interruption()
 
@@ -16,28 +18,33 @@ final class PostgresDatabase: SQLDatabase {
         // That it can be reached is found out at once.
         _ = try PostgresConnection(url: url, patience: patience)
         self.watch = watch
-        pool = ConnectionPool(limit: connections, patience: limits.turn) { () throws(StoreFailure) in
-            try PostgresConnection(url: url, patience: patience)
+        func pool(_ limit: Int) -> ConnectionPool<PostgresConnection> {
+            ConnectionPool(limit: max(1, limit), patience: limits.turn) { () throws(StoreFailure) in
+                try PostgresConnection(url: url, patience: patience)
+            }
         }
+        let forWriters = min(2, connections / 2)
+        (writers, readers) = (pool(forWriters), pool(connections - forWriters))
     }
 
     /// A connection may be lost while it is used: what only reads is tried once more on another.
     func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
         var isLost = false
         do throws(StoreFailure) {
-            return try lend(body) { isLost = $0.isLost }
+            return try lend(readers, body) { isLost = $0.isLost }
         } catch {
             guard isLost else { throw error }
-            return try write(body)
+            return try lend(readers, body) { _ in }
         }
     }
 
     func write<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
-        try lend(body) { _ in }
+        try lend(writers, body) { _ in }
     }
 
     private func lend<Result>(
-        _ body: (any SQLConnection) throws(StoreFailure) -> Result, _ look: (PostgresConnection) -> Void
+        _ pool: ConnectionPool<PostgresConnection>, _ body: (any SQLConnection) throws(StoreFailure) -> Result,
+        _ look: (PostgresConnection) -> Void
     ) throws(StoreFailure) -> Result {
         try WorkLimit.current?.check()
         guard watch.isAnswering(doubts: false) else { throw PostgresWatch.standsStill }
@@ -53,7 +60,12 @@ final class PostgresDatabase: SQLDatabase {
 
     func interrupt() { interruption.cut() }
 
-    func close() { pool.drain() }
+    func close() {
+        writers.drain()
+        readers.drain()
+    }
+
+    var pools: [PoolUse] { [writers.use("writers"), readers.use("readers")] }
 }
 
 /// Asks the database whether it answers, on a connection that nothing else waits for.

@@ -42,6 +42,8 @@ protocol SQLDatabase: Sendable {
     /// Cuts short what waits for the database, now and from now on.
     func interrupt()
     func close()
+    /// How its connections are used.
+    var pools: [PoolUse] { get }
 }
 
 extension SQLConnection {

@@ -68,6 +68,8 @@ final class SQLiteDatabase: SQLDatabase {
     /// A statement of SQLite waits for no other machine.
     func interrupt() {}
 
+    var pools: [PoolUse] { [writer.use("writers"), readers.use("readers")] }
+
     func close() {
         watch.drain()
         readers.drain()
