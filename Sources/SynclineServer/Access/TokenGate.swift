@@ -22,24 +22,32 @@ struct KeyFileDoor: Sendable {
 }
 
 final class TokenGate: Sendable {
-    private struct State: Sendable {
-        var rules: TokenRules?
-        var others: [TokenKey] = []
-        var stamp: FileStamp?
-        /// Milliseconds since 1970.
-        var looked: Int64 = 0
+    /// What tokens are checked with.
+    private final class Keys: Sendable {
+        let rules: TokenRules?
+        /// The keys of the file.
+        let others: [TokenKey]
+
+        init(_ rules: TokenRules?, _ others: [TokenKey] = []) {
+            self.rules = rules
+            self.others = others
+        }
     }
 
     /// Hears of keys that can't be read.
     private let listener = Mutex<@Sendable (String) -> Void>({ _ in })
 
-    private let state: Mutex<State>
+    private let keys: SharedReading<Keys>
+    /// The file as it was read last.
+    private let stamp = Mutex<FileStamp?>(nil)
+    /// When somebody looked at it, in milliseconds since 1970.
+    private let looked = Atomic<Int64>(0)
     private let door: KeyFileDoor
     private let passed = Atomic(0)
 
     init(_ rules: TokenRules?, _ door: KeyFileDoor = KeyFileDoor()) {
         self.door = door
-        state = Mutex(State(rules: rules))
+        keys = SharedReading(Keys(rules))
     }
 
     /// Has somebody hear of keys that can't be read.
@@ -50,35 +58,41 @@ final class TokenGate: Sendable {
 
     /// Takes over rules, if their keys can be read; those of the file are read at once.
     func take(_ rules: TokenRules?) throws(StartFailure) {
-        var new = State(rules: rules)
-        if let path = rules?.file {
-            new.stamp = door.stamp(path)
-            new.others = try keys(of: path)
+        try stamp.withLock { stamp throws(StartFailure) in
+            let new = rules?.file.flatMap { door.stamp($0) }
+            let others = try rules?.file.map { path throws(StartFailure) in try keys(of: path) } ?? []
+            stamp = new
+            keys.change { $0 = Keys(rules, others) }
         }
-        state.withLock { $0 = new }
     }
 
     /// Who a request with such headers comes from.
     func login(_ headers: [HTTPHeader], now: Int64) -> Login {
-        let (rules, others) = state.withLock { state -> (TokenRules?, [TokenKey]) in
-            look(&state, now)
-            return (state.rules, state.others)
-        }
-        guard let rules, let token = Login.token(headers) else { return .none }
+        var known = keys.value
+        if let path = known.rules?.file, look(path, now) { known = keys.value }
+        guard let rules = known.rules, let token = Login.token(headers) else { return .none }
         passed.add(1, ordering: .relaxed)
-        return rules.caller(token, now: now, others: others).map { .caller($0) } ?? .invalid
+        return rules.caller(token, now: now, others: known.others).map { .caller($0) } ?? .invalid
     }
 
-    private func look(_ state: inout State, _ now: Int64) {
-        guard let path = state.rules?.file, abs(now - state.looked) >= 1000 else { return }
-        state.looked = now
-        let stamp = door.stamp(path)
-        if stamp == state.stamp { return }
-        state.stamp = stamp
-        do throws(StartFailure) {
-            state.others = try keys(of: path)
-        } catch {
-            listener.withLock { $0 }("the keys stay as they were: \(error.text)")
+    /// Whether the keys of the file may be others now. One thread looks, and nobody waits for it.
+    private func look(_ path: String, _ now: Int64) -> Bool {
+        let before = looked.load(ordering: .relaxed)
+        guard abs(now - before) >= 1000,
+            looked.compareExchange(expected: before, desired: now, ordering: .relaxed).exchanged
+        else { return false }
+        return stamp.withLock { stamp in
+            let new = door.stamp(path)
+            if stamp == new { return false }
+            stamp = new
+            do throws(StartFailure) {
+                let others = try keys(of: path)
+                keys.change { $0 = Keys($0.rules, others) }
+                return true
+            } catch {
+                listener.withLock { $0 }("the keys stay as they were: \(error.text)")
+                return false
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 // The store over a database of either kind: reads at once, writes in the order of changes. The catalogue of columns may grow
 // in any process; every row is read together with the catalogue's number, so that a stale one is noticed.
 
-import Synchronization
 import SynclineCore
 import SynclineWire
 
@@ -24,7 +23,14 @@ final class SQLStore: TableStore {
     let queue = WriteQueue()
     let counts = StoreMeasures()
     private let definitions: [TableDefinition]
-    private let catalogue: Mutex<Catalogue>
+    private let published: SharedReading<Published>
+
+    /// A catalogue that is in force: readers copy a reference.
+    private final class Published: Sendable {
+        let catalogue: Catalogue
+
+        init(_ catalogue: Catalogue) { self.catalogue = catalogue }
+    }
 
     /// Makes the tables it does not find and learns the columns of those it finds.
     init(
@@ -39,7 +45,7 @@ final class SQLStore: TableStore {
         let foundation = StoreFoundation(definitions: definitions, dialect: database.dialect)
         let epoch = String(surroundings.newHexadecimal().suffix(16))
         let built = try foundation.lay(in: database, epoch: epoch, renewsEpoch: renewsEpoch)
-        catalogue = Mutex(built)
+        published = SharedReading(Published(built))
         for note in built.notes(since: Catalogue(tables: [:], number: 0, epoch: built.epoch)) { Diagnostics.note(note) }
     }
 
@@ -50,18 +56,21 @@ final class SQLStore: TableStore {
     func close() { database.close() }
 
     var measures: [Measure] { counts.list(waiting: queue.waiting, database.pools) }
-    var epoch: String { catalogue.withLock { $0.epoch } }
+    var epoch: String { inForce.catalogue.epoch }
 
     /// What is in the same process is looked up at once.
     var findsRowsAtOnce: Bool { dialect == .sqlite }
 
-    func schema(_ table: String) -> TableSchema? { catalogue.withLock { $0.tables[table]?.schema } }
+    func schema(_ table: String) -> TableSchema? { inForce.catalogue.tables[table]?.schema }
 
-    var currentCatalogue: Catalogue { catalogue.withLock { $0 } }
+    private var inForce: Published { published.value }
+
+    var currentCatalogue: Catalogue { inForce.catalogue }
 
     func publish(_ new: Catalogue) {
-        catalogue.withLock { current in
-            if new.number >= current.number { current = new }
+        let new = Published(new)
+        published.change { current in
+            if new.catalogue.number >= current.catalogue.number { current = new }
         }
     }
 
@@ -82,17 +91,11 @@ final class SQLStore: TableStore {
         .changed("table \(table) is not as it was")
     }
 
-    private func statements(_ table: String) throws(StoreFailure) -> TableSQL {
-        guard let statements = catalogue.withLock({ $0.tables[table] }) else { throw tableChanged(table) }
-        return statements
-    }
-
     // MARK: Reading
 
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow? {
         try database.read { connection throws(StoreFailure) in
-            try current(table, connection) { number throws(StoreFailure) in
-                let statements = try statements(table)
+            try current(table, connection) { statements, number throws(StoreFailure) in
                 guard statements.schema.mayHave(id: id) else { return nil }
                 var row: TableRow?
                 try connection.run(statements.row(id: id)) { values in
@@ -106,14 +109,17 @@ final class SQLStore: TableStore {
 
     /// Reads again with the columns of now if a row tells that there are new ones, or if the table was changed by hand.
     private func current<Result>(
-        _ table: String, _ connection: any SQLConnection, _ body: (inout Int64) throws(StoreFailure) -> Result
+        _ table: String, _ connection: any SQLConnection,
+        _ body: (TableSQL, inout Int64) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
         var hasLooked = false
         while true {
-            let known = currentCatalogue.number
+            let now = inForce
+            let known = now.catalogue.number
             var seen = known
             do throws(StoreFailure) {
-                let result = try body(&seen)
+                guard let statements = now.catalogue.tables[table] else { throw tableChanged(table) }
+                let result = try body(statements, &seen)
                 if seen <= known { return result }
             } catch {
                 guard case .changed = error, !hasLooked else { throw told(error, table) }
@@ -134,8 +140,7 @@ final class SQLStore: TableStore {
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         try database.read { connection throws(StoreFailure) in
             try learn(plan, connection)
-            return try current(plan.table, connection) { number throws(StoreFailure) in
-                let statements = try statements(plan.table)
+            return try current(plan.table, connection) { statements, number throws(StoreFailure) in
                 let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
                 var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
                 if let filter, !filter.isExact {
@@ -229,19 +234,18 @@ final class SQLStore: TableStore {
 
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
         try database.read { connection throws(StoreFailure) in
-            try current(plan.table, connection) { number throws(StoreFailure) in
+            try current(plan.table, connection) { statements, number throws(StoreFailure) in
                 // The mark and the rows are of one moment.
                 try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
-                    (try changes(plan, connection, &number), true)
+                    (try changes(plan, statements, connection, &number), true)
                 }
             }
         }
     }
 
     private func changes(
-        _ plan: ChangePlan, _ connection: any SQLConnection, _ number: inout Int64
+        _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64
     ) throws(StoreFailure) -> ChangeOutcome {
-        let statements = try statements(plan.table)
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
         var outcome = ChangeOutcome(changes: [], hasMore: false, count: count, mark: try mark(connection))
         let filter = plan.filter?.asServersRead

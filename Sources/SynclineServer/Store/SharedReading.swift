@@ -1,0 +1,51 @@
+// A value that every request reads and that seldom changes. With one lock for all readers, a thread that is interrupted while
+// it holds the lock makes all others wait for it, one after another, again and again. Here a reader takes one of many
+// locks, by its thread.
+
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+final class SharedReading<Value: Sendable>: Sendable {
+    private final class Cell: Sendable {
+        let value: Mutex<Value>
+
+        init(_ value: Value) { self.value = Mutex(value) }
+    }
+
+    private let cells: [Cell]
+    private let changing = Mutex(())
+
+    init(_ value: Value) {
+        cells = (0..<64).map { _ in Cell(value) }
+    }
+
+    /// The value. Until a change has returned, another thread may read the one before it.
+    var value: Value { cells[SharedReading.place(of: 64)].value.withLock { $0 } }
+
+    /// Changes the value for all readers. Changes come one after another.
+    func change(_ body: (inout Value) -> Void) {
+        changing.withLock { _ in
+            var value = cells[0].value.withLock { $0 }
+            body(&value)
+            for cell in cells { cell.value.withLock { $0 = value } }
+        }
+    }
+
+    /// A number below `count` that is mostly another for another thread.
+    private static func place(of count: UInt) -> Int {
+        let thread = UInt(bitPattern: pthread_self())
+        // The highest bits of the product depend on all bits of the address.
+        return Int((thread &* 0x9e37_79b9_7f4a_7c15) >> 32 % count)
+    }
+}
+
+#if !canImport(Darwin)
+    extension UInt {
+        fileprivate init(bitPattern thread: pthread_t) { self = UInt(thread) }
+    }
+#endif
