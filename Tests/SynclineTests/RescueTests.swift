@@ -203,6 +203,25 @@ import Testing
         #expect(try rescue.first == LogReader.open(original, showing: .written).floor.rawValue)
     }
 
+    @Test func `a store of which most events make no sense is still a store`() async throws {
+        let damaged = MemoryStorage()
+        let log = try LogWriter.create(damaged, first: SequenceNumber(rawValue: 50))
+        // Without a checkpoint, and with the beginning lost: ten answers to operations that nobody knows, and an insert.
+        for number in 0..<10 {
+            let answer = Answer(
+                table: "t", id: "r\(number)", operationID: "o\(number)", status: 200,
+                outcome: .done(PulledRow(id: "r\(number)", row: nil)), message: nil)
+            try log.append(RecordBatch(Event(time: 0, .answered(answer)).bytes), durability: .buffered)
+        }
+        let insert = LocalChange(kind: .insert, table: "t", id: "new", columns: Row([.init("n", .integer(1))]))
+        try log.append(RecordBatch(Event(time: 0, .local(LocalTransaction([insert], isGrouped: false))).bytes))
+        try log.close()
+        let fresh = MemoryStorage()
+        let rescue = try #require(try Rescue.run(from: damaged, to: fresh, now: 0))
+        #expect(rescue.leftOut == Array(50..<60) && rescue.lost.first?.description == "@1..49")
+        #expect(try image(StateLoader(fresh).load()).outbox.map(\.id) == ["new"])
+    }
+
     @Test func `a resync reads each query again and leaves what is pending`() async throws {
         let pair = try await SyncPair(rows: Value.rows(9))
         try await pair.pull { ($0.queryID, $0.filter) = ("ne", try? Expression(parsing: "n ne 5 and n lt 7")) }

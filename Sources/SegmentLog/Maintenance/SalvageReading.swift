@@ -113,7 +113,11 @@ package struct SalvageReading: Sendable {
             }
             switch found.header.knownKind {
             case .dictionary: decoder.dictionary = [UInt8](payload)
-            case .fragment: transaction.fragments.append(payload)
+            case .fragment:
+                guard transaction.fragments.count + payload.count <= Format.recordLimit + Format.frameRawLimit else {
+                    return transaction.reset()
+                }
+                transaction.fragments.append(payload)
             case .data: try reading.take(found.header, payload, transaction, body)
             default: break
             }

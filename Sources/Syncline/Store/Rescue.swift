@@ -131,26 +131,28 @@ package struct Rescue: Sendable {
         }
 
         /// A store that begins with what the events came to. The log says again what is pending, and that every query
-        /// begins anew: pages may be lost.
+        /// starts from the beginning: pages may be lost.
         func cut(_ fold: RescueFold, to fresh: any LogStorage, now: Int64) throws(SyncError) -> Rescue {
             let projector = fold.projector
             fold.end(at: last)
             let log = try StateTransfer.begin(fresh, with: projector)
-            var batch = RecordBatch()
-            try inAppWords { () throws(StateError) in
-                let state = projector.reader(of: projector.store.snapshot)
-                for part in CarriedRow.parts(try state.carriedRows(through: last)) {
-                    batch.append(Event(time: now, .carried(through: last, part)).bytes)
+            let state = projector.reader(of: projector.store.snapshot)
+            let (carried, cursors) = try inAppWords { () throws(StateError) in
+                (CarriedRow.parts(try state.carriedRows(through: last)), try state.cursors())
+            }
+            try inAppWords { () throws(LogError) in
+                // One by one: an outbox may be larger than a batch.
+                for part in carried {
+                    try log.append(
+                        RecordBatch(Event(time: now, .carried(through: last, part)).bytes), durability: .buffered)
                 }
-                for cursor in try state.cursors() {
+                for cursor in cursors {
                     let page = PulledPage(
                         table: cursor.table, queryID: cursor.queryID, rows: [],
                         cursor: .beginning(of: cursor.state.query, now: now))
-                    batch.append(Event(time: now, .page(page)).bytes)
+                    try log.append(RecordBatch(Event(time: now, .page(page)).bytes), durability: .buffered)
                 }
-            }
-            try inAppWords { () throws(LogError) in
-                try log.append(batch, durability: .durable)
+                try log.flush()
                 try log.close()
             }
             return Rescue(first: last + 1, events: 0, lost: lost, leftOut: fold.leftOut, foreign: reading.foreign)

@@ -5,13 +5,13 @@ package final class RescueFold {
     package let projector: Projector
     /// Events of which something could not be folded.
     package private(set) var leftOut: [UInt64] = []
-    /// How many records there were.
-    package private(set) var count = 0
+    private var eventCount = 0
+    private var strangerCount = 0
     /// Why a record could not be decoded that a newer version wrote, or that is no event.
     package private(set) var newer: StateError?
 
-    /// Whether most records are events.
-    package var isOfEvents: Bool { count > 2 * leftOut.count }
+    /// Whether most records are events, whether or not they could be folded.
+    package var isOfEvents: Bool { eventCount > strangerCount }
 
     /// - Parameter projector: The state before the first event.
     package init(_ projector: Projector) {
@@ -44,7 +44,7 @@ package final class RescueFold {
             }
         }
         if !isWhole { leftOut.append(number) }
-        count += 1
+        if event == nil { strangerCount += 1 } else { eventCount += 1 }
         end(at: number)
     }
 
