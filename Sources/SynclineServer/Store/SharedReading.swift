@@ -25,7 +25,7 @@ final class SharedReading<Value: Sendable>: Sendable {
     }
 
     /// The value. Until a change has returned, another thread may read the one before it.
-    var value: Value { cells[SharedReading.place(of: 64)].value.withLock { $0 } }
+    var value: Value { cells[SharedReading.place(below: cells.count)].value.withLock { $0 } }
 
     /// Changes the value for all readers. Changes come one after another.
     func change(_ body: (inout Value) -> Void) {
@@ -36,11 +36,11 @@ final class SharedReading<Value: Sendable>: Sendable {
         }
     }
 
-    /// A number below `count` that is mostly another for another thread.
-    private static func place(of count: UInt) -> Int {
+    /// A number that mostly differs from thread to thread.
+    private static func place(below count: Int) -> Int {
         let thread = UInt(bitPattern: pthread_self())
         // The highest bits of the product depend on all bits of the address.
-        return Int((thread &* 0x9e37_79b9_7f4a_7c15) >> 32 % count)
+        return Int(((thread &* 0x9e37_79b9_7f4a_7c15) >> 32) % UInt(count))
     }
 }
 

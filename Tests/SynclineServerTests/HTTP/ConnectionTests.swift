@@ -101,9 +101,12 @@ import Testing
             return connection
         }
         // Both have been noticed.
-        while !(try server.exchange("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
-            .contains("syncline_requests_running 3")
-        {}
+        var isNoticed = false
+        for _ in 0..<10_000 where !isNoticed {
+            isNoticed = try server.exchange("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                .contains("syncline_requests_running 3")
+        }
+        try #require(isNoticed)
         server.server.stop()
         for connection in waiting { #expect(connection.rest().isEmpty) }
     }
