@@ -39,8 +39,6 @@ struct ServerConfiguration: Hashable, Sendable {
     var readers = 8
     /// As many as can be carried out: on PostgreSQL some connections are left to writes.
     var readWorkers: Int { isSQLite ? readers : max(1, min(readers, databaseConnections - 2)) }
-    /// As many more, where reads take long. Those of PostgreSQL would only wait for connections.
-    var extraReaders: Int { isSQLite ? readers * 3 : 0 }
     private var isSQLite: Bool { store.hasPrefix("sqlite:") }
     /// Connections to PostgreSQL.
     var databaseConnections = 8

@@ -179,7 +179,13 @@ private func suspend(
     }
     MHD_suspend_connection(connection)
     if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) }
-    switch waiting.workers.carryOut(for: request.client, { finish(waiting.answer()) }) {
+    let admission = waiting.workers.carryOut(for: request.client, within: waiting.limit) {
+        let response = waiting.answer()
+        if waiting.limit?.takeLeftOff() == true { return .madeRoom }
+        finish(response)
+        return .done
+    }
+    switch admission {
     case .taken: break
     case .full: finish(waiting.refusal())
     // What is carried out now might never be answered.

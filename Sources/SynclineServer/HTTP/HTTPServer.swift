@@ -70,14 +70,10 @@ final class HTTPServer: Sendable {
         let readers = WorkerPool(
             "reads", workers: configuration.readWorkers,
             bounds: .init(
-                waiting: configuration.limits.waitingReads, running: max(1, configuration.readWorkers - 1),
-                extra: configuration.extraReaders))
+                waiting: configuration.limits.waitingReads, running: max(1, configuration.readWorkers - 1)),
+            looks: true)
         self.readers = readers
-        clients = ClientWatch {
-            // Ten times a second while anybody reads.
-            readers.relieve()
-            return readers.waitingCount > 0
-        }
+        clients = ClientWatch { readers.waitingCount > 0 }
         let proxies = configuration.trustedProxies
         let table = ConnectionTable(
             configuration.limits, threads: configuration.threads,
@@ -256,6 +252,7 @@ final class HTTPServer: Sendable {
             Measure("listeners", .gauge, "Streams of events that are open.", events.count),
             Measure("waiting_jobs", .gauge, "Writes that wait for a worker.", writers.waitingCount),
             Measure("waiting_reads", .gauge, "Reads that wait for a worker.", readers.waitingCount),
+            Measure("reads_begun_again_total", .counter, "Reads that made room for others.", readers.madeRoomCount),
             Measure("log_lines_lost_total", .counter, "Lines of the log that nobody read in time.", log.lost),
         ]
         var response = HTTPResponse(status: 200)

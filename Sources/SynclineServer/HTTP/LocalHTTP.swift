@@ -14,7 +14,8 @@ package final class LocalHTTP: Sendable {
         configuration.listen = "127.0.0.1:\(port)"
         configuration.log = .none
         configuration.threads = 4
-        configuration.readers = 4
+        // Nothing here makes room for others.
+        configuration.readers = 16
         configuration.limits.connections = 64
         do throws(StartFailure) {
             http = try HTTPServer(configuration, Answers(body: answer), tls: nil)

@@ -8,11 +8,15 @@ final class WorkLimit: Sendable {
         case late
         /// Whoever asked has gone.
         case unwanted
+        /// Others wait: the work is to be done again, from its beginning, when there is room.
+        case crowding
     }
 
     private let deadline: ContinuousClock.Instant
     private let seconds: Int
     private let isUnwanted = Atomic(false)
+    private let isCrowding = Atomic(false)
+    private let isLeftOff = Atomic(false)
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// The limit of the work that this thread does, if it has one.
@@ -28,9 +32,19 @@ final class WorkLimit: Sendable {
     /// Whoever asked has gone.
     func cancel() { isUnwanted.store(true, ordering: .relaxed) }
 
+    /// Others wait.
+    func makeRoom() { isCrowding.store(true, ordering: .relaxed) }
+
+    /// Whether the work was left off because others wait. It may begin again, and others wait no more.
+    func takeLeftOff() -> Bool {
+        isCrowding.store(false, ordering: .relaxed)
+        return isLeftOff.exchange(false, ordering: .relaxed)
+    }
+
     /// Why the work is to stop; nil while it may go on.
     var stop: Stop? {
         if isUnwanted.load(ordering: .relaxed) { return .unwanted }
+        if isCrowding.load(ordering: .relaxed) { return .crowding }
         return now() >= deadline ? .late : nil
     }
 
@@ -40,8 +54,13 @@ final class WorkLimit: Sendable {
 
     /// What is answered in place of a result. One that nobody wants is answered as well, to nobody.
     func refusal(_ stop: Stop) -> StoreFailure {
-        let message =
-            stop == .late ? "The request took longer than \(seconds) seconds" : "The client has closed its connection"
-        return .refused(Refusal(503, "took-too-long", message))
+        switch stop {
+        case .late:
+            return .refused(Refusal(503, "took-too-long", "The request took longer than \(seconds) seconds"))
+        case .unwanted: return .refused(Refusal(503, "took-too-long", "The client has closed its connection"))
+        case .crowding:
+            isLeftOff.store(true, ordering: .relaxed)
+            return .refused(Refusal(503, "busy", "The request makes room for others"))
+        }
     }
 }

@@ -130,6 +130,48 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
+    func `a read that makes room for others is answered when it begins again`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        let rows = (0..<500).map { #"{"operation":"insert","table":"todoitem","item":{"text":"\#($0)"}}"# }
+        let batch = try desk.ask("POST", "/tables/$batch", #"{"operations":[\#(rows.joined(separator: ","))]}"#)
+        #expect(batch.status == 200)
+        let filter = "indexof(toupper(text),'9') ge 0".encoded
+        for target in ["/tables/todoitem?$filter=\(filter)", "/tables/todoitem/changes?since=&$filter=\(filter)"] {
+            // It is told in the middle: the clock counts how often somebody looks at it.
+            let start = ContinuousClock.now
+            let looks = Atomic(0)
+            let told = Mutex<WorkLimit?>(nil)
+            let limit = WorkLimit(seconds: 3600) {
+                if looks.add(1, ordering: .relaxed).newValue == 100 { told.withLock { $0 }?.makeRoom() }
+                return start
+            }
+            told.withLock { $0 = limit }
+            let first = try WorkLimit.$current.withValue(limit) { try desk.ask("GET", target) }
+            #expect(first.status == 503 && limit.takeLeftOff(), "\(first.text)")
+            let second = try WorkLimit.$current.withValue(limit) { try desk.ask("GET", target) }
+            #expect(second.status == 200 && !limit.takeLeftOff(), "\(second.text)")
+            told.withLock { $0 = nil }
+        }
+    }
+
+    @Test(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
+    func `a statement of PostgreSQL that nobody waits for ends, and its connection is kept`() throws {
+        let cluster = try #require(PrivatePostgres.shared)
+        let url = cluster.url(try cluster.newDatabase())
+        let connection = try PostgresConnection(url: url)
+        let limit = limit(looks: 3)
+        #expect(throws: StoreFailure.self) {
+            try WorkLimit.$current.withValue(limit) { try connection.execute("SELECT pg_sleep(3600)") }
+        }
+        #expect(connection.isGood && !connection.isGivenUp)
+        let statement = SQLStatement(
+            .postgres, "SELECT 1 FROM pg_stat_activity WHERE query LIKE $1::text AND state = 'active'",
+            values: [.text("SELECT pg_sleep%")])
+        #expect(try connection.first(statement, count: 1) == nil)
+        withExtendedLifetime(cluster) {}
+    }
+
+    @Test(arguments: TestBackend.available)
     func `a filter that makes too much text is refused`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let text = String(repeating: "a", count: 100_000)

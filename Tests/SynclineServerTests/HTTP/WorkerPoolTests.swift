@@ -69,60 +69,41 @@ import Testing
         #expect(done.load(ordering: .relaxed) == 10)
     }
 
-    @Test func `others take the place of jobs that take long, and there are no more workers afterwards`() {
-        let pool = WorkerPool("test", workers: 2, bounds: .init(waiting: 10, running: 10, extra: 2))
+    @Test func `a job that takes long makes room for others, and is carried out again`() {
+        let pool = WorkerPool("test", workers: 2, bounds: .init(waiting: 10, running: 10))
         let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let count = Count()
-        for _ in 0..<6 {
-            _ = pool.carryOut {
-                count.begin()
+        let gone = DispatchSemaphore(value: 0)
+        // Two that take long: one may stay, and the other stops when it is told to.
+        let limits = (0..<2).map { _ in WorkLimit(seconds: 3600) }
+        let begun = Mutex([0, 0])
+        for number in 0..<2 {
+            let admission = pool.carryOut(for: .v4(UInt32(number)), within: limits[number]) {
+                begun.withLock { $0[number] += 1 }
                 arrived.signal()
                 go.wait()
-                count.end()
+                if let stop = limits[number].stop { _ = limits[number].refusal(stop) }
+                return limits[number].takeLeftOff() ? .madeRoom : .done
             }
-        }
-        for _ in 0..<2 { arrived.wait() }
-        pool.relieve()
-        #expect(pool.waitingCount == 4, "it is too early")
-        let later = ContinuousClock.now + .seconds(60)
-        pool.relieve(now: later)
-        for _ in 0..<2 { arrived.wait() }
-        // The bound is reached: those that came are long as well, and nobody comes for them.
-        pool.relieve(now: later)
-        #expect(pool.waitingCount == 2 && count.figures.now == 4)
-        for _ in 0..<6 { go.signal() }
-        for _ in 0..<2 { arrived.wait() }
-        while count.figures.done < 6 {}
-        // All of it was done, and two can be at work again, no more.
-        for _ in 0..<4 {
-            _ = pool.carryOut {
-                arrived.signal()
-                go.wait()
-            }
-        }
-        for _ in 0..<2 { arrived.wait() }
-        #expect(pool.waitingCount == 2)
-        for _ in 0..<4 { go.signal() }
-        pool.close()
-        #expect(count.figures.most == 4)
-    }
-
-    @Test func `a client whose jobs take long gets the next one done`() {
-        let pool = WorkerPool("test", workers: 1, bounds: .init(waiting: 10, running: 1, extra: 3))
-        let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        for _ in 0..<4 {
-            _ = pool.carryOut {
-                arrived.signal()
-                go.wait()
-            }
-        }
-        for _ in 0..<4 {
+            #expect(admission == .taken)
             arrived.wait()
-            // Another worker comes, and has nothing to do.
-            pool.relieve(now: .now + .seconds(60))
-            go.signal()
         }
+        pool.relieve(now: .now + .seconds(60))
+        #expect(limits.map(\.stop) == [nil, nil], "nobody waits")
+        _ = pool.carryOut(for: .v4(7), within: nil) {
+            gone.signal()
+            return .done
+        }
+        #expect(pool.waitingCount == 1)
+        pool.relieve(now: .now + .seconds(60))
+        #expect(limits.map(\.stop) == [nil, .crowding])
+        // The one that is told ends, the quick one takes its place, and it begins again once the other is done.
+        for _ in 0..<2 { go.signal() }
+        gone.wait()
+        arrived.wait()
+        go.signal()
         pool.close()
+        #expect(begun.withLock { $0 } == [1, 2])
+        #expect(pool.madeRoomCount == 1 && pool.waitingCount == 0)
     }
 
     @Test func `no client takes all workers, nor all of the room`() {
@@ -131,10 +112,11 @@ import Testing
         let order = Mutex<[String]>([])
         let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         func ask(_ client: ClientAddress, _ name: String) -> WorkerPool.Admission {
-            pool.carryOut(for: client) {
+            pool.carryOut(for: client, within: nil) {
                 order.withLock { $0.append(name) }
                 arrived.signal()
                 go.wait()
+                return .done
             }
         }
         #expect(ask(one, "one 1") == .taken)

@@ -291,9 +291,30 @@ final class PostgresConnection: SQLConnection {
         do throws(StoreFailure) {
             try wait.wait(PQsocket(handle), events)
         } catch {
+            // A request that has had its time must not keep the database at work, nor cost a connection.
+            if case .refused = error, leavesOff() { throw error }
             isGivenUp = true
             throw error
         }
+    }
+
+    /// Has the database leave off, and takes what still comes; false if that takes too long.
+    private func leavesOff() -> Bool {
+        cancel()
+        let wait = patience.wait(.seconds(1), isForRequest: false)
+        while !isGivenUp {
+            while PQisBusy(handle) == 1 {
+                do throws(StoreFailure) {
+                    try wait.wait(PQsocket(handle), POLLIN)
+                } catch {
+                    return false
+                }
+                guard PQconsumeInput(handle) == 1 else { return false }
+            }
+            guard let result = PQgetResult(handle) else { return true }
+            PQclear(result)
+        }
+        return false
     }
 
     private static func isFine(_ result: OpaquePointer?) -> Bool {

@@ -56,8 +56,9 @@ struct PostgresPatience: Sendable {
     var answersOthers: @Sendable () -> Bool = { true }
 
     /// A wait that ends, and that ends earlier where a request has had its time.
-    func wait(_ time: Duration) -> SocketWait {
-        SocketWait(patience: self, deadline: .now + time, limit: isForRequests ? WorkLimit.current : nil)
+    func wait(_ time: Duration, isForRequest: Bool = true) -> SocketWait {
+        let limit = isForRequest && isForRequests ? WorkLimit.current : nil
+        return SocketWait(patience: self, deadline: .now + time, limit: limit)
     }
 }
 
@@ -74,7 +75,7 @@ struct SocketWait {
             pollfd(fd: patience.interruption.reading, events: Int16(POLLIN), revents: 0),
         ]
         // Whether the database answers others is asked once a second; whether somebody still waits, more often.
-        let slice: Int64 = limit == nil ? 1000 : 100
+        let slice: Int64 = limit == nil ? 1000 : 20
         var waited: Int64 = 0
         while true {
             let left = ContinuousClock.Instant.now.duration(to: deadline).milliseconds
