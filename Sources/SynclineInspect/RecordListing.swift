@@ -75,13 +75,17 @@ extension LogInspection {
     }
 }
 
-/// Collects a transaction while its frames arrive and hands it out when it is whole.
+/// Collects a transaction while its frames arrive and hands it out when it is whole, or says why it can't be read.
 private final class RecordTransaction {
     private let wanted: SequenceRange
     private var records: [RecordEntry] = []
-    private var fragments: [UInt8] = []
+    private var assembler = RecordAssembler()
     private var decoder = PayloadDecoder()
     private var segment: UInt64 = 0
+    /// Its first record.
+    private var first: SequenceNumber?
+    /// What is wrong with it first.
+    private var damage: LogDamage?
     private(set) var next = SequenceNumber.first
 
     init(_ wanted: SequenceRange) {
@@ -89,8 +93,9 @@ private final class RecordTransaction {
     }
 
     func reset() {
-        records.removeAll()
-        fragments.removeAll()
+        records.removeAll(keepingCapacity: true)
+        assembler.reset()
+        (first, damage) = (nil, nil)
     }
 
     func take(
@@ -102,58 +107,69 @@ private final class RecordTransaction {
             reset()
         }
         let header = found.header
-        // What was wanted has been shown, or is still to come.
-        let last = header.firstSequence.advanced(by: UInt64(header.recordCount))
-        if header.knownKind == .data && (last <= wanted.first || header.firstSequence > wanted.last) {
-            next = max(next, last)
-            return reset()
-        }
-        guard let payload = decoder.payload(of: header, stored: found.stored) else {
-            reset()
-            return try visit(.damage(undecodable(found, segment)))
-        }
         switch header.knownKind {
-        case .dictionary: decoder.dictionary = [UInt8](payload)
-        case .fragment: fragments += payload
-        case .hole:
-            if let hole = HolePayload(of: header, payload), hole.recordCount > 0 {
-                let lost = SequenceRange(first: header.firstSequence, count: hole.recordCount)
-                next = max(next, lost.last.next)
-                if lost.last >= wanted.first && lost.first <= wanted.last { try visit(.hole(lost)) }
+        case .hole: try show(HolePayload(of: header, found.stored), at: header.firstSequence, visit)
+        case .fragment: read(found, in: segment)
+        case .data:
+            first = first ?? header.firstSequence
+            let behind = header.firstSequence.advanced(by: UInt64(header.recordCount))
+            next = max(next, behind)
+            // What was wanted has been shown, or is still to come.
+            if behind <= wanted.first || header.firstSequence > wanted.last {
+                assembler.reset()
+            } else {
+                read(found, in: segment)
             }
-        case .data: try take(header, payload, visit)
-        default: break
+            if header.flags.isDisjoint(with: .continuesInNext) { try finish(through: behind.previous, visit) }
+        default:
+            let payload = decoder.payload(of: header, stored: found.stored)
+            if payload == nil { try visit(.damage(RecordTransaction.damage(found, segment, .undecodable))) }
+            if header.knownKind == .dictionary { decoder.dictionary = payload.map { [UInt8]($0) } ?? [] }
         }
     }
 
-    private func take(
-        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ visit: (RecordFound) throws -> Void
+    private func show(
+        _ hole: HolePayload?, at first: SequenceNumber, _ visit: (RecordFound) throws -> Void
     ) throws {
-        guard payload.count >= 8 else { return reset() }
-        let time = WallTime(rawValue: payload.number(at: 0))
-        fragments += UnsafeRawBufferPointer(rebasing: payload.dropFirst(8))
-        fragments.withUnsafeBytes { bytes in
-            var wire = RecordWire(bytes)
+        guard let hole, hole.recordCount > 0 else { return }
+        let lost = SequenceRange(first: first, count: hole.recordCount)
+        next = max(next, lost.last.next)
+        if lost.last >= wanted.first && lost.first <= wanted.last { try visit(.hole(lost)) }
+    }
+
+    private func read(_ found: DamageWalk.Visit, in segment: LogCatalog.Segment) {
+        let header = found.header
+        first = first ?? header.firstSequence
+        do throws(RecordFault) {
+            let payload = decoder.payload(of: header, stored: found.stored)
+            guard let assembled = try assembler.take(header, payload) else { return }
+            var wire = RecordWire(assembled.wire)
             var number = header.firstSequence
             while let record = wire.next() {
                 if wanted.contains(number) {
-                    records.append(RecordEntry(sequence: number, time: time, bytes: [UInt8](record)))
+                    records.append(RecordEntry(sequence: number, time: assembled.time, bytes: [UInt8](record)))
                 }
                 number = number.next
             }
+        } catch {
+            damage = damage ?? RecordTransaction.damage(found, segment, error)
         }
-        fragments.removeAll(keepingCapacity: true)
-        guard header.flags.isDisjoint(with: .continuesInNext) else { return }
-        next = max(next, header.firstSequence.advanced(by: UInt64(header.recordCount)))
-        for record in records { try visit(.record(record)) }
-        records.removeAll(keepingCapacity: true)
     }
 
-    private func undecodable(_ found: DamageWalk.Visit, _ segment: LogCatalog.Segment) -> LogDamage {
-        let lost = SequenceRange(first: found.header.firstSequence, count: UInt64(found.header.recordCount))
-        return LogDamage(
+    private static func damage(
+        _ found: DamageWalk.Visit, _ segment: LogCatalog.Segment, _ fault: RecordFault
+    ) -> LogDamage {
+        LogDamage(
             file: segment.name, position: LogPosition(segment: segment.ordinal, offset: found.offset),
-            length: .bytes(UInt64(found.header.frameLength)), records: lost.isEmpty ? nil : lost,
-            reason: "the payload does not decompress", remedy: .salvage)
+            length: .bytes(UInt64(found.header.frameLength)), reason: fault.reason, remedy: .salvage)
+    }
+
+    private func finish(through last: SequenceNumber, _ visit: (RecordFound) throws -> Void) throws {
+        defer { reset() }
+        if var damage {
+            damage.records = SequenceRange(first: first ?? last, last: last)
+            return try visit(.damage(damage))
+        }
+        for record in records { try visit(.record(record)) }
     }
 }

@@ -35,6 +35,8 @@ package enum FrameFault: Error, Hashable, Sendable {
     case trailer
     /// The frame is whole, but what it carries makes no sense.
     case unreadable
+    /// The frame is whole, but its records can't be read.
+    case records(RecordFault)
     case unknownKind(UInt8)
     case unknownCodec(UInt8)
 
@@ -53,6 +55,7 @@ package enum FrameFault: Error, Hashable, Sendable {
         case .padding: "the padding is not zero"
         case .trailer: "the trailer is wrong"
         case .unreadable: "the payload can't be read"
+        case .records(let fault): fault.reason
         case .unknownKind(let kind): "frame kind \(kind) is not known to this version"
         case .unknownCodec(let codec): "codec \(codec) is not known to this version"
         }

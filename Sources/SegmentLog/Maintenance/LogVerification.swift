@@ -143,6 +143,7 @@ public struct LogVerification: Sendable {
             visit(FrameSummary(found.header, at: LogPosition(segment: entry.ordinal, offset: found.offset)))
         } damage: { stretch throws(LogError) in
             stretches.append(stretch)
+            walked.stepOverDamage()
         }
         report.damage += stretches.map(\.damage)
         if let tailDamage, stretches.isEmpty { report.damage.append(tailDamage) }
@@ -183,7 +184,7 @@ private struct SegmentCheck {
     private var damage: [LogDamage] = []
     private let deep: Bool
     private let header: SegmentHeader?
-    private let fragments = ByteBuffer(capacity: 64)
+    private var assembler = RecordAssembler()
 
     init(_ entry: LogCatalog.Segment, _ header: SegmentHeader?, deep: Bool) {
         self.header = header
@@ -239,24 +240,20 @@ private struct SegmentCheck {
     private mutating func checkRecords(_ found: DamageWalk.Visit) {
         let frame = found.header
         if RuleZ.hasLongZeroRun(found.stored) { report(found, "a piece of the frame could be all zero (rule Z)") }
-        guard frame.knownKind != nil else { return }
-        guard let payload = decoder.payload(of: frame, stored: found.stored) else {
-            return report(found, "the payload does not decompress")
+        guard let kind = frame.knownKind else { return }
+        let payload = decoder.payload(of: frame, stored: found.stored)
+        do throws(RecordFault) {
+            let holdsRecords = kind == .data || kind == .fragment
+            if payload == nil && !holdsRecords { throw .undecodable }
+            _ = try assembler.take(frame, payload)
+        } catch {
+            report(found, error.reason)
         }
-        switch frame.knownKind {
-        case .fragment:
-            if fragments.count + payload.count <= Format.recordLimit + Format.frameRawLimit {
-                fragments.append(payload)
-            }
-        case .data:
-            guard payload.count >= 8 else { return report(found, "the payload is too short") }
-            fragments.append(payload.slice(8, payload.count - 8))
-            if !RecordWire.holds(fragments.bytes, count: Int(frame.recordCount)) {
-                report(found, "the records do not fill the payload")
-            }
-            fragments.truncate(to: 0)
-        default: break
-        }
+    }
+
+    /// Damage takes the record in hand with it.
+    mutating func stepOverDamage() {
+        assembler.reset()
     }
 
     private mutating func report(_ found: DamageWalk.Visit, _ reason: String, remedy: LogDamage.Remedy = .salvage) {

@@ -6,10 +6,11 @@ struct ReadingCheck {
     private var decoder = PayloadDecoder()
     /// What the index must say; nil behind damage and holes, where it can't be told.
     private var tail: SegmentTail?
-    private let fragments = ByteBuffer(capacity: 64)
+    private var assembler = RecordAssembler()
     /// Where the transaction in hand begins.
     private var start: (offset: UInt64, header: FrameHeader)?
-    private var isReadable = true
+    /// What is wrong with it first.
+    private var fault: FrameFault?
 
     init(_ segment: LogCatalog.Segment) {
         self.segment = segment
@@ -21,18 +22,18 @@ struct ReadingCheck {
         let header = found.header
         let first = start ?? (found.offset, header)
         start = first
-        if !reads(found) { isReadable = false }
+        fault = fault ?? self.fault(of: found)
         let time = header.knownKind == .data ? decoder.time(of: header, stored: found.stored) : nil
         if header.knownKind == .hole { tail = nil }
         tail?.step(over: header, time: time)
         guard header.flags.isDisjoint(with: .continuesInNext) else { return nil }
         defer { startAnew() }
-        guard !isReadable else { return nil }
+        guard let fault else { return nil }
         let behind = header.firstSequence.advanced(by: UInt64(header.recordCount))
         let lost = SequenceRange(first: first.header.firstSequence, last: behind.previous)
         return DamagedStretch(
             segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: first.offset),
-            end: found.offset + UInt64(header.frameLength), lost: lost, fault: .unreadable,
+            end: found.offset + UInt64(header.frameLength), lost: lost, fault: fault,
             chainBefore: first.header.chain, chainAfter: header.checksum,
             isDerived: lost.isEmpty && header.knownKind != .dictionary)
     }
@@ -45,34 +46,33 @@ struct ReadingCheck {
 
     private mutating func startAnew() {
         start = nil
-        isReadable = true
-        fragments.truncate(to: 0)
+        fault = nil
+        assembler.reset()
     }
 
-    private mutating func reads(_ found: DamageWalk.Visit) -> Bool {
-        guard let kind = found.header.knownKind, kind != .hole else { return true }
-        guard let payload = decoder.payload(of: found.header, stored: found.stored) else { return false }
+    /// Why a whole frame can't be read; nil if it can.
+    private mutating func fault(of found: DamageWalk.Visit) -> FrameFault? {
+        guard let kind = found.header.knownKind, kind != .hole else { return nil }
+        let payload = decoder.payload(of: found.header, stored: found.stored)
         switch kind {
+        case .data, .fragment:
+            do throws(RecordFault) {
+                _ = try assembler.take(found.header, payload)
+                return nil
+            } catch {
+                return .records(error)
+            }
         case .dictionary:
-            guard UInt32(payload.count) == segment.header?.dictionaryLength,
+            guard let payload, UInt32(payload.count) == segment.header?.dictionaryLength,
                 crc32c(payload) == segment.header?.dictionaryChecksum
-            else { return false }
+            else { return .unreadable }
             decoder.dictionary = [UInt8](payload)
-            return true
-        case .fragment:
-            guard fragments.count + payload.count <= Format.recordLimit + Format.frameRawLimit else { return false }
-            fragments.append(payload)
-            return true
-        case .data:
-            guard payload.count >= 8 else { return false }
-            fragments.append(payload.slice(8, payload.count - 8))
-            defer { fragments.truncate(to: 0) }
-            return RecordWire.holds(fragments.bytes, count: Int(found.header.recordCount))
+            return nil
         case .index:
-            guard let index = IndexPayload(payload) else { return false }
-            return tail.map(index.matches) ?? true
+            guard let index = payload.flatMap(IndexPayload.init) else { return .unreadable }
+            return tail.map(index.matches) ?? true ? nil : .unreadable
         default:
-            return true
+            return payload == nil ? .unreadable : nil
         }
     }
 }

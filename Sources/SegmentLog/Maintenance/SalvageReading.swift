@@ -89,11 +89,28 @@ package struct SalvageReading: Sendable {
     private final class Transaction {
         var batch = RecordBatch()
         var first = SequenceNumber.none
-        let fragments = ByteBuffer(capacity: 64)
+        var assembler = RecordAssembler()
+        /// Whether all its frames so far could be read: else none of its records is kept.
+        var isWhole = true
 
         func reset() {
             batch.removeAll()
-            fragments.truncate(to: 0)
+            assembler.reset()
+            isWhole = true
+        }
+
+        /// Takes its next frame; gives its time with the records of a data frame.
+        func take(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer?) -> WallTime? {
+            do throws(RecordFault) {
+                guard let records = try assembler.take(header, payload) else { return nil }
+                if batch.isEmpty { first = header.firstSequence }
+                var wire = RecordWire(records.wire)
+                while let record = wire.next() { batch.append(record) }
+                return records.time
+            } catch {
+                isWhole = false
+                return nil
+            }
         }
     }
 
@@ -108,17 +125,10 @@ package struct SalvageReading: Sendable {
             segment, through: min(segment.end ?? segment.size, segment.size), behind: successor
         ) { found throws(LogError) in
             reading.attested = max(reading.attested, found.header.durableThrough)
-            guard let payload = decoder.payload(of: found.header, stored: found.stored) else {
-                return transaction.reset()
-            }
+            let payload = decoder.payload(of: found.header, stored: found.stored)
             switch found.header.knownKind {
-            case .dictionary: decoder.dictionary = [UInt8](payload)
-            case .fragment:
-                guard transaction.fragments.count + payload.count <= Format.recordLimit + Format.frameRawLimit else {
-                    return transaction.reset()
-                }
-                transaction.fragments.append(payload)
-            case .data: try reading.take(found.header, payload, transaction, body)
+            case .dictionary: decoder.dictionary = payload.map { [UInt8]($0) } ?? []
+            case .data, .fragment: try reading.take(found.header, payload, transaction, body)
             default: break
             }
         } damage: { _ throws(LogError) in
@@ -128,23 +138,16 @@ package struct SalvageReading: Sendable {
     }
 
     private mutating func take(
-        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ transaction: Transaction,
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer?, _ transaction: Transaction,
         _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
     ) throws(LogError) {
-        guard payload.count >= 8 else { return transaction.reset() }
-        if transaction.batch.isEmpty { transaction.first = header.firstSequence }
-        transaction.fragments.append(payload.slice(8, payload.count - 8))
-        guard RecordWire.holds(transaction.fragments.bytes, count: Int(header.recordCount)) else {
-            return transaction.reset()
-        }
-        var wire = RecordWire(transaction.fragments.bytes)
-        while let record = wire.next() { transaction.batch.append(record) }
-        transaction.fragments.truncate(to: 0)
+        let time = transaction.take(header, payload)
         guard header.flags.isDisjoint(with: .continuesInNext) else { return }
         defer { transaction.reset() }
+        guard let time, transaction.isWhole else { return }
         let range = SequenceRange(first: transaction.first, count: UInt64(transaction.batch.count))
         guard !range.isEmpty, range.first > whole.last?.last ?? .none else { return }
-        try body(range.first, WallTime(rawValue: payload.number(at: 0)), transaction.batch)
+        try body(range.first, time, transaction.batch)
         if let last = whole.last, last.last.next == range.first {
             whole[whole.count - 1].last = range.last
         } else {

@@ -14,7 +14,7 @@ public struct LogCursor: ~Copyable {
     private var current: Int
     private var walker: FrameWalker
     private var decoder = PayloadDecoder()
-    private let fragments = ByteBuffer(capacity: 64)
+    private var assembler = RecordAssembler()
     /// Records before this one, or of an earlier time, are passed over.
     private var firstWanted: SequenceNumber
     private var firstTime: WallTime?
@@ -23,8 +23,8 @@ public struct LogCursor: ~Copyable {
     /// Behind the last frame that holds records. What follows it, a seal that a full disk refused for one, may be taken back.
     private var solid: (offset: UInt64, expected: FrameExpectation)
 
-    // The frame in hand; its memory belongs to the window, the decoder or `fragments`, none of which moves before the
-    // next call of `nextFrame`.
+    // The frame in hand; its memory belongs to the window, the decoder or the assembler, none of which moves before
+    // the next call of `nextFrame`.
     private var wire = UnsafeRawBufferPointer(start: nil, count: 0)
     private var frame: FrameHeader?
 
@@ -144,6 +144,7 @@ public struct LogCursor: ~Copyable {
     /// Loads the segment's dictionary and jumps as near to the start as its index allows.
     private mutating func enterSegment(seeking start: Start = .beginning) throws(LogError) {
         decoder.dictionary = []
+        assembler.reset()
         defer { solid = (walker.offset, walker.expected) }
         let segment = segments[current]
         proven = max(proven, segment.header?.durableThrough ?? .none)
@@ -184,9 +185,9 @@ public struct LogCursor: ~Copyable {
         var hasGoneBack = false
         while true {
             var ahead = walker
-            switch try ahead.next() {
+            guard let step = try nextVisible(&ahead) else { return false }
+            switch step {
             case .frame(let header, let offset):
-                guard try isVisible(header, behind: ahead) else { return false }
                 walker = ahead
                 if header.knownKind == .data || header.knownKind == .fragment {
                     solid = (walker.offset, walker.expected)
@@ -212,35 +213,43 @@ public struct LogCursor: ~Copyable {
         }
     }
 
-    /// Whether the records of a frame may be shown.
-    private mutating func isVisible(_ header: FrameHeader, behind ahead: FrameWalker) throws(LogError) -> Bool {
-        guard segments[current].end == nil, header.knownKind == .data || header.knownKind == .fragment else {
-            return true
-        }
+    /// Steps `ahead` over the next frame. Gives nil if that may not be shown yet, and the fault that hides the end of the
+    /// transaction that it begins, if one does.
+    private mutating func nextVisible(_ ahead: inout FrameWalker) throws(LogError) -> FrameWalker.Step? {
+        let step = try ahead.next()
+        guard case .frame(let header, _) = step, segments[current].end == nil,
+            header.knownKind == .data || header.knownKind == .fragment
+        else { return step }
         switch reader.visibility {
         case .written:
             guard header.flags.contains(.continuesInNext), header.flags.isDisjoint(with: .continuesFromPrevious) else {
-                return true
+                return step
             }
             var rest = ahead
-            while case .frame(let next, _) = try rest.next() {
-                if !next.flags.contains(.continuesInNext) { return true }
+            while true {
+                switch try rest.next() {
+                case .frame(let next, _): if !next.flags.contains(.continuesInNext) { return step }
+                case .fault(let fault): return SeededBug.readerShowsUnfinished.isActive ? step : .fault(fault)
+                }
             }
-            return SeededBug.readerShowsUnfinished.isActive
         case .durable:
-            let last =
-                header.recordCount > 0
-                ? header.firstSequence.advanced(by: UInt64(header.recordCount) - 1) : header.firstSequence
-            if last <= proven || SeededBug.readerShowsUnproven.isActive { return true }
-            var rest = ahead
-            while case .frame(let next, _) = try rest.next() {
-                proven = max(proven, next.durableThrough)
-                if last <= proven { return true }
-            }
-            proven = max(proven, try LogCatalog.readHead(reader.storage).head?.durableThrough ?? .none)
-            if last > proven { walker.window.invalidate() }
-            return last <= proven
+            return try isDurable(header, behind: ahead) ? step : nil
         }
+    }
+
+    private mutating func isDurable(_ header: FrameHeader, behind ahead: FrameWalker) throws(LogError) -> Bool {
+        let last =
+            header.recordCount > 0
+            ? header.firstSequence.advanced(by: UInt64(header.recordCount) - 1) : header.firstSequence
+        if last <= proven || SeededBug.readerShowsUnproven.isActive { return true }
+        var rest = ahead
+        while case .frame(let next, _) = try rest.next() {
+            proven = max(proven, next.durableThrough)
+            if last <= proven { return true }
+        }
+        proven = max(proven, try LogCatalog.readHead(reader.storage).head?.durableThrough ?? .none)
+        if last > proven { walker.window.invalidate() }
+        return last <= proven
     }
 
     /// Takes a frame in hand; true if it holds records wanted.
@@ -262,51 +271,34 @@ public struct LogCursor: ~Copyable {
         let last = header.firstSequence.advanced(by: UInt64(header.recordCount))
         let skipped = SeededBug.readerSkipsLast.isActive ? firstWanted.next : firstWanted
         if header.knownKind == .data && last <= skipped {
-            fragments.truncate(to: 0)
+            assembler.reset()
             return false
         }
-        let bytes = try payload(header, at: offset)
-        if header.knownKind == .fragment {
-            guard fragments.count + bytes.count <= Format.recordLimit + Format.frameRawLimit else {
-                throw corrupt(header, at: offset, "a record is larger than the format allows")
-            }
-            fragments.append(bytes)
-            return false
+        let payload = decoder.payload(of: header, stored: try walker.stored(header, at: offset))
+        do throws(RecordFault) {
+            guard let records = try assembler.take(header, payload) else { return false }
+            (time, wire) = (records.time, records.wire)
+        } catch {
+            throw corrupt(header, at: offset, error)
         }
-        guard bytes.count >= 8 else { throw corrupt(header, at: offset, "the payload is too short") }
-        time = WallTime(rawValue: bytes.number(at: 0))
-        wire = bytes.slice(8, bytes.count - 8)
-        if fragments.count > 0 {
-            fragments.append(wire)
-            wire = fragments.bytes
-            defer { fragments.truncate(to: 0) }
-            return try hold(header, at: offset)
-        }
-        return try hold(header, at: offset)
-    }
-
-    private mutating func hold(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> Bool {
         if let firstTime, time < firstTime { return false }
-        guard RecordWire.holds(wire, count: Int(header.recordCount)) else {
-            throw corrupt(header, at: offset, "the records do not fill the payload")
-        }
         frame = header
         return true
     }
 
     private func payload(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> UnsafeRawBufferPointer {
         guard let bytes = decoder.payload(of: header, stored: try walker.stored(header, at: offset)) else {
-            throw corrupt(header, at: offset, "the payload does not decompress")
+            throw corrupt(header, at: offset, .undecodable)
         }
         return bytes
     }
 
-    private func corrupt(_ header: FrameHeader, at offset: UInt64, _ reason: String) -> LogError {
+    private func corrupt(_ header: FrameHeader, at offset: UInt64, _ fault: RecordFault) -> LogError {
         LogDamage(
             file: walker.window.name, position: LogPosition(segment: segments[current].ordinal, offset: offset),
             length: .bytes(UInt64(header.frameLength)),
             records: SequenceRange(first: header.firstSequence, count: UInt64(header.recordCount)),
-            reason: reason, remedy: .salvage
+            reason: fault.reason, remedy: .salvage
         ).error
     }
 
@@ -422,28 +414,5 @@ public struct LogCursor: ~Copyable {
             if number >= firstWanted { try body(number, record.bytes) }
             number = number.next
         }
-    }
-}
-
-/// Records as they stand in a payload: each behind its length.
-package struct RecordWire {
-    private var reader: ByteReader
-
-    package init(_ bytes: UnsafeRawBufferPointer) {
-        reader = ByteReader(bytes)
-    }
-
-    package mutating func next() -> UnsafeRawBufferPointer? {
-        guard let length = reader.varint() else { return nil }
-        return reader.take(length)
-    }
-
-    /// Whether the bytes are exactly `count` records.
-    package static func holds(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {
-        var wire = RecordWire(bytes)
-        for _ in 0..<count {
-            if wire.next() == nil { return false }
-        }
-        return wire.reader.remaining == 0
     }
 }

@@ -1,0 +1,113 @@
+// Puts records together: those of a data frame with the fragments before it. Every reader of records goes through here,
+// so all say the same of what can't be read. Pure: a frame in; nothing yet, its records, or the reason why there are none.
+
+/// Why the records of a data frame can't be read, although the frame is whole.
+package enum RecordFault: Error, Hashable, Sendable {
+    case undecodable
+    case tooShort
+    case misfit
+    case tooLarge
+    case unfinished
+
+    /// A sentence part for reports.
+    package var reason: String {
+        switch self {
+        case .undecodable: "the payload does not decompress"
+        case .tooShort: "the payload is too short"
+        case .misfit: "the records do not fill the payload"
+        case .tooLarge: "a record is larger than the format allows"
+        case .unfinished: "the record before it has no end"
+        }
+    }
+}
+
+/// The records of a data frame, the fragments of the first included.
+package struct AssembledRecords {
+    package var time: WallTime
+    /// Valid until the next frame is decoded.
+    package var wire: UnsafeRawBufferPointer
+}
+
+package struct RecordAssembler {
+    private let fragments = ByteBuffer(capacity: 64)
+    private let recordLimit: Int
+    /// The record that the fragments begin; nil if there are none.
+    private var begun: SequenceNumber?
+    /// What is wrong with it. It is said of the data frame that ends the record.
+    private var fault: RecordFault?
+
+    package init(recordLimit: Int = Format.recordLimit) {
+        self.recordLimit = recordLimit
+    }
+
+    /// Takes the next frame and its payload, nil if that does not decompress. A fragment gives nothing yet, a data frame
+    /// its records. Frames of other kinds have none and are passed over.
+    package mutating func take(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer?
+    ) throws(RecordFault) -> AssembledRecords? {
+        let isFragment = header.knownKind == .fragment
+        guard isFragment || header.knownKind == .data else { return nil }
+        if let begun, begun != header.firstSequence || !header.flags.contains(.continuesFromPrevious) {
+            fault = fault ?? .unfinished
+        }
+        if isFragment {
+            keep(payload, of: header)
+            return nil
+        }
+        defer { reset() }
+        if let fault { throw fault }
+        guard let payload else { throw .undecodable }
+        guard payload.count >= 8 else { throw .tooShort }
+        let wire = try joined(payload.slice(8, payload.count - 8))
+        guard RecordWire.holds(wire, count: Int(header.recordCount)) else { throw .misfit }
+        return AssembledRecords(time: WallTime(rawValue: payload.number(at: 0)), wire: wire)
+    }
+
+    /// Forgets what was begun: damage follows, or another place of the log.
+    package mutating func reset() {
+        fragments.truncate(to: 0)
+        (begun, fault) = (nil, nil)
+    }
+
+    /// A record is bounded while it arrives, before anything else is known of it.
+    private mutating func keep(_ payload: UnsafeRawBufferPointer?, of header: FrameHeader) {
+        begun = begun ?? header.firstSequence
+        guard fault == nil else { return }
+        guard let payload else { return fault = .undecodable }
+        let limit = recordLimit + varintLength(UInt64(recordLimit))
+        guard fragments.count + payload.count <= limit else { return fault = .tooLarge }
+        fragments.append(payload)
+    }
+
+    /// The bytes of a data frame with the fragments before them. Without fragments nothing is copied.
+    private func joined(_ bytes: UnsafeRawBufferPointer) throws(RecordFault) -> UnsafeRawBufferPointer {
+        guard begun != nil else { return bytes }
+        fragments.append(bytes)
+        var first = ByteReader(fragments.bytes)
+        if let length = first.varint(), length > UInt64(recordLimit) { throw .tooLarge }
+        return fragments.bytes
+    }
+}
+
+/// Records as they stand in a payload: each after its length.
+package struct RecordWire {
+    private var reader: ByteReader
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        reader = ByteReader(bytes)
+    }
+
+    package mutating func next() -> UnsafeRawBufferPointer? {
+        guard let length = reader.varint() else { return nil }
+        return reader.take(length)
+    }
+
+    /// Whether the bytes are exactly `count` records.
+    package static func holds(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {
+        var wire = RecordWire(bytes)
+        for _ in 0..<count {
+            if wire.next() == nil { return false }
+        }
+        return wire.reader.remaining == 0
+    }
+}
