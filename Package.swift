@@ -17,10 +17,6 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async functions stay on their caller's executor
     ] + threadSanitizer
 
-/// Deliberate breakages exist only in builds that ask for them, so that a test can show that the suite catches each.
-let seededBugs: [SwiftSetting] =
-    Context.environment["SYNCLINE_SEEDED_BUGS"] == nil ? [] : [.define("SEEDED_BUGS")]
-
 /// The transport of Apple platforms on Linux as well, to be tested and measured there.
 let urlSession: [SwiftSetting] =
     Context.environment["SYNCLINE_URLSESSION"] == nil ? [] : [.define("SYNCLINE_URLSESSION")]
@@ -79,7 +75,7 @@ let package = Package(
                 .target(name: "CLZ4", condition: .when(platforms: [.linux])),
                 "CChecksum",
             ],
-            swiftSettings: settings + seededBugs
+            swiftSettings: settings
         ),
         .target(name: "SynclineCore", swiftSettings: settings),
         .target(
@@ -164,7 +160,7 @@ let package = Package(
             // The executable is started, stopped and killed by the tests.
             dependencies: ["ChildProcesses", "SegmentLog", "SynclineTesting", "log-process"],
             exclude: ["Golden"],
-            swiftSettings: settings + seededBugs
+            swiftSettings: settings
         ),
         .executableTarget(
             name: "log-process", dependencies: ["SegmentLog"], path: "Tests/LogProcess", swiftSettings: settings),

@@ -102,6 +102,21 @@ private enum Tree {
         }
     }
 
+    @Test func `every breakage has its place in the sources, which know nothing of it`() throws {
+        let check = Process()
+        check.executableURL = Tree.root.appending(path: "tools/breakages")
+        check.arguments = ["--check"]
+        let output = Pipe()
+        (check.standardOutput, check.standardError) = (output, output)
+        try check.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        check.waitUntilExit()
+        #expect(check.terminationStatus == 0, "\(String(decoding: said, as: UTF8.self))")
+        for file in try Tree.files(in: ["Sources"], ending: ".swift") {
+            #expect(!file.text.contains("Breakage"), "\(file.path) has a switch for tests")
+        }
+    }
+
     /// Words of the glossary's last column that have other meanings, too.
     private static let common: Set<String> = [
         "entry", "message", "row", "offset", "offset (alone)", "index", "pointer", "write", "group", "batch", "block",

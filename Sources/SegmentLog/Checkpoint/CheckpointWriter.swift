@@ -92,7 +92,7 @@ public struct CheckpointWriter: ~Copyable {
             throw LogError(.invalidArgument, "a note of \(note.count) bytes is larger than \(Format.noteLimit)")
         }
         // State made of records that a crash could take back must not outlive them.
-        if writer.durableThrough < through && !SeededBug.checkpointAheadOfLog.isActive { try writer.flush() }
+        if writer.durableThrough < through { try writer.flush() }
         let payload = ByteBuffer(capacity: 256)
         IndexPayload(
             frameCount: tail.frameCount, headerSum: tail.headerSum, entries: [],
@@ -113,15 +113,13 @@ public struct CheckpointWriter: ~Copyable {
     private func publish(_ needed: Set<SequenceNumber>) throws(LogError) {
         let name = FileName.checkpoint(through: through)
         do throws(StorageError) {
-            if !SeededBug.checkpointNotSynced.isActive { try file.sync(.durable) }
+            try file.sync(.durable)
             file.close()
         } catch {
             throw LogError(error)
         }
         // Before it has its name: it may take the place of one that is whole.
-        if !SeededBug.checkpointNotVerified.isActive {
-            try Checkpoint.open(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
-        }
+        try Checkpoint.open(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
         // The log may have become another's while the file was written.
         try writer.use { _ in }
         do throws(StorageError) {

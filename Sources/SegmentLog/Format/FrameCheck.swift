@@ -91,10 +91,8 @@ package enum FrameCheck {
             header.flags.isDisjoint(with: .reserved), header.firstSequence.rawValue > 0,
             header.firstSequence.rawValue <= .max - UInt64(header.recordCount)
         else { return .malformed }
-        if let chain = expected.chain, header.chain != chain, !SeededBug.chainNotChecked.isActive { return .chain }
-        if let sequence = expected.sequence, header.firstSequence != sequence, !SeededBug.sequenceNotChecked.isActive {
-            return .sequence
-        }
+        if let chain = expected.chain, header.chain != chain { return .chain }
+        if let sequence = expected.sequence, header.firstSequence != sequence { return .sequence }
         if header.flags.contains(.encrypted) { return .unknownCodec(header.flags.codec) }
         if let kind = header.knownKind {
             if let fault = fault(of: header, as: kind) { return fault }
@@ -103,7 +101,7 @@ package enum FrameCheck {
             guard header.flags.isDisjoint(with: [.continuesInNext, .continuesFromPrevious]) else { return .malformed }
         }
         let continues = header.flags.contains(.continuesFromPrevious)
-        if expected.chain != nil && continues != expected.inTransaction && !SeededBug.transactionFlagsIgnored.isActive {
+        if expected.chain != nil && continues != expected.inTransaction {
             return .transaction
         }
         return nil
@@ -136,17 +134,14 @@ package enum FrameCheck {
         guard bytes.count >= length else { return .cutOff }
         let stored = Int(header.storedLength)
         let payload = bytes.slice(Format.frameHeaderLength, stored)
-        if crc32c(FrameEncoder.checksummed(payload)) != header.payloadChecksum && !SeededBug.payloadNotChecked.isActive
-        {
-            return .payloadChecksum
-        }
+        if crc32c(payload) != header.payloadChecksum { return .payloadChecksum }
         let padding = bytes.slice(Format.frameHeaderLength + stored, length - Format.frameOverhead - stored)
-        if !padding.isAllZero && !SeededBug.paddingNotChecked.isActive { return .padding }
+        if !padding.isAllZero { return .padding }
         let trailer = bytes.slice(length - 8, 8)
         let whole =
             trailer.number(UInt32.self, at: 0) == Format.trailerMagic
             && trailer.number(UInt32.self, at: 4) == UInt32(length)
-        if !whole && !SeededBug.trailerNotChecked.isActive { return .trailer }
+        if !whole { return .trailer }
         return nil
     }
 

@@ -28,7 +28,7 @@ package struct FrameEncoder {
         let room = UnsafeMutableRawBufferPointer(rebasing: frame[Format.frameHeaderLength...])
         var header = header
         var (codec, stored) = store(payload, compressed: compressed, into: room)
-        if FrameEncoder.needsMask(room[..<stored]) && !SeededBug.ruleZOff.isActive {
+        if FrameEncoder.needsMask(room[..<stored]) {
             if FrameEncoder.mustNotBeMasked(room[..<stored]) {
                 (codec, stored) = (.lz4, RunLengthBlocks.compress(payload, into: room))
             } else {
@@ -40,7 +40,7 @@ package struct FrameEncoder {
         let storedBytes = UnsafeRawBufferPointer(rebasing: room[..<stored])
         header.storedLength = UInt32(stored)
         header.rawLength = UInt32(payload.count)
-        header.payloadChecksum = crc32c(FrameEncoder.checksummed(storedBytes))
+        header.payloadChecksum = crc32c(storedBytes)
         header.checksum = header.encode(into: frame, seed: seed)
         finish(frame, header)
         buffer.advance(by: header.frameLength)
@@ -54,12 +54,6 @@ package struct FrameEncoder {
     /// Whether masking would make the zeros that it is to remove.
     private static func mustNotBeMasked(_ stored: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
         RuleZ.hasLongMaskRun(UnsafeRawBufferPointer(rebasing: stored))
-    }
-
-    /// The part of the stored bytes the payload checksum covers: all of it.
-    package static func checksummed(_ stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        if SeededBug.payloadChecksumStopsShort.isActive { return stored.slice(0, max(0, stored.count - 4)) }
-        return stored
     }
 
     private mutating func store(

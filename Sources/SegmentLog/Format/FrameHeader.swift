@@ -102,12 +102,6 @@ extension FrameHeader {
     }
 
     private static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32) -> UInt32 {
-        if SeededBug.headerChecksumSkipsChain.isActive {
-            return crc32c(bytes.slice(8, 28), continuing: seed)
-        }
-        if SeededBug.headerChecksumSkipsLag.isActive {
-            return crc32c(bytes.slice(28, 12), continuing: crc32c(bytes.slice(8, 16), continuing: seed))
-        }
-        return crc32c(bytes.slice(8, 32), continuing: SeededBug.checksumNotSeeded.isActive ? 0 : seed)
+        crc32c(bytes.slice(8, 32), continuing: seed)
     }
 }

@@ -65,8 +65,6 @@ package struct Head: Hashable, Sendable {
             guard file.count >= offset + Format.headSlotLength else { return nil }
             return Head(file.slice(offset, Format.headSlotLength))
         }
-        return slots.max {
-            SeededBug.olderSlotBelieved.isActive ? $0.generation > $1.generation : $0.generation < $1.generation
-        }
+        return slots.max { $0.generation < $1.generation }
     }
 }

@@ -25,13 +25,11 @@ extension Appender {
         let catalog = try LogCatalog(storage)
         if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
         let checkpointed = catalog.checkpoints.contains(head.current.checkpoint) ? head.current.checkpoint.next : .first
-        let needed = SeededBug.collectionIgnoresNeed.isActive ? SequenceNumber(rawValue: .max) : needed
-        let wanted = SeededBug.collectionIgnoresCheckpoint.isActive ? needed : min(needed, checkpointed)
+        let wanted = min(needed, checkpointed)
         let oldFloor = catalog.segments.first?.first ?? .first
         func doomed() throws(LogError) -> ArraySlice<LogCatalog.Segment> {
             let floor = min(wanted, try LogLease.lowest(in: storage) ?? wanted)
-            let reach = SeededBug.collectionOffByOne.isActive ? floor.next : floor
-            let keeping = catalog.segments.indices.dropFirst().last { catalog.segments[$0].first <= reach } ?? 0
+            let keeping = catalog.segments.indices.dropFirst().last { catalog.segments[$0].first <= floor } ?? 0
             return catalog.segments[..<keeping]
         }
         let first = try doomed()
@@ -39,11 +37,11 @@ extension Appender {
             return LogCollection(floor: oldFloor, segmentsRemoved: 0, bytesRemoved: .bytes(0))
         }
         let floor = catalog.segments[first.endIndex].first
-        if !SeededBug.floorNotRaisedFirst.isActive { try head.write { $0.floor = floor } }
+        try head.write { $0.floor = floor }
         // A reader that claimed its place before the floor rose is seen now; one that comes later sees the floor.
-        let going = SeededBug.leaseNotRechecked.isActive ? first : try doomed()
+        let going = try doomed()
         do throws(StorageError) {
-            for segment in SeededBug.collectionNewestFirst.isActive ? Array(going.reversed()) : Array(going) {
+            for segment in going {
                 try storage.remove(segment.name)
                 // One after the other: of two removals that are pending a crash may keep either, and leave a gap.
                 try storage.syncDirectory("")

@@ -48,7 +48,7 @@ extension LogWriter {
 extension Appender {
     func appendHole(_ count: UInt64) throws(LogError) {
         let start = (tail: tail, unsynced: unsynced.count)
-        let hole = HolePayload(chainAfter: nil, recordCount: SeededBug.holeCountOff.isActive ? count - 1 : count)
+        let hole = HolePayload(chainAfter: nil, recordCount: count)
         payload.truncate(to: 0)
         hole.encode(into: payload)
         var frame = FrameHeader(kind: .hole, firstSequence: tail.next)

@@ -158,7 +158,7 @@ public struct LogCursor: ~Copyable {
             case .time(let time): footer?.start(for: time)
             }
         guard let entry, try isFrame(entry) else { return }
-        if segment.header?.dictionaryLength ?? 0 > 0, !SeededBug.dictionaryNotLoaded.isActive,
+        if segment.header?.dictionaryLength ?? 0 > 0,
             case .frame(let header, let offset) = try walker.next(),
             header.knownKind == .dictionary
         {
@@ -229,7 +229,7 @@ public struct LogCursor: ~Copyable {
             while true {
                 switch try rest.next() {
                 case .frame(let next, _): if !next.flags.contains(.continuesInNext) { return step }
-                case .fault(let fault): return SeededBug.readerShowsUnfinished.isActive ? step : .fault(fault)
+                case .fault(let fault): return .fault(fault)
                 }
             }
         case .durable:
@@ -241,7 +241,7 @@ public struct LogCursor: ~Copyable {
         let last =
             header.recordCount > 0
             ? header.firstSequence.advanced(by: UInt64(header.recordCount) - 1) : header.firstSequence
-        if last <= proven || SeededBug.readerShowsUnproven.isActive { return true }
+        if last <= proven { return true }
         var rest = ahead
         while case .frame(let next, _) = try rest.next() {
             proven = max(proven, next.durableThrough)
@@ -269,8 +269,7 @@ public struct LogCursor: ~Copyable {
             return false
         }
         let last = header.firstSequence.advanced(by: UInt64(header.recordCount))
-        let skipped = SeededBug.readerSkipsLast.isActive ? firstWanted.next : firstWanted
-        if header.knownKind == .data && last <= skipped {
+        if header.knownKind == .data && last <= firstWanted {
             assembler.reset()
             return false
         }

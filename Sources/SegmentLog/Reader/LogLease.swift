@@ -50,7 +50,7 @@ public final class LogLease: Sendable {
                     lowest = min(lowest ?? SequenceNumber(rawValue: .max), try read(name, storage) ?? .first)
                 }
             }
-            return SeededBug.leasesIgnored.isActive ? nil : lowest
+            return lowest
         } catch {
             throw LogError(error)
         }
@@ -76,9 +76,7 @@ extension LogReader {
     public func lease(from sequence: SequenceNumber, clock: any LogClock = SystemClock()) throws(LogError) -> LogLease {
         let lease = try LogLease.take(in: storage, from: sequence, clock)
         // Collection raises the floor before it looks at claims a second time: one of the two sees the other.
-        if let floor = try LogCatalog.readHead(storage).head?.floor, floor > sequence,
-            !SeededBug.leaseIgnoresFloor.isActive
-        {
+        if let floor = try LogCatalog.readHead(storage).head?.floor, floor > sequence {
             lease.release()
             throw LogError(
                 .collected, "record \(sequence) was collected: the log begins with \(floor)",

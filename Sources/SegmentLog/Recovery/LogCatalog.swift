@@ -32,9 +32,7 @@ package struct LogCatalog: Sendable {
             do throws(LogError) {
                 catalog = try LogCatalog(lookingAt: storage)
             } catch {
-                if attempt < (SeededBug.catalogNotRetried.isActive ? 0 : 8), error.code == .ioError,
-                    error.systemError == StorageError.notFoundNumber
-                {
+                if attempt < 8, error.code == .ioError, error.systemError == StorageError.notFoundNumber {
                     continue
                 }
                 throw error
@@ -149,7 +147,7 @@ package struct LogCatalog: Sendable {
                     )
                 }
             }
-            guard index > 0, !SeededBug.gapsNotChecked.isActive else { continue }
+            guard index > 0 else { continue }
             let before = segments[index - 1]
             if segment.ordinal <= before.ordinal {
                 report(segment, "two files claim to be segment \(segment.ordinal)")
@@ -174,7 +172,6 @@ package struct LogCatalog: Sendable {
             else { continue }
             segments[index].end = next.previousLength
             let segment = segments[index]
-            if SeededBug.endsNotChecked.isActive { continue }
             if segment.size < next.previousLength {
                 damage.append(
                     LogDamage(
@@ -235,7 +232,7 @@ package struct LogCatalog: Sendable {
 
     /// Names can't show a lost first or last file; HEAD does.
     private mutating func checkAgainstHead(_ storage: any LogStorage) throws(LogError) {
-        guard let head, !SeededBug.headNotConsulted.isActive else { return }
+        guard let head else { return }
         if let last = segments.last, last.ordinal < head.newestOrdinal {
             damage.append(
                 LogDamage(

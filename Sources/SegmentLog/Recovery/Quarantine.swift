@@ -14,7 +14,6 @@ package struct Quarantine {
         _ file: any ReadableFile, from position: LogPosition, to end: UInt64 = .max, epoch: UInt32
     ) throws(StorageError) -> UInt64 {
         let length = try lengthWithoutTrailingZeros(file, from: position.offset, to: min(end, try file.size()))
-        if SeededBug.tailNotQuarantined.isActive { return length }
         try storage.createDirectory(FileName.quarantine)
         let copy = try storage.openForWriting(FileName.quarantined(position, epoch: epoch), create: true)
         defer { copy.close() }
@@ -28,7 +27,7 @@ package struct Quarantine {
             try copy.writeFully(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count]), at: done)
             done += UInt64(count)
         }
-        if !SeededBug.quarantineNotSynced.isActive { try copy.sync(.durable) }
+        try copy.sync(.durable)
         try storage.syncDirectory(FileName.quarantine)
         try storage.syncDirectory("")
         try dropOldest()

@@ -44,16 +44,16 @@ package struct Recovery {
         let window = FileWindow(file, name: last.name)
         let scan = try TailScan(window, header, head: catalog.head)
         if case .corrupt = scan.verdict, let damage = scan.damage(in: last, size: last.size) { throw damage.error }
-        let epoch = SeededBug.epochNotRaised.isActive ? scan.epoch : scan.epoch &+ 1
+        let epoch = scan.epoch &+ 1
         let head = try openHead(catalog, scan, epoch)
         do throws(StorageError) {
-            for name in catalog.temporaries where !SeededBug.leftoversKept.isActive { try removeLeftover(name) }
+            for name in catalog.temporaries { try removeLeftover(name) }
             // A segment that HEAD does not know was begun by a call that failed: its name may not be durable.
             let wasClean = catalog.head.map { $0.isClean && $0.newestOrdinal == last.ordinal } ?? false
             let session = try mend(file, last, scan, window, epoch, wasClean: wasClean)
             return Outcome(
                 header: header, file: file, tail: scan.tail,
-                isSealed: scan.isSealed && !SeededBug.sealForgotten.isActive, dictionary: scan.dictionary,
+                isSealed: scan.isSealed, dictionary: scan.dictionary,
                 zeroedTo: scan.verdict == .clean ? try file.size() : scan.tail.offset, head: head, session: session)
         } catch {
             throw LogError(error)
@@ -70,7 +70,7 @@ package struct Recovery {
         head.newestOrdinal = rebuilt.newestOrdinal
         head.durableThrough = max(head.durableThrough, scan.durableThrough)
         head.epoch = epoch
-        head.isClean = SeededBug.cleanFlagNotCleared.isActive ? head.isClean : false
+        head.isClean = false
         return try HeadFile(storage, head: head, replacingDamaged: catalog.headIsDamaged)
     }
 
@@ -95,18 +95,15 @@ package struct Recovery {
             session.cut = position
             session.cutLength = try Quarantine(storage, limit: configuration.quarantineLimit)
                 .keep(file, from: position, epoch: epoch)
-            if SeededBug.cutTailNotErased.isActive { return session }
             try file.resize(to: scan.tail.offset)
         }
-        if !SeededBug.tailNotAdopted.isActive {
-            try rewrite(file, from: scan.unprovenFrom, to: scan.tail.offset)
-        }
+        try rewrite(file, from: scan.unprovenFrom, to: scan.tail.offset)
         // The writer may have died between the seal and the cut behind it.
         let size = try file.size()
         let mustCut = scan.isSealed && size > scan.tail.offset
         if mustCut { try file.resize(to: scan.tail.offset) }
         if mustCut || scan.verdict == .torn || scan.unprovenFrom < scan.tail.offset || !wasClean {
-            if !SeededBug.adoptedNotSynced.isActive { try file.sync(.durable) }
+            try file.sync(.durable)
             try storage.syncDirectory("")
         }
         return session

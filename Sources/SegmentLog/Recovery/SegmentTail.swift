@@ -35,8 +35,7 @@ package struct SegmentTail: Hashable, Sendable {
     package mutating func step(over header: FrameHeader, time: WallTime?, hole: HolePayload? = nil) {
         if let time {
             if wantsEntry(for: header) {
-                let start = SeededBug.indexEntryOff.isActive ? offset + UInt64(header.frameLength) : offset
-                entries.append(IndexEntry(offset: start, sequence: header.firstSequence, time: time))
+                entries.append(IndexEntry(offset: offset, sequence: header.firstSequence, time: time))
             }
             if recordCount == 0 { firstTime = time }
             lastTime = recordCount == 0 ? time : max(lastTime, time)

@@ -77,7 +77,7 @@ package struct TailScan {
             reached.step(over: frame, time: time, hole: hole)
             let last = frame.recordCount > 0 ? reached.next.previous : reached.next
             unproven.append(offset, needs: last)
-            if !frame.flags.contains(.continuesInNext) || SeededBug.unfinishedTransactionKept.isActive {
+            if !frame.flags.contains(.continuesInNext) {
                 tail = reached
             }
         }

@@ -50,19 +50,17 @@ package enum TailVerdict: Hashable, Sendable {
     package init(_ facts: TailFacts) {
         if facts.fault.isNewer {
             self = .corrupt(facts.fault.reason)
-        } else if facts.watermark >= facts.sequence && !SeededBug.watermarkIgnored.isActive {
+        } else if facts.watermark >= facts.sequence {
             self = .corrupt("records through \(facts.watermark) were acknowledged but are not whole")
-        } else if facts.laterWitness >= facts.sequence && !SeededBug.witnessIgnored.isActive {
+        } else if facts.laterWitness >= facts.sequence {
             self = .corrupt("a later frame shows that records through \(facts.laterWitness) were acknowledged")
         } else if facts.onlyZerosFollow && !facts.transactionUnfinished {
             self = .clean
         } else if facts.sealed {
             self = .corrupt("bytes follow the end of a sealed segment")
-        } else if facts.closedCleanly && !SeededBug.cleanFlagIgnored.isActive {
+        } else if facts.closedCleanly {
             self = .corrupt("the log was closed cleanly, but its end is damaged: \(facts.fault.reason)")
-        } else if facts.onlyZerosFollow || (facts.showsTearing && !SeededBug.tearingNotSeen.isActive)
-            || SeededBug.everyTailIsTorn.isActive
-        {
+        } else if facts.onlyZerosFollow || facts.showsTearing {
             self = .torn
         } else {
             self = .corrupt("\(facts.fault.reason), and nothing shows that the write was torn")

@@ -65,7 +65,6 @@ package final class FileWindow {
         do throws(StorageError) {
             return try file.readFully(into: room, at: offset)
         } catch {
-            if SeededBug.readErrorIsEnd.isActive { return 0 }
             throw LogError(error)
         }
     }
@@ -85,7 +84,6 @@ extension ReadableFile {
             }
             if more == 0 { break }
             count += more
-            if SeededBug.shortReadIsEnd.isActive { break }
         }
         return count
     }
@@ -102,7 +100,6 @@ extension WritableFile {
             } catch {
                 throw error.at(place)
             }
-            if SeededBug.shortWriteIsWhole.isActive { break }
         }
     }
 }

@@ -7,11 +7,11 @@ extension Appender {
     func cutBack(to start: SegmentTail, unsynced count: Int, after error: StorageError) -> LogError {
         let wasStreamed = !keepsUnsynced
         tail = start
-        if !SeededBug.refusedBatchKept.isActive { unsynced.truncate(to: wasStreamed ? 0 : count) }
+        unsynced.truncate(to: wasStreamed ? 0 : count)
         written = min(written, unsynced.count)
         keepsUnsynced = true
         do throws(StorageError) {
-            if !SeededBug.failedWriteNotCutBack.isActive { try file.resize(to: start.offset) }
+            try file.resize(to: start.offset)
             zeroedTo = start.offset
             isCutUnsynced = true
         } catch let second {
@@ -20,7 +20,7 @@ extension Appender {
         guard error.kind == .diskFull else { return latch(after: error) }
         do throws(LogError) {
             // Unless the cut is durable, the bytes cut off may come back in a crash, under or between what is written next.
-            if !SeededBug.cutNotSynced.isActive { try sync() }
+            try sync()
         } catch {
             failure = error
             return error
@@ -48,7 +48,7 @@ extension Appender {
         let frames = unsynced.writable
         do throws(StorageError) {
             try makeSegment(
-                behind: SeededBug.movedBehindTail.isActive ? tail : synced, frames: frames,
+                behind: synced, frames: frames,
                 dictionary: encoder.dictionary?.dictionary ?? [])
             statistics.dataSyncs += 1
             statistics.rolls += 1
@@ -71,7 +71,7 @@ extension Appender {
             hint:
                 "What was acknowledged is safe. \(isFull ? "Free some space" : "Check the device"), then open the log again.",
             systemError: error.number)
-        if !SeededBug.failureNotLatched.isActive { self.failure = failure }
+        self.failure = failure
         return failure
     }
 }

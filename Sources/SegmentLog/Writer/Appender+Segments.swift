@@ -15,12 +15,12 @@ extension Appender {
         encodeFooter()
         do throws(StorageError) {
             try writeOut(zeroingAhead: false)
-            if !SeededBug.sealedNotCut.isActive { try file.resize(to: tail.offset) }
+            try file.resize(to: tail.offset)
         } catch {
             throw cutBack(to: start.tail, unsynced: start.unsynced, after: error)
         }
         do throws(StorageError) {
-            if !SeededBug.rollNotSynced.isActive { try file.sync(.durable) }
+            try file.sync(.durable)
             statistics.dataSyncs += 1
         } catch {
             tail = start.tail
@@ -81,10 +81,10 @@ extension Appender {
     ) throws(StorageError) {
         var next = SegmentHeader(
             role: .segment, identity: header.identity,
-            sequence: SeededBug.rollSkipsNumber.isActive ? end.next.next : end.next, ordinal: header.ordinal + 1,
+            sequence: end.next, ordinal: header.ordinal + 1,
             created: max(clock.now(), end.lastTime), epoch: head.current.epoch, durableThrough: durableThrough)
-        next.previousLength = SeededBug.endOffByEight.isActive ? end.offset + 8 : end.offset
-        next.previousChain = SeededBug.chainNotCarried.isActive ? 0 : end.chain
+        next.previousLength = end.offset
+        next.previousChain = end.chain
         let content = ByteBuffer(capacity: Format.segmentHeaderLength + (frames?.count ?? 0) + 8192)
         content.advance(by: SegmentFile.encodeStart(&next, dictionary: dictionary, into: content))
         var newTail = SegmentTail(after: next)
@@ -144,14 +144,14 @@ package enum SegmentFile {
     package static func publish(
         _ content: UnsafeRawBufferPointer, as name: String, in storage: any LogStorage
     ) throws(StorageError) -> any WritableFile {
-        let temporary = SeededBug.segmentNotRenamed.isActive ? name : name + FileName.temporarySuffix
+        let temporary = name + FileName.temporarySuffix
         let file = try storage.openForWriting(temporary, create: true)
         do throws(StorageError) {
             try file.resize(to: 0)
             try file.writeFully(content, at: 0)
-            if !SeededBug.newFileNotSynced.isActive { try file.sync(.durable) }
+            try file.sync(.durable)
             try storage.rename(temporary, to: name)
-            if !SeededBug.directoryNotSynced.isActive { try storage.syncDirectory("") }
+            try storage.syncDirectory("")
         } catch {
             file.close()
             throw error

@@ -159,7 +159,7 @@ package final class Appender {
     /// longer those at the path.
     package func checkUsable() throws(LogError) {
         if let failure { throw failure }
-        guard lock.isOwned || SeededBug.forkNotChecked.isActive else {
+        guard lock.isOwned else {
             throw LogError(
                 .closed, "this process does not own the log: it was forked from the one that does",
                 hint: "Open the log again in the new process, after the old one has closed it.")
@@ -171,7 +171,7 @@ package final class Appender {
     /// Whether somebody wrote meanwhile can't be told once the files were exchanged, so this refusal is for good.
     private func checkInPlace() throws(LogError) {
         do throws(StorageError) {
-            if try lock.isInPlace() || SeededBug.replacementNotSeen.isActive { return }
+            if try lock.isInPlace() { return }
         } catch {
             throw LogError(error)
         }
@@ -184,7 +184,7 @@ package final class Appender {
 
     /// Packs whole batches into shared frames up to the target size; a larger batch takes frames of its own.
     private func encode(_ group: some Collection<Commit>) throws(StorageError) -> [SequenceRange] {
-        let time = SeededBug.timesMayFall.isActive ? clock.now() : max(clock.now(), tail.lastTime)
+        let time = max(clock.now(), tail.lastTime)
         var ranges: [SequenceRange] = []
         var packed = PackedFrame(first: tail.next)
         startPayload(time)
@@ -303,8 +303,7 @@ package final class Appender {
         var frame = frame
         frame.chain = tail.chain
         let lag = frame.firstSequence.rawValue - 1 - min(durableThrough.rawValue, frame.firstSequence.rawValue - 1)
-        frame.durableLag = SeededBug.lagAlwaysZero.isActive ? 0 : UInt32(clamping: lag)
-        if SeededBug.lagAlwaysFull.isActive { frame.durableLag = UInt32(clamping: frame.firstSequence.rawValue) }
+        frame.durableLag = UInt32(clamping: lag)
         let done = encoder.encode(
             frame, payload: payload.bytes, compressed: configuration.compresses, into: unsynced)
         tail.step(over: done, time: time)
@@ -317,7 +316,6 @@ package final class Appender {
     func writeOut(zeroingAhead: Bool) throws(StorageError) {
         let start = tail.offset - UInt64(unsynced.count - written)
         let bytes = unsynced.bytes.slice(written, unsynced.count - written)
-        if SeededBug.syncBeforeWrite.isActive { try file.sync(.durable) }
         try file.writeFully(bytes, at: start)
         written = unsynced.count
         statistics.bytesWritten += UInt64(bytes.count)
@@ -349,10 +347,9 @@ package final class Appender {
         if let failure { throw failure }
         guard synced != tail || written > 0 || isCutUnsynced else { return }
         do throws(StorageError) {
-            if !SeededBug.dataNotSynced.isActive && !SeededBug.syncBeforeWrite.isActive { try file.sync(.durable) }
+            try file.sync(.durable)
             statistics.dataSyncs += 1
         } catch {
-            if SeededBug.failedSyncIsRetried.isActive, (try? file.sync(.durable)) != nil { return markSynced() }
             return try moveToNewSegment(after: error)
         }
         markSynced()
@@ -383,7 +380,7 @@ package final class Appender {
 
     /// Tells HEAD what is durable, so that the last frames have a witness. `clean` says that nothing follows.
     package func attest(clean: Bool) throws(LogError) {
-        if !SeededBug.attestedNotSynced.isActive { try sync() }
+        try sync()
         guard head.current.durableThrough != durableThrough || head.current.isClean != clean else { return }
         let through = durableThrough
         try head.write { head in

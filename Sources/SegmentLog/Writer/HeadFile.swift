@@ -78,9 +78,9 @@ package final class HeadFile {
         head.encode(
             into: UnsafeMutableRawBufferPointer(rebasing: slot.free(Format.headSlotLength)[..<Format.headSlotLength]))
         slot.advance(by: Format.headSlotLength)
-        let offset = SeededBug.headUsesOneSlot.isActive ? 0 : head.generation % 2 * UInt64(Format.headSlotLength)
+        let offset = head.generation % 2 * UInt64(Format.headSlotLength)
         try file.writeFully(slot.bytes, at: offset)
-        if !SeededBug.headNotSynced.isActive { try file.sync(.durable) }
+        try file.sync(.durable)
     }
 
     package func close() {

@@ -1,5 +1,5 @@
 // Short stories, each with one thing that goes wrong in it and the one way it must end. They are values, so that the
-// suite runs each by name and the seeded bugs are tried on all of them.
+// suite runs each by name and the breakages are tried on all of them.
 
 import SegmentLog
 import Testing

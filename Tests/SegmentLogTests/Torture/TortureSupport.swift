@@ -1,4 +1,4 @@
-// What the torture checks share: the failure they throw (so that the runner of seeded bugs can call them, too), a clock
+// What the torture checks share: the failure they throw (so that the runner of breakages can call them, too), a clock
 // and settings that make every run the same, and one way to read a log whole and hold it against what was written.
 
 import SegmentLog

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// As in the package that this is a copy of; only that warnings are no errors, for broken code may well deserve some.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// The log with its breakages, and the tests that must catch them. `tools/breakages` puts it together.
+let package = Package(
+    name: "Breakages",
+    platforms: [.macOS(.v15)],
+    targets: [
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4"),
+        .target(name: "CChecksum"),
+        .target(
+            name: "SegmentLog",
+            dependencies: [.target(name: "CLZ4", condition: .when(platforms: [.linux])), "CChecksum"],
+            swiftSettings: settings),
+        // Only the simulated disk.
+        .target(name: "SynclineTesting", dependencies: ["SegmentLog"], swiftSettings: settings),
+        .testTarget(
+            name: "BreakageTests", dependencies: ["SegmentLog", "SynclineTesting"], swiftSettings: settings),
+    ]
+)

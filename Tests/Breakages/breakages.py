@@ -1,0 +1,128 @@
+"""Makes a copy of the log and its tests, with every breakage of breakages.txt in it behind a switch.
+
+    breakages.py COPY    writes the package to COPY; files that are as they should be keep their times
+    breakages.py         only says whether every breakage has its place in the sources
+"""
+
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = ROOT / "Tests/Breakages"
+SOURCES = ROOT / "Sources/SegmentLog"
+
+
+class Breakage:
+    """One place of a breakage: the lines as they are, and those that take their place."""
+
+    def __init__(self, head, lines):
+        self.name, self.path = head.split()
+        self.lines = [(line[0], line[2:].strip()) for line in lines]
+        self.found = [text for kind, text in self.lines if kind != "+"]
+
+    def place(self, lines):
+        """Where its lines stand. They must do so exactly once."""
+        bare = [line.strip() for line in lines]
+        places = [
+            at for at in range(len(bare)) if bare[at:at + len(self.found)] == self.found
+        ]
+        if len(places) != 1:
+            raise SystemExit(
+                f"breakage {self.name}: its lines occur {len(places)} times in {self.path}, and should once:\n  "
+                + "\n  ".join(self.found))
+        return places[0]
+
+
+def table():
+    breakages = []
+    for paragraph in (HERE / "breakages.txt").read_text().split("\n\n"):
+        lines = [line for line in paragraph.splitlines() if line and not line.startswith("#")]
+        if not lines:
+            continue
+        if any(line[:2] not in ("- ", "+ ", "  ") for line in lines[1:]) or len(lines[0].split()) != 2:
+            raise SystemExit(f"breakage {lines[0]}: a paragraph is a name, a file, and lines that begin with -, + or spaces")
+        breakages.append(Breakage(lines[0], lines[1:]))
+        if len(breakages) > 1 and breakages[-2].name.lower() > breakages[-1].name.lower():
+            raise SystemExit(f"breakage {breakages[-1].name}: the names are not in order")
+    return breakages
+
+
+def broken(path, breakages):
+    """A file with the breakages in it."""
+    lines = path.read_text().splitlines()
+    before, after = ([[] for _ in range(len(lines) + 1)] for _ in range(2))
+    instead = {}
+    for breakage in breakages:
+        at = breakage.place(lines)
+        switch = f"Breakage.{breakage.name}.isActive"
+        # A line that comes stands in place of one that goes, or else after the one that it follows.
+        target = before[at]
+        for kind, text in breakage.lines:
+            if kind == "+":
+                target.append(text.replace("BROKEN", switch))
+                continue
+            if kind == "-":
+                if at in instead:
+                    raise SystemExit(f"breakage {breakage.name}: another replaces the same line")
+                target = instead.setdefault(at, [])
+            else:
+                target = after[at]
+            at += 1
+    out = []
+    for at, line in enumerate(lines):
+        out += before[at] + instead.get(at, [line]) + after[at]
+    return "\n".join(out) + "\n"
+
+
+def switches(names):
+    return "\n".join([
+        "// The breakages, one switch each. A test turns on one of them for what it calls.",
+        "package enum Breakage: String, CaseIterable, Sendable {",
+        *(f"    case {name}" for name in names),
+        "    @TaskLocal package static var active: Breakage?",
+        "    package var isActive: Bool { Breakage.active == self }",
+        "}", ""])
+
+
+def package():
+    """Every file of the copy: the log, what simulates disks, and the tests that are to catch something."""
+    breakages = table()
+    files = {"Package.swift": (HERE / "Package.swift").read_text()}
+    for folder in ("Sources/CChecksum", "Sources/CLZ4", "Sources/SegmentLog", "Sources/SynclineTesting/Storage"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file():
+                files[str(path.relative_to(ROOT))] = path.read_text()
+    for path in ("Sources/SynclineTesting/Chance.swift", "Tests/SegmentLogTests/StorageFixture.swift"):
+        files[path.replace("SegmentLogTests", "BreakageTests")] = (ROOT / path).read_text()
+    for folder in ("Scenarios", "Simulation", "Torture"):
+        for path in sorted((ROOT / "Tests/SegmentLogTests" / folder).glob("*.swift")):
+            if path.name != "SimulationTests.swift":
+                files[f"Tests/BreakageTests/{folder}/{path.name}"] = path.read_text()
+    files["Tests/BreakageTests/BreakageTests.swift"] = (HERE / "BreakageTests.swift").read_text()
+    for path in {breakage.path for breakage in breakages}:
+        if not (SOURCES / path).is_file():
+            raise SystemExit(f"there is no Sources/SegmentLog/{path}")
+        files[f"Sources/SegmentLog/{path}"] = broken(
+            SOURCES / path, [breakage for breakage in breakages if breakage.path == path])
+    names = sorted({breakage.name for breakage in breakages}, key=str.lower)
+    files["Sources/SegmentLog/Breakage.swift"] = switches(names)
+    return files, names
+
+
+def write(copy, files):
+    for path in [path for folder in ("Sources", "Tests") for path in (copy / folder).rglob("*")]:
+        if path.is_file() and str(path.relative_to(copy)) not in files:
+            path.unlink()
+    for name, text in files.items():
+        path = copy / name
+        if path.is_file() and path.read_text() == text:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    files, names = package()
+    if len(sys.argv) > 1:
+        write(pathlib.Path(sys.argv[1]), files)
+    print(f"{len(names)} breakages")
