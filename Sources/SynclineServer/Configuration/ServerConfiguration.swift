@@ -46,7 +46,7 @@ struct ServerConfiguration: Hashable, Sendable {
     struct Limits: Hashable, Sendable {
         var bodyBytes = 1 << 20
         var urlBytes = 16_384
-        var headerBytes = 65_536
+        var headerBytes = 32_768
         /// A connection without a request is closed.
         var idleSeconds = 60
         /// A request that does not go on is given up.

@@ -46,7 +46,9 @@ final class ConnectionRequest {
     }
 
     /// The path alone: parameters hold what rows hold.
-    var path: String { String(target.prefix { $0 != "?" }.prefix(500)) }
+    var path: String {
+        String(decoding: target.utf8.prefix { $0 != UInt8(ascii: "?") }.prefix(500), as: UTF8.self)
+    }
 
     func line(now: Int64, _ time: Duration) -> AccessLine {
         AccessLine(
@@ -97,7 +99,7 @@ final class ConnectionRequest {
 
     /// The path and the parameters of a target that is a whole URL, as clients send it to proxies.
     private static func originForm(_ target: String) -> String {
-        guard !target.hasPrefix("/"), let mark = target.firstRange(of: "://"),
+        guard target.utf8.first != UInt8(ascii: "/"), let mark = target.firstRange(of: "://"),
             ["http", "https"].contains(target[..<mark.lowerBound].lowercased())
         else { return target }
         let rest = target[mark.upperBound...].drop { $0 != "/" && $0 != "?" }

@@ -10,12 +10,32 @@ package enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     package static func text(of instant: Timestamp.Instant) -> String {
-        // 2026-05-19T21:30:00Z
-        let text = Array(Timestamp(instant, decimals: 0).description)
         let day = Int(instant.seconds >= 0 ? instant.seconds / 86_400 : (instant.seconds - 86_399) / 86_400)
-        let month = Int(String(text[5...6])) ?? 1
-        return "\(days[(day % 7 + 7) % 7]), \(String(text[8...9])) \(months[month - 1]) \(String(text[0...3])) "
-            + "\(String(text[11...18])) GMT"
+        return Timestamp(instant, decimals: 0).withText { text in
+            // 2026-05-19T21:30:00Z. Years of more than four digits have no such date.
+            guard text.count == 20 else { return String(decoding: text, as: UTF8.self) }
+            let month = Int(text[5] - 0x30) * 10 + Int(text[6] - 0x30)
+            return String(unsafeUninitializedCapacity: 29) { bytes in
+                var count = 0
+                func add(_ part: some Sequence<UInt8>) {
+                    for byte in part {
+                        bytes[count] = byte
+                        count += 1
+                    }
+                }
+                add(days[(day % 7 + 7) % 7].utf8)
+                add(", ".utf8)
+                add(text[8...9])
+                add(CollectionOfOne(0x20))
+                add(months[month - 1].utf8)
+                add(CollectionOfOne(0x20))
+                add(text[0...3])
+                add(CollectionOfOne(0x20))
+                add(text[11...18])
+                add(" GMT".utf8)
+                return count
+            }
+        }
     }
 
     /// Nil for anything but one of the three forms. The name of the day is not checked.

@@ -50,6 +50,9 @@ extension TableRequest {
     ) throws(TableRequestError) -> ServerProtocol {
         let parameter = request.query.first { $0.isNamed(WireHeader.version) }?.value
         guard let text = request.headers.value(WireHeader.version) ?? parameter else { return usual }
+        // What nearly every client sends.
+        if text == "2.0.0" { return .zumo2 }
+        if text == "3.0.0" { return .datasync3 }
         let parts = text.trimmed.split(separator: ".", omittingEmptySubsequences: false)
         let areNumbers = parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } }
         if areNumbers, parts.count <= 3, rules.keepsQuirks || parts.count > 1 && parts[1] == "0" {
