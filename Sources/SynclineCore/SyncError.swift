@@ -118,7 +118,7 @@ extension SyncError.Code {
     public static let ioError = Self(rawValue: "io-error")
     /// A setting can't be meant.
     public static let invalidConfiguration = Self(rawValue: "invalid-configuration")
-    /// A command line is wrong.
+    /// A command line is wrong, or the log was given what it can't take.
     public static let usage = Self(rawValue: "usage")
     /// A mistake of Syncline's own.
     public static let internalError = Self(rawValue: "internal")

@@ -49,9 +49,8 @@ package protocol BlockCompression {
     }
 #else
     package struct LZ4Blocks: BlockCompression {
-        /// liblz4's working memory, kept so that a small block does not pay for clearing it.
+        /// liblz4's working memory, kept so that no block allocates it. liblz4 clears it for each.
         private let state = ByteBuffer(capacity: Int(LZ4_sizeofState()))
-        private var stateIsClean = false
 
         package init() {}
 

@@ -47,38 +47,65 @@ struct EncodingTests {
 
     @Test func `both LZ4 decoders agree, also about nonsense`() {
         var numbers = SeededNumbers(seed: 2)
-        let dictionary = Array("what was said before is said again".utf8)
         for round in 0..<400 {
-            let length = Int(numbers.next() % 3000)
             let spread = UInt64(1 + round % 40)
-            let input = (0..<length).map { _ in UInt8(truncatingIfNeeded: numbers.next() % spread) }
-            var block = [UInt8](repeating: 0, count: length + length / 255 + 16)
-            var compressor = LZ4Blocks()
-            let size = input.withUnsafeBytes { input in
-                block.withUnsafeMutableBytes { compressor.compress(input, into: $0, acceleration: 1) }
-            }
-            block.removeLast(block.count - (size ?? 0))
-            #expect(decode(block, length, own: true) == input)
-            #expect(decode(block, length, own: false) == input)
-            guard !block.isEmpty else { continue }
-            block[Int(numbers.next() % UInt64(block.count))] ^= UInt8(truncatingIfNeeded: numbers.next() | 1)
-            let (own, library) = (decode(block, length, own: true), decode(block, length, own: false))
-            #expect(own == nil || library == nil || own == library)
+            let input = (0..<Int(numbers.next() % 3000)).map { _ in UInt8(truncatingIfNeeded: numbers.next() % spread) }
+            var blocks = LZ4Blocks()
+            compare(input, dictionary: nil, &numbers) { blocks.compress($0, into: $1, acceleration: 1) }
         }
-        _ = dictionary
     }
 
-    private func decode(_ block: [UInt8], _ length: Int, own: Bool) -> [UInt8]? {
+    #if !canImport(Darwin)
+        @Test func `both LZ4 decoders agree about blocks that need a dictionary`() {
+            var numbers = SeededNumbers(seed: 3)
+            let dictionary = Array("what was said before is said again, in other words or in the same".utf8)
+            let compressor = DictionaryCompressor(dictionary: dictionary)
+            var needy = 0
+            for _ in 0..<400 {
+                var input: [UInt8] = []
+                for _ in 0..<1 + numbers.next() % 20 {
+                    input += dictionary.suffix(Int(numbers.next() % UInt64(dictionary.count))).prefix(30)
+                    input.append(UInt8(truncatingIfNeeded: numbers.next()))
+                }
+                let block = compare(input, dictionary: dictionary, &numbers, compressor.compress)
+                if decode(block, input.count, nil, own: true) != input { needy += 1 }
+            }
+            #expect(needy > 300)
+        }
+    #endif
+
+    /// Both decoders must read the block, and must not read two different things from one with a wrong byte.
+    @discardableResult
+    private func compare(
+        _ input: [UInt8], dictionary: [UInt8]?, _ numbers: inout SeededNumbers,
+        _ compress: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Int?
+    ) -> [UInt8] {
+        var block = [UInt8](repeating: 0, count: input.count + input.count / 255 + 16)
+        let size = input.withUnsafeBytes { input in block.withUnsafeMutableBytes { compress(input, $0) } }
+        block.removeLast(block.count - (size ?? 0))
+        #expect(decode(block, input.count, dictionary, own: true) == input)
+        #expect(decode(block, input.count, dictionary, own: false) == input)
+        guard !block.isEmpty else { return block }
+        var wrong = block
+        wrong[Int(numbers.next() % UInt64(block.count))] ^= UInt8(truncatingIfNeeded: numbers.next() | 1)
+        let own = decode(wrong, input.count, dictionary, own: true)
+        let library = decode(wrong, input.count, dictionary, own: false)
+        #expect(own == nil || library == nil || own == library)
+        return block
+    }
+
+    private func decode(_ block: [UInt8], _ length: Int, _ dictionary: [UInt8]?, own: Bool) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: length)
-        let whole = output.withUnsafeMutableBytes { output in
+        let isWhole = output.withUnsafeMutableBytes { output in
             block.withUnsafeBytes { block in
-                own
-                    ? LZ4Decoder.decompress(
-                        block, into: output, dictionary: UnsafeRawBufferPointer(start: nil, count: 0))
-                    : LZ4Blocks.decompress(block, into: output, dictionary: nil)
+                (dictionary ?? []).withUnsafeBytes { bytes in
+                    own
+                        ? LZ4Decoder.decompress(block, into: output, dictionary: bytes)
+                        : LZ4Blocks.decompress(block, into: output, dictionary: dictionary == nil ? nil : bytes)
+                }
             }
         }
-        return whole ? output : nil
+        return isWhole ? output : nil
     }
 
     @Test("Invariant 9: control payloads decode to what encodes to them, and nothing else is accepted")
