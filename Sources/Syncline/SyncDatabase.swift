@@ -35,6 +35,8 @@ public struct SyncConfiguration: Sendable {
     public var recording: TrafficRecording?
     /// The way to the server, where it is not the network.
     package var transport: (any HTTPTransport)?
+    /// What the server can do, where an earlier answer said it.
+    package var knownOfServer: ServerCapabilities = []
 
     /// What else a new store is set to.
     package var settings: [(name: String, value: Value)] = []

@@ -5,6 +5,7 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineInspect
+import SynclineTesting
 import SynclineWire
 import Testing
 
@@ -52,8 +53,8 @@ private struct Agreeable: HTTPTransport {
         #expect(again.exit == .done, "\(again.output)")
         #expect(try again.object()["same"] as? Bool == true)
         // A recording that lacks what was asked is another story.
-        let lines = text.split(separator: "\n").filter { !$0.contains("\"answer\"") }
-        try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let lines = try lines(of: file).filter { !$0.contains("\"answer\"") }
+        try sealed(lines).write(toFile: file, atomically: true, encoding: .utf8)
         let other = await Call.tool("replay", file)
         #expect(other.exit == .no && other.output.contains("asked now and not then: POST /tables/todoitem"))
         let none = await Call.tool("replay", log.path + "/LOCK", "--json")
@@ -78,10 +79,9 @@ private struct Agreeable: HTTPTransport {
         let log = try await recordedStory()
         let file = log.folder.path + "/bug.jsonl"
         #expect(await Call.tool("report", "-o", file, on: log).exit == .done)
-        let text = try String(contentsOfFile: file, encoding: .utf8)
         let victim = log.folder.path + "/victim"
-        let hostile = #"{"command":["insert","--store","\#(victim)","todoitem","{}"],"through":1}"# + "\n"
-        try (text + hostile).write(toFile: file, atomically: true, encoding: .utf8)
+        let hostile = #"{"command":["insert","--store","\#(victim)","todoitem","{}"],"through":1}"#
+        try sealed(try lines(of: file) + [Substring(hostile)]).write(toFile: file, atomically: true, encoding: .utf8)
         let call = await Call.tool("replay", file)
         #expect(call.exit == .failed && call.output.isEmpty && call.errors.contains("insert"))
         #expect(!FileManager.default.fileExists(atPath: victim))
@@ -109,7 +109,7 @@ private struct Agreeable: HTTPTransport {
         let file = log.folder.path + "/bug.jsonl"
         #expect(await Call.tool("report", "-o", file, on: log).exit == .done)
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        #expect(!text.contains("hush") && text.contains(#"{"report":{"push":{}}}"#))
+        #expect(!text.contains("hush") && text.contains(#"{"report":{"push":{}}}"#), "\(text)")
         for line in text.split(separator: "\n") {
             guard let value = try? Value(json: Array(line.utf8)), let masked = RecordedExchange(value),
                 case .response(let response) = masked.outcome
@@ -155,24 +155,70 @@ private struct Agreeable: HTTPTransport {
         #expect(await Call.tool("config", "record", "much", on: log).exit == .failed)
     }
 
-    @Test func `a mask has the type and length of its value, and another value another mask`() {
-        let masking = Masking(key: 0x1234_5678_9abc_def0)
-        #expect(Set((0...9).map { masking.mask(.integer($0)) }).count == 10)
-        #expect(Set((100...999).map { masking.mask(.integer($0)) }).count == 900)
-        for number in [7, 42, -42, 1234, Int64.max] {
-            guard case .integer(let masked) = masking.mask(.integer(number)) else {
-                Issue.record("not a number")
-                continue
+    // MARK: The file
+
+    /// A report with other lines, and an end mark that fits them.
+    private func sealed(_ lines: [Substring]) -> String {
+        var checksum = LineChecksum()
+        for line in lines { checksum.add(Array(line.utf8)) }
+        return (lines.map(String.init) + [checksum.endMark.json]).joined(separator: "\n") + "\n"
+    }
+
+    private func lines(of file: String) throws -> [Substring] {
+        try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix(#"{"end""#) }
+    }
+
+    @Test func `a report that was cut or changed is refused, wherever it is read`() async throws {
+        let log = try await recordedStory()
+        let file = log.folder.path + "/bug.jsonl"
+        #expect(await Call.tool("report", "-o", file, on: log).exit == .done)
+        #expect(try log.folder.contents.filter { $0.hasSuffix(".tmp") }.isEmpty)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: file))
+        var chance = Chance(seed: 41)
+        for _ in 0..<30 {
+            var bytes = whole
+            let place = chance.below(whole.count - 1)
+            if chance.once(in: 2) { bytes.removeSubrange(place...) } else { bytes[place] ^= 1 << chance.below(7) }
+            try bytes.write(to: URL(fileURLWithPath: file))
+            for words in [["replay", file], ["log", "--store", file], ["replay", file, "--bisect", "pending gt 3"]] {
+                let call = await Call.tool(words: words)
+                #expect(call.exit == .failed && call.output.isEmpty, "\(words) at \(place): \(call.output)")
             }
-            #expect(String(masked).count == String(number).count)
+            let target = log.folder.path + "/target"
+            let call = await Call.tool(
+                "import", "--store", target, input: String(decoding: bytes, as: UTF8.self))
+            #expect(call.exit != .done && !FileManager.default.fileExists(atPath: target), "\(place)")
         }
-        #expect(masking.mask("Oat milk 3") != "Oat milk 3" && masking.mask("Oat milk 3").count == 10)
-        #expect(masking.mask("Oat milk 3") == masking.mask("Oat milk 3"))
-        #expect(masking.mask("Oat milk 3") != masking.mask("Oat milk 4"))
-        #expect(masking.mask(quoted: "text eq 'milk'") != "text eq 'milk'")
-        let dated = "updatedAt ge '2026-05-19T21:30:00.000Z'"
-        #expect(masking.mask(quoted: dated) == dated)
-        let row = Row([.init("version", .string("v1")), .init("text", .string("milk"))])
-        #expect(masking.mask(row)["version"] == .string("v1") && masking.mask(row)["text"] != .string("milk"))
+    }
+
+    @Test func `a report is read wherever a store is, and never written to`() async throws {
+        let log = try await recordedStory()
+        let file = log.folder.path + "/bug.jsonl"
+        #expect(await Call.tool("report", "-o", file, "--no-mask", on: log).exit == .done)
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        for words in [
+            ["blame", "todoitem/a"], ["log"], ["log", "-n", "3"], ["query", "todoitem"], ["get", "todoitem", "a"],
+            ["export"], ["export", "--format", "events"], ["pending"], ["conflicts"], ["inspect", "operations"],
+            ["replay", "--bisect", "pending gt 2"], ["replay", "--policy", "client-wins"], ["diff", "@4", "@-1"],
+            ["show", "@5"],
+        ] {
+            let (report, store) = (
+                await Call.tool(words: words + ["--json", "--store", file]),
+                await Call.tool(words: words + ["--json"], on: log)
+            )
+            #expect(report.output == store.output && report.exit == store.exit, "\(words): \(report.errors)")
+        }
+        #expect(await Call.tool("verify", "--store", file).exit == .done)
+        for words in [["insert", "todoitem", "{}"], ["push"], ["compact"], ["repair"], ["erase", "--force"]] {
+            let call = await Call.tool(words: words + ["--store", file])
+            #expect(call.exit != .done && call.output.isEmpty, "\(words)")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+        let copy = log.folder.path + "/copy"
+        let made = await Call.tool(
+            "import", "--store", copy, input: String(decoding: before, as: UTF8.self))
+        #expect(made.exit == .done, "\(made.errors)")
+        let rows = await Call.tool("export", "--store", copy)
+        #expect(rows.output == (await Call.tool("export", on: log)).output)
     }
 }

@@ -17,5 +17,6 @@ let host = Host(
     errors: DescriptorSink(STDERR_FILENO), input: DescriptorLines(STDIN_FILENO),
     interrupt: Interrupt(listensToSignals: true))
 let code = await Tool(host).run(words)
+host.reports.putAway()
 pager?.finish()
 exit(code.rawValue)

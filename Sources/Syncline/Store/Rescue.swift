@@ -16,6 +16,8 @@ package struct Rescue: Sendable {
     package private(set) var leftOut: [UInt64]
     /// Segments that are another log's.
     package private(set) var foreign: [String]
+    /// Whether the new store has the newest state, not only what is left of it.
+    package private(set) var isWhole: Bool
 
     /// Nil if the log holds no event: it is not a store's.
     package static func run(
@@ -127,7 +129,8 @@ package struct Rescue: Sendable {
             try inAppWords { () throws(LogError) in try log.flush() }
             if end.through > base { try StateTransfer.checkpoint(end, in: log) }
             try inAppWords { () throws(LogError) in try log.close() }
-            return Rescue(first: base + 1, events: count, lost: lost, leftOut: [], foreign: reading.foreign)
+            return Rescue(
+                first: base + 1, events: count, lost: lost, leftOut: [], foreign: reading.foreign, isWhole: true)
         }
 
         /// A store that begins with what the events came to. The log says again what is pending, and that every query
@@ -155,7 +158,8 @@ package struct Rescue: Sendable {
                 try log.flush()
                 try log.close()
             }
-            return Rescue(first: last + 1, events: 0, lost: lost, leftOut: fold.leftOut, foreign: reading.foreign)
+            return Rescue(
+                first: last + 1, events: 0, lost: lost, leftOut: fold.leftOut, foreign: reading.foreign, isWhole: false)
         }
     }
 }

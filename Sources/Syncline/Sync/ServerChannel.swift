@@ -11,7 +11,7 @@ final class ServerChannel: Sendable {
     private let credentials: (any CredentialProvider)?
     let limits: NetworkLimits
     private let names: NameTranslation
-    private let known = Mutex(Known())
+    private let known: Mutex<Known>
 
     /// The token that the provider gave or the app set, nil if the provider was not asked yet; and what the server can do.
     private struct Known {
@@ -27,8 +27,10 @@ final class ServerChannel: Sendable {
 
     init(
         _ transport: any HTTPTransport, _ server: ServerProtocol, _ credentials: (any CredentialProvider)?,
-        limits: NetworkLimits = .init(), names: NameTranslation = NameTranslation(nil)
+        limits: NetworkLimits = .init(), names: NameTranslation = NameTranslation(nil),
+        capabilities: ServerCapabilities = []
     ) {
+        known = Mutex(Known(capabilities: capabilities))
         self.names = names
         self.transport = transport
         codec = WireCodec(server)

@@ -205,6 +205,11 @@ extension SyncDatabase {
         return .zumo2
     }
 
+    /// What the server can do, as its latest answer to this process said.
+    package var knownOfServer: ServerCapabilities {
+        link.withLock { $0?.channel.capabilities ?? configuration.knownOfServer }
+    }
+
     /// The way to the server, and the protocol it speaks.
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
         try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
@@ -226,7 +231,8 @@ extension SyncDatabase {
         }
         let recorded = configuration.recording?.transport(over: transport) ?? transport
         let channel = ServerChannel(
-            recorded, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration))
+            recorded, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration),
+            capabilities: configuration.knownOfServer)
         link.withLock { $0 = ServerLink(channel: channel, server: speaks) }
         return (channel, speaks)
     }

@@ -9,7 +9,7 @@ extension Projector {
         if isOn { try fill(table, column) } else { try clear(table, column) }
     }
 
-    private func fill(_ table: String, _ column: String) throws(StateError) {
+    func fill(_ table: String, _ column: String) throws(StateError) {
         var entries: [[UInt8]] = []
         var prefix = ByteWriter()
         prefix.append(tablePrefix: table)
@@ -85,6 +85,11 @@ package struct IndexList: Hashable, Sendable {
 
     func columns(of table: String) -> [String] {
         columns[Array(table.utf8)] ?? []
+    }
+
+    /// Each index: a table and a column.
+    var all: [(table: String, column: String)] {
+        columns.flatMap { table, columns in columns.map { (String(decoding: table, as: UTF8.self), $0) } }
     }
 
     /// False if it is there.

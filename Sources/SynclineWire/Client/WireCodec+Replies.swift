@@ -71,8 +71,16 @@ extension WireCodec {
 }
 
 extension ServerCapabilities {
+    /// As the words of the header.
+    package var words: String {
+        let all: [(ServerCapabilities, String)] = [
+            (.changes, "changes"), (.batch, "batch"), (.events, "events"), (.operations, "operation-ids"),
+        ]
+        return all.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+
     /// Those that are known here, of the words of a header.
-    fileprivate init(words: String) {
+    package init(words: String) {
         self = []
         for word in words.split(separator: ",") {
             switch word.trimmed.lowercased() {

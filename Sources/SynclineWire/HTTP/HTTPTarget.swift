@@ -57,7 +57,7 @@ extension HTTPRequest {
     }
 
     /// The parameters of a URL's query, or none if they can't be decoded.
-    static func parameters(_ query: String) -> [HTTPHeader] { decoded(parameters: query[...]) ?? [] }
+    package static func parameters(_ query: String) -> [HTTPHeader] { decoded(parameters: query[...]) ?? [] }
 
     private static func decoded(parameters text: Substring) -> [HTTPHeader]? {
         var parameters: [HTTPHeader] = []

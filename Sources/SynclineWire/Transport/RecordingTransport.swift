@@ -60,6 +60,8 @@ extension RecordedExchange {
         "accept", "content-type", "content-length", "date", "etag", "if-match", "if-none-match", "last-modified",
         "retry-after", "x-syncline-capabilities", "x-syncline-operation-id", "zumo-api-version",
     ]
+    /// Where a reading goes on, as the server numbers its changes.
+    private static let plainParameters: Set<String> = ["since", "until"]
     private static let mask = "••••"
 
     /// The same with what may be a secret masked: headers that no machine looks at, parameters that no protocol has, and
@@ -70,6 +72,7 @@ extension RecordedExchange {
         exchange.request.headers = RecordedExchange.masked(request.headers)
         exchange.request.query = request.query.map { parameter in
             parameter.name.hasPrefix("$") || parameter.name.hasPrefix("__")
+                || RecordedExchange.plainParameters.contains(parameter.name)
                 ? parameter : HTTPHeader(parameter.name, RecordedExchange.mask)
         }
         if isSigningIn, request.body != nil { exchange.request.body = Array(RecordedExchange.mask.utf8) }

@@ -21,7 +21,7 @@ enum EraseCommand {
         ],
         result: #"{"erased":"…"}"#
     ) { arguments, context in
-        let path = try StoreLocation.find(arguments, context.environment).path
+        let path = try context.path(changing: arguments)
         try await context.host.session?.close()
         try await SyncDatabase.erase(at: path, force: arguments.flag("force"))
         try context.output.value(["erased": .string(path)])

@@ -48,7 +48,7 @@ enum RepairCommand {
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
-        let storage = try context.storage(arguments)
+        let storage = POSIXStorage(directory: try context.path(changing: arguments))
         let isDry = arguments.flag("dry-run")
         if let directory = arguments.value("salvage") {
             if isDry {

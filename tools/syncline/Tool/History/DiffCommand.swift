@@ -71,8 +71,9 @@ enum DiffCommand {
         guard let text else { return .state(try await context.view(arguments).reader) }
         if text == "server" { return .server }
         // A moment has no slash.
-        if text.contains("/") || isDirectory(text) {
-            return .state(try context.load(POSIXStorage(directory: text), through: nil).present)
+        if text.contains("/") || isDirectory(text) || ReportShelf.isFile(text) {
+            let path = try context.path(reading: text)
+            return .state(try context.load(POSIXStorage(directory: path), through: nil).present)
         }
         return .state(try await context.view(arguments, at: text).reader)
     }

@@ -2,6 +2,7 @@
 // gives the real ones, a shell or a test its own.
 
 package import SegmentLog
+import SynclineCore
 import SynclineWire
 
 /// The world, as the tool sees it.
@@ -16,6 +17,10 @@ package struct Host {
     package var session: StoreSession?
     /// What stands in for the network; the network, where it is nil.
     var transport: (any HTTPTransport)?
+    /// What the server can do, where nobody has asked it yet.
+    var knownOfServer: ServerCapabilities = []
+    /// The reports that stand in for stores.
+    package let reports = ReportShelf()
     /// The form of the output, whatever the words say.
     package var form: OutputForm?
 

@@ -1,6 +1,6 @@
 // Which store a command works on: the one named, else that of the environment, else the nearest folder upwards.
 
-package import SegmentLog
+import SegmentLog
 
 #if canImport(Darwin)
     import Darwin
@@ -45,13 +45,6 @@ package struct StoreLocation: Hashable, Sendable {
             return try find(arguments, environment)
         }
         return StoreLocation(path: environment.directory + "/" + folderName, isNamed: false)
-    }
-}
-
-extension Context {
-    /// The files of the store a call is about.
-    package func storage(_ arguments: Arguments) throws(ToolError) -> POSIXStorage {
-        POSIXStorage(directory: try StoreLocation.find(arguments, environment).path)
     }
 }
 

@@ -75,16 +75,16 @@ extension Context {
         _ arguments: Arguments, creating: LogCreation = .never, _ configuration: SyncConfiguration = .init(),
         _ body: (SyncDatabase) async throws -> Value
     ) async throws -> Value {
-        let path = try StoreLocation.find(arguments, environment).path
+        let path = try path(changing: arguments)
         var configuration = configuration
         configuration.creation = creating
         configuration.credentials = StoreSecrets(store: path)
         if let transport = host.transport {
             configuration.transport = transport
+            configuration.knownOfServer = host.knownOfServer
             configuration.surroundings = Impatience()
-        } else {
-            configuration.recording = try Traffic.recording(store: path)
         }
+        configuration.recording = try Traffic.recording(store: path)
         if let session = host.session { return try await body(try await session.open(path, configuration)) }
         let database = try await SyncDatabase.open(at: path, configuration)
         do {
@@ -99,10 +99,11 @@ extension Context {
 
     /// The store as it is, or as it was at the moment that `--at` names; nothing is written and no lock is needed.
     func view(_ arguments: Arguments, at moment: String? = nil) async throws -> StoreView {
-        let path = try StoreLocation.find(arguments, environment).path
+        let path = try path(reading: arguments)
         let storage = POSIXStorage(directory: path)
+        let isReport = try path != StoreLocation.find(arguments, environment).path
         if moment == nil, let database = await host.session?.database(at: path) { return StoreView(database, storage) }
-        if moment == nil, host.session != nil {
+        if moment == nil, host.session != nil, !isReport {
             return try await withDatabase(arguments) { StoreView($0, storage) }
         }
         let event = try moment.map { try Moment($0, storage).event }

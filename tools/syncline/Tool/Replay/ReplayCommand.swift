@@ -28,7 +28,7 @@ enum ReplayCommand {
             """,
             "--step begins an interactive session; `help` in it tells the rest.",
         ],
-        operands: [Operand("REPORT", "a file of `report`: runs its recorded sessions instead")],
+        operands: [Operand("REPORT", "a file of `report`; without other options its recorded sessions are run")],
         options: [
             Option("to", value: "ADDRESS", "as far as this moment"),
             Option(
@@ -46,6 +46,7 @@ enum ReplayCommand {
             Example("syncline replay --policy client-wins", "what another policy would have done"),
             Example("syncline replay --step --to @41", "begins a session at event 41"),
             Example("syncline replay bug.jsonl", "runs what somebody reported"),
+            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "asks it as one asks a store"),
         ],
         result:
             #"""
@@ -60,7 +61,13 @@ enum ReplayCommand {
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
-        if let file = arguments.operands.first { return try await ReportReplay.run(file, context) }
+        var arguments = arguments
+        if let file = arguments.operands.first { arguments.setStore(file) }
+        let path = try StoreLocation.find(arguments, context.environment).path
+        let questions = ["bisect", "step", "policy", "without", "to"]
+        if ReportShelf.isFile(path), !questions.contains(where: { arguments.value($0) != nil || arguments.flag($0) }) {
+            return try await ReportReplay.run(path, context)
+        }
         let storage = try context.storage(arguments)
         let last = try arguments.value("to").map { try Moment($0, storage).event }
         if let text = arguments.value("bisect") { return try bisect(text, last, storage, arguments, context) }

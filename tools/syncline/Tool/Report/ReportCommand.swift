@@ -6,105 +6,114 @@ import SynclineCore
 import SynclineInspect
 import SynclineWire
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 enum ReportCommand {
     static let command = Command(
         "report", "packs log, recorded traffic and versions for a bug report, values masked",
         details: [
             """
-            Values are replaced by others of the same type and length, the same for the same, so that the log behaves \
-            as it did; names of tables and columns, ids, versions and times of the server stay. The mask keeps casual \
-            eyes out and is no encryption: look into the file before you hand it on. Headers that may be secrets were \
-            never recorded.
+            The report begins with the state before the first event that is there, so it can be made of a store with a \
+            retention. Of a damaged store it has what a rescue keeps, and says what is missing.
+            """,
+            """
+            Each value is replaced by one of the same type that has its rank in its column, so values that were equal \
+            are equal, and they stand in the same order. Names of tables and columns, ids, versions and times stay, unless \
+            --mask-names and --mask-ids ask for more. docs/REPORTS.md says what a mask promises and what not. Headers that \
+            may be secrets were never recorded.
             """,
             "`syncline config record '8 MiB'` begins to record what is said to the server; it is off by default.",
-            "`syncline replay FILE` runs the sessions of a report again, without a network.",
+            """
+            `syncline replay FILE` runs the sessions of a report again, without a network. Every command that reads a \
+            store takes the report in its place: `syncline log --store FILE`.
+            """,
         ],
         options: [
             Option("output", short: "o", value: "FILE", "where to write it; syncline-report.jsonl"),
             Option("to", value: "ADDRESS", "with the history up to this moment"),
             Option("no-mask", "leaves values as they are"),
+            Option("mask-ids", "masks the ids of rows as well"),
+            Option("mask-names", "masks the names of tables and columns as well"),
         ],
-        examples: [Example("syncline report -o bug.jsonl", "everything, masked")],
-        result: #"{"file","events":n,"sessions":n,"exchanges":n,"masked":bool,"bytes":n}"#, run: run)
+        examples: [
+            Example("syncline report -o bug.jsonl", "everything, masked"),
+            Example("syncline report --mask-ids --mask-names", "where ids and names tell something, too"),
+        ],
+        result:
+            #"""
+            {"file","first":"@1","events":n,"sessions":n,"exchanges":n,"leftOut":n,"masked":bool,"lost":["@7..9"],\#
+            "bytes":n}
+            """#,
+        exits: [Exit(.no, "events are missing, and named")], run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
-        let path = try StoreLocation.find(arguments, context.environment).path
-        let storage = POSIXStorage(directory: path)
-        let last = try arguments.value("to").map { try Moment($0, storage).event } ?? EventWalk(storage).last
-        let lines = TrafficRecording.read(file: Traffic.file(store: path))
-        let sessions = TrafficSession.list(lines).filter { $0.through <= last }
-        let key = context.clock.newIdentity()
-        let masking = arguments.flag("no-mask") ? nil : Masking(key: key.high ^ key.low)
-        let file = arguments.value("output") ?? "syncline-report.jsonl"
-        let sink = try FileSink(file)
-        defer { sink.close() }
-        var size = 0
-        try ReportFile.write(
-            EventReading(storage, context), lines, masking, engine: engineVersion, created: context.clock.now().text,
-            through: last
-        ) { value in
-            let line = value.json + "\n"
-            size += line.utf8.count
-            try sink.write(line)
+        var options = Masking.Options()
+        options.ids = arguments.flag("mask-ids")
+        options.names = arguments.flag("mask-names")
+        let isMasked = !arguments.flag("no-mask")
+        guard isMasked || options == Masking.Options() else {
+            throw ToolError.usage("--no-mask excludes --mask-ids and --mask-names")
         }
-        try sink.flush()
-        let exchanges = sessions.reduce(0) { $0 + $1.exchanges.count }
+        let storage = try context.storage(arguments)
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
+        let source = try ReportSource(
+            storage, traffic: try context.traffic(arguments), through: arguments.value("to"), context)
+        var masking: Masking?
+        if isMasked {
+            let collecting = Masking(options, of: source.start)
+            try source.forEachLine(collecting) { _ in }
+            collecting.close()
+            masking = collecting
+        }
+        let file = arguments.value("output") ?? "syncline-report.jsonl"
+        var draft = try ReportDraft(file)
+        do {
+            try draft.add(head(source, isMasked, context))
+            try source.forEachLine(masking) { try draft.add($0) }
+            try draft.finish()
+        } catch {
+            draft.giveUp()
+            throw error
+        }
+        return try show(source, file, draft.size, isMasked, context)
+    }
+
+    private static func head(_ source: ReportSource, _ isMasked: Bool, _ context: Context) -> Value {
+        let names = ["report", "tool", "engine", "projector", "created", "masked", "through", "lost"]
+        let values: [Value] = [
+            .integer(Report.version), .string(Tool.version), .string(engineVersion),
+            .integer(Int64(Projector.version)), .string(context.clock.now().text), .bool(isMasked),
+            .integer(Int64(source.last)), .array((source.rescue?.lost ?? []).map { .string($0.description) }),
+        ]
+        return .object(zip(names, values).map { .init($0, $1) })
+    }
+
+    private static func show(
+        _ source: ReportSource, _ file: String, _ size: UInt64, _ isMasked: Bool, _ context: Context
+    ) throws -> ExitCode {
+        let exchanges = source.sessions.reduce(0) { $0 + $1.exchanges.count }
+        let events = source.last - source.start.through
+        let lost = (source.rescue?.lost ?? []).map(\.description)
         try context.output.value([
-            "file": .string(file), "events": .number(last), "sessions": .number(sessions.count),
-            "exchanges": .number(exchanges), "masked": .boolean(masking != nil), "bytes": .number(size),
+            "file": .string(file), "first": .string("@\(source.start.through + 1)"), "events": .number(events),
+            "sessions": .number(source.sessions.count), "exchanges": .number(exchanges),
+            "leftOut": .number(source.leftOut), "masked": .boolean(isMasked),
+            "lost": .array(lost.map { .string($0) }), "bytes": .number(size),
         ])
         try context.output.line(
-            "\(escaped(file)): \(counted(last, "event")), \(counted(UInt64(sessions.count), "session")) with "
-                + "\(counted(UInt64(exchanges), "exchange")), \(humanBytes(UInt64(size)))"
-                + (masking == nil ? ", not masked" : ""))
-        return .done
-    }
-}
-
-/// A file of the user's that is made anew and that nobody else may read.
-final class FileSink {
-    private let descriptor: Int32
-    private let sink: DescriptorSink
-
-    init(_ path: String) throws(ToolError) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        guard descriptor >= 0 else {
-            throw ToolError(LogError(StorageError(number: errno, operation: "open", name: path)))
+            "\(escaped(file)): \(counted(events, "event")), \(counted(UInt64(source.sessions.count), "session")) with "
+                + "\(counted(UInt64(exchanges), "exchange")), \(humanBytes(size))" + (isMasked ? "" : ", not masked"))
+        if source.start.through > 0 {
+            try context.output.line("  it begins with the state as of @\(source.start.through)")
         }
-        sink = DescriptorSink(descriptor)
-    }
-
-    func write(_ text: String) throws { try sink.write(text) }
-    func flush() throws { try sink.flush() }
-    func close() {
-        #if canImport(Darwin)
-            Darwin.close(descriptor)
-        #else
-            Glibc.close(descriptor)
-        #endif
-    }
-
-    /// A file, whole.
-    static func read(_ path: String) throws(ToolError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY)
-        guard descriptor >= 0 else {
-            throw ToolError(LogError(StorageError(number: errno, operation: "open", name: path)))
+        if source.leftOut > 0 {
+            let count = counted(UInt64(source.leftOut), "session")
+            try context.output.line("  \(count) left out: what they started from is not there any more")
         }
-        let lines = DescriptorLines(descriptor)
-        var bytes: [UInt8] = []
-        while let line = try lines.next() { bytes += line + [0x0a] }
-        #if canImport(Darwin)
-            Darwin.close(descriptor)
-        #else
-            Glibc.close(descriptor)
-        #endif
-        return bytes
+        if !lost.isEmpty {
+            let style = context.output.style
+            try context.output.line("  " + style.paint("lost", .bad) + " \(lost.joined(separator: ", "))")
+        }
+        return lost.isEmpty && source.rescue?.leftOut.isEmpty ?? true ? .done : .no
     }
 }

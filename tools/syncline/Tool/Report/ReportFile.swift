@@ -1,4 +1,5 @@
-// A report of a bug as a file: a line of JSON that says what it is, then a line an event, then a line an exchange.
+// A report of a bug as a file, a line of JSON after the other: what it is, the state before the first event where the
+// history before it is not there, the events, what was said to the server, and an end mark with the checksum of all that.
 
 import SegmentLog
 import Syncline
@@ -6,138 +7,134 @@ import SynclineCore
 import SynclineInspect
 import SynclineWire
 
-/// What a report holds.
-struct ReportFile {
+/// What a report that can be read holds: a store, and the sessions that were recorded.
+struct Report {
     var head: Value
-    /// The events, from the first one, as the log has them.
-    var events: [[UInt8]] = []
-    var traffic: [Value] = []
+    /// Where the store was put.
+    var store: String
+    /// The events that the store has a history of; nil if it has none.
+    var events: ClosedRange<UInt64>?
+    /// The first event of the log; nil if there is none.
+    var first: UInt64?
+    var sessions: [TrafficSession]
 
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
-    /// Reads a report.
-    init(_ bytes: [UInt8], name: String) throws(ToolError) {
-        func wrong(_ what: String) -> ToolError {
-            ToolError(
-                "invalid-item", "\(escaped(name)) is no report: \(what)", hint: "`syncline report -o FILE` writes one.")
-        }
-        var lines = bytes.split(separator: 0x0a)[...]
-        guard let first = lines.popFirst(), let head = try? Value(json: first) else {
-            throw wrong("its head can't be read")
-        }
-        guard case .integer(let version)? = head[member: "report"] else { throw wrong("its head says nothing of one") }
-        guard version <= ReportFile.version else {
+    /// Whether a line is the first of a report.
+    static func begins(with line: Value) -> Bool { line[member: "report"] != nil && line[member: "tool"] != nil }
+}
+
+/// The checksum of lines, each with its end.
+struct LineChecksum {
+    private(set) var lines: Int64 = 0
+    private var crc: UInt32 = 0
+
+    mutating func add(_ line: [UInt8]) {
+        lines += 1
+        crc = (line + [0x0a]).withUnsafeBytes { crc32c($0, continuing: crc) }
+    }
+
+    /// The line that says that the file ends here.
+    var endMark: Value {
+        let digits = String(crc, radix: 16)
+        let text = String(repeating: "0", count: 8 - digits.utf8.count) + digits
+        return .object([
+            .init("end", .object([.init("lines", .integer(lines)), .init("crc32c", .string(text))]))
+        ])
+    }
+}
+
+/// Makes a store of a report, line by line. Nothing stands at its place before the end mark was seen and the checksum agrees.
+struct ReportReading {
+    private let name: String
+    private let path: String
+    private let head: Value
+    private var events: EventImport
+    private var traffic: [Value] = []
+    private var checksum = LineChecksum()
+    private var isEnded = false
+
+    /// - Parameters:
+    ///   - head: The first line.
+    ///   - name: What an error calls the file.
+    ///   - path: Where the store is to stand.
+    init(_ head: [UInt8], name: String, store path: String) throws {
+        guard let value = try? Value(json: head), Report.begins(with: value),
+            case .integer(let version)? = value[member: "report"]
+        else { throw ReportReading.noReport(name) }
+        if version > Report.version {
             throw ToolError("store-newer", "the report was written by a newer version", hint: "Use that version.")
         }
-        self.head = head
-        for (index, line) in lines.enumerated() {
-            guard let value = try? Value(json: line) else { throw wrong("line \(index + 2) can't be read") }
-            if case .string(let text)? = value[member: "event"] {
-                guard let event = Base64.decode(text) else { throw wrong("line \(index + 2) holds no event") }
-                events.append(event)
-            } else {
-                traffic.append(value)
-            }
-        }
-    }
-
-    /// The lines of a report of a store.
-    static func write(
-        _ reading: EventReading, _ traffic: [Value], _ masking: Masking?, engine: String, created: String,
-        through last: UInt64, _ line: (Value) throws -> Void
-    ) throws {
-        let first = try LogInspection(reading.storage).catalog().segments.first?.first.rawValue ?? 1
-        guard first <= 1 else {
+        if version < Report.version {
             throw ToolError(
-                "collected", "the history before @\(first) was let go of, so that the store can't be made again",
-                hint: "Report what `syncline inspect` and `syncline log` say instead.")
+                "invalid-item", "the report was written by an older version, which did not mark its end",
+                hint: "Make it again with `syncline report -o FILE`.")
         }
-        let names = ["report", "tool", "engine", "projector", "created", "masked", "through"]
-        let values: [Value] = [
-            .integer(version), .string(Tool.version), .string(engine), .integer(Int64(Projector.version)),
-            .string(created), .bool(masking != nil), .integer(Int64(last)),
-        ]
-        try line(.object(zip(names, values).map { .init($0, $1) }))
-        try reading.forEach { number, event in
-            let event = masking?.mask(event) ?? event
-            try line(.object([.init("event", .string(Base64.encode(event.bytes)))]))
-            return number < last
-        }
-        for value in traffic { try line(masking?.mask(traffic: value) ?? value) }
+        self.head = value
+        self.name = name
+        self.path = path
+        events = try EventImport(path: path)
+        checksum.add(head)
     }
-}
 
-extension Masking {
-    /// A line of a recording, masked as the log is, so that what a machine sends over the one is found in the other.
-    fileprivate func mask(traffic value: Value) -> Value {
-        if case .array(let words)? = value[member: "command"] {
-            let masked = words.map { word -> Value in
-                if case .string(let text) = word { .string(mask(quoted: text)) } else { word }
+    mutating func add(_ line: [UInt8]) throws {
+        let number = Int(checksum.lines) + 1
+        guard !isEnded else { throw ReportReading.wrong(name, "line \(number) comes after its end") }
+        guard let value = try? Value(json: line) else {
+            throw ReportReading.wrong(name, "line \(number) can't be read")
+        }
+        if value[member: "end"] != nil {
+            guard value == checksum.endMark else {
+                throw ReportReading.wrong(name, "it was changed: the checksum is another")
             }
-            return value.setting("command", .array(masked))
-        }
-        guard var exchange = RecordedExchange(value) else { return value.withoutWords }
-        exchange.request.query = exchange.request.query.map { HTTPHeader($0.name, mask(quoted: $0.value)) }
-        exchange.request.body = exchange.request.body.map { mask(body: $0, isRow: true) }
-        switch exchange.outcome {
-        case .response(var response):
-            response.body = mask(body: response.body, isRow: false)
-            exchange.outcome = .response(response)
-        case .failure(.offline(let reason)): exchange.outcome = .failure(.offline(mask(reason)))
-        case .failure(.refused(let reason)): exchange.outcome = .failure(.refused(mask(reason)))
-        case .failure(.cancelled), .failure(.notSent): break
-        }
-        return exchange.value
-    }
-
-    private func mask(body: [UInt8], isRow: Bool) -> [UInt8] {
-        guard let value = try? Value(json: body) else { return Array(mask(String(decoding: body, as: UTF8.self)).utf8) }
-        return Array(mask(json: value, isRow: isRow).json.utf8)
-    }
-
-    /// Rows are masked wherever they are: objects with an id that hold no row themselves. What else an answer has is the
-    /// protocol's, but for words about an error.
-    private func mask(json value: Value, isRow: Bool) -> Value {
-        switch value {
-        case .array(let elements): return .array(elements.map { mask(json: $0, isRow: false) })
-        case .object(let members):
-            let wraps = members.contains {
-                ["item", "row", "results", "value", "operations", "changes"].contains($0.name)
+            isEnded = true
+        } else if EventImport.holdsEvent(value) {
+            do {
+                try events.add(value, number)
+            } catch let error as ToolError where error.code == "invalid-item" {
+                throw ReportReading.wrong(name, error.message)
             }
-            let holdsRow = !wraps && (isRow || members.contains { $0.name == "id" })
-            return .object(
-                members.map { member in
-                    if holdsRow {
-                        return Masking.isPlain(member.name) ? member : .init(member.name, mask(member.value))
-                    }
-                    if case .string(let text) = member.value,
-                        ["error", "message", "detail", "title", "nextLink"].contains(member.name)
-                    {
-                        return .init(member.name, .string(mask(text)))
-                    }
-                    return .init(member.name, mask(json: member.value, isRow: ["item", "row"].contains(member.name)))
-                })
-        default: return value
+        } else {
+            traffic.append(value)
         }
-    }
-}
-
-extension Value {
-    /// A command's report without what is said in words: they may be the server's, and are no outcome.
-    var withoutWords: Value {
-        switch self {
-        case .array(let elements): .array(elements.map(\.withoutWords))
-        case .object(let members):
-            .object(
-                members.filter { $0.name != "message" && $0.name != "warnings" }
-                    .map { .init($0.name, $0.value.withoutWords) })
-        default: self
-        }
+        if !isEnded { checksum.add(line) }
     }
 
-    /// An object with a member replaced.
-    fileprivate func setting(_ name: String, _ value: Value) -> Value {
-        guard case .object(let members) = self else { return self }
-        return .object(members.map { $0.name == name ? .init(name, value) : $0 })
+    mutating func finish() throws -> Report {
+        guard isEnded else { throw ReportReading.wrong(name, "it was cut: its end is missing") }
+        try events.finish(Int(checksum.lines))
+        return Report(
+            head: head, store: path, events: events.events, first: events.first,
+            sessions: TrafficSession.list(traffic))
+    }
+
+    /// Leaves nothing behind.
+    func giveUp() { events.giveUp() }
+
+    /// Reads all lines there are.
+    static func read(
+        head: [UInt8]? = nil, _ lines: any LineSource, name: String, store path: String
+    ) throws -> Report {
+        guard let head = try head ?? lines.next() else { throw noReport(name) }
+        var reading = try ReportReading(head, name: name, store: path)
+        do {
+            while let line = try lines.next() { try reading.add(line) }
+            return try reading.finish()
+        } catch {
+            reading.giveUp()
+            throw error
+        }
+    }
+
+    private static func noReport(_ name: String) -> ToolError {
+        ToolError(
+            "no-store", "\(escaped(name)) is no store and no report",
+            hint: "A store is a directory; `syncline report -o FILE` writes a report.")
+    }
+
+    private static func wrong(_ name: String, _ what: String) -> ToolError {
+        ToolError(
+            "invalid-item", "\(escaped(name)) is no whole report: \(what)",
+            hint: "`syncline report -o FILE` writes one.")
     }
 }

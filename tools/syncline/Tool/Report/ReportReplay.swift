@@ -7,12 +7,6 @@ import SynclineCore
 import SynclineInspect
 import SynclineWire
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 enum ReportReplay {
     /// What came of a session.
     private struct Result {
@@ -37,22 +31,22 @@ enum ReportReplay {
     }
 
     static func run(_ file: String, _ context: Context) async throws -> ExitCode {
-        let report = try ReportFile(try FileSink.read(file), name: file)
-        let sessions = TrafficSession.list(report.traffic).filter { $0.through <= UInt64(report.events.count) }
+        let report = try context.host.reports.report(file)
+        let storage = POSIXStorage(directory: report.store)
+        let start = try StateLoader(storage).earliest()
+        let end = try StateLoader(storage).load()
+        let sessions = report.sessions.filter { $0.through >= start.through && $0.through <= end.through }
         for session in sessions { try session.check() }
-        let projector = try Projector()
-        for (index, event) in report.events.enumerated() {
-            try event.span.withUnsafeBytes { bytes throws in try projector.apply(bytes, number: UInt64(index) + 1) }
-        }
+        let count = end.through - start.through
         var results: [Result] = []
-        for session in sessions { results.append(try await replay(session, report, context)) }
+        for session in sessions { results.append(try await replay(session, storage, context)) }
         let isSame = results.allSatisfy(\.isSame)
         try context.output.value([
-            "events": .number(report.events.count), "changes": projector.totals.json, "same": .boolean(isSame),
+            "events": .number(count), "changes": end.totals.json, "same": .boolean(isSame),
             "sessions": .array(results.map(\.json)),
         ])
         let style = context.output.style
-        try context.output.line("\(counted(UInt64(report.events.count), "event")) folded")
+        try context.output.line("\(counted(count, "event")) folded")
         for result in results {
             let verdict = result.isSame ? style.paint("the same", .good) : style.paint("another outcome", .bad)
             try context.output.line(
@@ -73,10 +67,11 @@ enum ReportReplay {
     }
 
     private static func replay(
-        _ session: TrafficSession, _ report: ReportFile, _ context: Context
+        _ session: TrafficSession, _ storage: POSIXStorage, _ context: Context
     ) async throws -> Result {
         let folder = try ScratchFolder()
-        try make(folder.path, report.events.prefix(Int(session.through)))
+        let store = folder.path + "/store"
+        try ReportReplay.copy(storage, through: session.through, to: POSIXStorage(directory: store))
         let transport = RecordedTransport(session.exchanges)
         let output = MemorySink()
         var host = context.host
@@ -85,7 +80,8 @@ enum ReportReplay {
         host.output = output
         host.errors = MemorySink()
         host.transport = transport
-        _ = await Tool(host, table: context.table).run(["--store", folder.path] + session.words)
+        host.knownOfServer = session.knownOfServer
+        _ = await Tool(host, table: context.table).run(["--store", store] + session.words)
         defer { withExtendedLifetime(folder) {} }
         let text = output.text.split(separator: "\n").joined()
         return Result(
@@ -94,50 +90,23 @@ enum ReportReplay {
             left: transport.left)
     }
 
-    /// A store that holds some events.
-    private static func make(_ path: String, _ events: some Sequence<[UInt8]>) throws {
-        let writer = try LogWriter.open(POSIXStorage(directory: path))
+    /// A store that stands where another one stood after an event.
+    private static func copy(_ storage: POSIXStorage, through last: UInt64, to fresh: POSIXStorage) throws {
+        let start = try StateLoader(storage).earliest()
+        let writer =
+            start.through == 0 ? try LogWriter.open(fresh) : try StateTransfer.begin(fresh, with: start)
         var batch = RecordBatch()
-        var count = 0
-        for event in events {
-            batch.append(event)
-            count += 1
-            if count % 1000 == 0 {
+        try LogInspection(storage).forEachRecord(from: start.through + 1) { number, record in
+            if number > last { return false }
+            batch.append(record)
+            if batch.count % 1000 == 0 {
                 try writer.append(batch, durability: .buffered)
                 batch = RecordBatch()
             }
+            return true
+        } lost: { _ in
         }
-        if count % 1000 != 0 { try writer.append(batch, durability: .buffered) }
+        if !batch.isEmpty { try writer.append(batch, durability: .buffered) }
         try writer.close()
-    }
-}
-
-/// A folder for a while.
-final class ScratchFolder {
-    let path: String
-
-    init() throws(ToolError) {
-        var template = Array((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp").utf8CString.dropLast())
-        template += Array("/syncline-replay.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            let error = StorageError(number: errno, operation: "mkdtemp", name: "a temporary directory")
-            throw ToolError(LogError(error))
-        }
-        path = template.withUnsafeBufferPointer {
-            String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
-    }
-
-    deinit { ScratchFolder.remove(path) }
-
-    private static func remove(_ path: String) {
-        let storage = POSIXStorage(directory: path)
-        for folder in ["", FileName.quarantine] {
-            for name in (try? storage.names(in: folder)) ?? [] {
-                unlink(path + "/" + (folder.isEmpty ? name : folder + "/" + name))
-            }
-        }
-        rmdir(path + "/" + FileName.quarantine)
-        rmdir(path)
     }
 }

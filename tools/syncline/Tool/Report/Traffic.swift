@@ -38,6 +38,8 @@ struct TrafficSession {
     var words: [String]
     /// The last event before it began.
     var through: UInt64
+    /// What the server could do, as it had said before.
+    var knownOfServer: ServerCapabilities = []
     var exchanges: [RecordedExchange] = []
     /// What it reported; nil if it did not come to its end.
     var report: Value?
@@ -50,7 +52,11 @@ struct TrafficSession {
             if case .array(let words)? = line[member: "command"], case .integer(let through)? = line[member: "through"]
             {
                 let texts = words.compactMap { if case .string(let text) = $0 { text } else { nil } }
-                sessions.append(TrafficSession(words: texts, through: UInt64(max(0, through))))
+                var session = TrafficSession(words: texts, through: UInt64(max(0, through)))
+                if case .string(let words)? = line[member: "server"] {
+                    session.knownOfServer = ServerCapabilities(words: words)
+                }
+                sessions.append(session)
                 isOpen = true
             } else if let report = line[member: "report"] {
                 if isOpen { sessions[sessions.count - 1].report = report }
@@ -60,6 +66,33 @@ struct TrafficSession {
             }
         }
         return sessions
+    }
+
+    /// The lines of a recording that it is made of.
+    var lines: [Value] {
+        [head] + exchanges.map(\.value) + (report.map { [.object([.init("report", $0)])] } ?? [])
+    }
+
+    /// The line that it begins with.
+    var head: Value {
+        .object([
+            .init("command", .array(words.map { .string($0) })), .init("through", .integer(Int64(through))),
+            .init("server", .string(knownOfServer.words)),
+        ])
+    }
+}
+
+extension Value {
+    /// A command's report without what is said in words: they may be the server's, and are no outcome.
+    var withoutWords: Value {
+        switch self {
+        case .array(let elements): .array(elements.map(\.withoutWords))
+        case .object(let members):
+            .object(
+                members.filter { !["message", "warnings", "address"].contains($0.name) }
+                    .map { .init($0.name, $0.value.withoutWords) })
+        default: self
+        }
     }
 }
 
@@ -95,11 +128,9 @@ extension Context {
     ) async throws -> Report {
         let path = try StoreLocation.find(arguments, environment).path
         guard let recording = try Traffic.recording(store: path) else { return try await body() }
-        recording.note(
-            .object([
-                .init("command", .array(arguments.words.map { .string($0) })),
-                .init("through", .integer(Int64(database.lastEvent))),
-            ]))
+        var session = TrafficSession(words: arguments.words, through: database.lastEvent)
+        session.knownOfServer = database.knownOfServer
+        recording.note(session.head)
         let report = try await body()
         if let value = try? Value(json: json(report).text.utf8) { recording.note(.object([.init("report", value)])) }
         return report

@@ -79,7 +79,10 @@ enum ExchangeCommands {
         if try LogReader.open(storage, showing: .written).floor > .first, table == nil, !redacts {
             let state = try StateLoader(storage).earliest()
             first = state.through + 1
-            try exportState(state, context)
+            try StateLines.forEach(of: state) { line in
+                try context.output.element(line)
+                try context.output.line(line.text)
+            }
         }
         try EventReading(storage, context).forEach(from: first) { number, event in
             if number > last { return false }
@@ -95,25 +98,6 @@ enum ExchangeCommands {
         return .done
     }
 
-    /// The state before the first event, where the history before it was let go of.
-    private static func exportState(_ state: Projector, _ context: Context) throws {
-        let address = JSONValue.string("@\(state.through)")
-        func write(_ line: JSONValue) throws {
-            try context.output.element(line)
-            try context.output.line(line.text)
-        }
-        try write([
-            "address": address,
-            "state": [
-                "fold": .number(Projector.version), "digest": .string(state.store.digest.description),
-                "changes": state.totals.json,
-            ],
-        ])
-        try StateTransfer.forEachPiece(of: state) { piece in
-            try write(["address": address, "entries": .string(Base64.encode(piece))])
-        }
-    }
-
     static let `import` = Command(
         "import", "takes in what `export` wrote: rows, or the events of a whole store",
         details: [
@@ -124,7 +108,8 @@ enum ExchangeCommands {
             Events, as `export --format events` writes them, make a store where there is none: in the directory that \
             --store names, or in .syncline in the current one. It has the history, the outbox and the conflicts of the \
             other. Each line is read by its `address` and its `record`, and folded; where one is wrong no store is made. \
-            The first event that the other still had is the first of the new one.
+            The first event that the other still had is the first of the new one. A report, as `report` writes it, makes a \
+            store in the same way.
             """,
         ],
         options: [Option("table", value: "TABLE", "the table, where the lines are rows alone")],
@@ -141,6 +126,9 @@ enum ExchangeCommands {
             if line.isEmpty { continue }
             let value = try Value.item(line, line: number)
             let table = arguments.value("table")
+            if rows.isEmpty, table == nil, Report.begins(with: value) {
+                return try importReport(line, arguments, context)
+            }
             if rows.isEmpty, table == nil, EventImport.holdsEvent(value) {
                 return try importEvents(value, number, arguments, context)
             }
@@ -174,11 +162,26 @@ enum ExchangeCommands {
             events.giveUp()
             throw error
         }
-        let range = events.events.map { "@\($0.lowerBound)..\($0.upperBound)" }
+        return try show(path, events.events, events.first, context)
+    }
+
+    private static func importReport(
+        _ head: [UInt8], _ arguments: Arguments, _ context: Context
+    ) throws -> ExitCode {
+        let path = try StoreLocation.new(arguments, context.environment).path
+        let report = try ReportReading.read(
+            head: head, context.host.input, name: "the input", store: path)
+        return try show(path, report.events, report.first, context)
+    }
+
+    private static func show(
+        _ path: String, _ events: ClosedRange<UInt64>?, _ first: UInt64?, _ context: Context
+    ) throws -> ExitCode {
+        let range = events.map { "@\($0.lowerBound)..\($0.upperBound)" }
         try context.output.value(["store": .string(path), "events": .optional(range)])
         try context.output.line(
-            "created \(escaped(path)) of \(counted(UInt64(events.events?.count ?? 0), "event"))"
-                + ((events.first ?? 1) > 1 ? " and the state before them" : ""))
+            "created \(escaped(path)) of \(counted(UInt64(events?.count ?? 0), "event"))"
+                + ((first ?? 1) > 1 ? " and the state before them" : ""))
         return .done
     }
 

@@ -26,12 +26,12 @@ enum StudioCommand {
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
-        let path = try StoreLocation.find(arguments, context.environment).path
+        let writes = arguments.flag("write")
+        let path = try writes ? context.path(changing: arguments) : context.path(reading: arguments)
         let port = UInt16(try arguments.number("port", in: 1...65_535) ?? 0)
         let data = try StudioData(path)
         func secret() -> String { context.clock.newIdentity().description.filter { $0.isHexDigit } }
         let gate = StudioGate(token: secret(), session: secret())
-        let writes = arguments.flag("write")
         let service = StudioService(data, gate, context.host, context.table, store: path, mayWrite: writes)
         let http = try LocalHTTP(port: port) { service.answer($0) }
         defer { http.stop() }

@@ -1,6 +1,8 @@
 // The lines a person typed in earlier sessions, in a file that nobody else may read. Lines with a secret are not kept, nor
 // those that begin with a space. A history that can't be read or written is none: it is no reason to stop.
 
+import SegmentLog
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -24,7 +26,9 @@ struct LineHistory {
 
     /// The newest lines, oldest first. A file that has grown to twice as many is written anew with those.
     func read() -> [String] {
-        guard let file, let bytes = try? FileSink.read(file) else { return [] }
+        guard let folder, let file,
+            let bytes = try? WholeFile(name, in: POSIXStorage(directory: folder)).read()
+        else { return [] }
         let all = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         let newest = Array(all.suffix(LineHistory.limit))
         if all.count > 2 * LineHistory.limit {

@@ -1,0 +1,71 @@
+// Filters under a mask: a literal is masked as a value of the column that it is compared with. What a function or a sum
+// makes of a column has masks of its own, so such a condition need not hold of masked rows as it did.
+
+extension Masking {
+    /// A filter's text, in the protocol's spelling; words for what is no filter.
+    package func mask(filter text: String, _ table: String, for dialect: ServerProtocol) -> String {
+        if text.isEmpty { return text }
+        guard let filter = try? Expression(parsing: text), let masked = try? mask(filter, table).text(for: dialect)
+        else { return mask(words: text) }
+        return masked
+    }
+
+    package func mask(_ filter: Expression, _ table: String) -> Expression {
+        switch filter {
+        case .column(let path): return .column(mask(path, table))
+        case .literal, .negate(.literal): return mask(filter, table, at: nil)
+        case .compare(let comparison, let left, let right):
+            let place = place(of: left, table) ?? place(of: right, table)
+            return .compare(comparison, mask(left, table, at: place), mask(right, table, at: place))
+        case .arithmetic(let arithmetic, let left, let right):
+            return .arithmetic(arithmetic, mask(left, table), mask(right, table))
+        case .negate(let inner): return .negate(mask(inner, table))
+        case .not(let inner): return .not(mask(inner, table))
+        case .and(let left, let right): return .and(mask(left, table), mask(right, table))
+        case .or(let left, let right): return .or(mask(left, table), mask(right, table))
+        case .oneOf(let value, let choices):
+            let place = place(of: value, table)
+            return .oneOf(mask(value, table), choices.map { mask($0, table, at: place) })
+        case .call(let function, let arguments):
+            let place = place(of: filter, table)
+            return .call(function, arguments.map { mask($0, table, at: place) })
+        }
+    }
+
+    /// One side of a comparison with what is at a place.
+    private func mask(_ side: Expression, _ table: String, at place: Place?) -> Expression {
+        let place = place ?? Place(table, ["\0"])
+        switch side {
+        case .literal(.string(let id), _) where place.path == ["id"]: return .literal(.string(mask(id: id)))
+        case .literal(let value, let form):
+            if place.path == ["id"] || place.isPlain { return side }
+            let masked = mask(value, place)
+            return masked == value ? .literal(value, form: form) : .literal(masked)
+        case .negate(.literal(.integer(let number), _)) where number > .min:
+            return mask(.literal(.integer(-number)), table, at: place)
+        case .negate(.literal(.double(let number), _)):
+            return mask(.literal(.double(-number)), table, at: place)
+        default: return mask(side, table)
+        }
+    }
+
+    /// Where values are that a side of a comparison stands for; nil for a literal.
+    private func place(of side: Expression, _ table: String) -> Place? {
+        switch side {
+        case .column(let path): return Place(table, path)
+        case .literal, .negate(.literal): return nil
+        case .call(let function, let arguments):
+            let place = arguments.lazy.compactMap { self.place(of: $0, table) }.first
+            return place.map { $0.isPlain ? $0 : $0.below("\0" + function.rawValue) }
+        default: return Place(table, ["\0"] + side.columns.sorted())
+        }
+    }
+
+    private func mask(_ path: [String], _ table: String) -> [String] {
+        var place = Place(table, [])
+        return path.map { name in
+            defer { place = place.below(name) }
+            return place.path.isEmpty ? mask(column: name) : mask(key: name, place)
+        }
+    }
+}

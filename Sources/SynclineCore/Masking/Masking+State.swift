@@ -1,0 +1,130 @@
+// A state under a mask: what a report begins with where the history before it is not there. Indexes are made again, because
+// their keys are made of values.
+
+extension Masking {
+    /// The state with everything masked, in a store of its own.
+    package func mask(_ projector: Projector) throws(StateError) -> Projector {
+        let masked = StateStore()
+        let shapes = MaskedShapes(projector.shapes.all.map { shape in Shape(shape.names.map { mask(column: $0) }) })
+        let comparison = projector.ids
+        var count = 0
+        try projector.store.snapshot.forEach(from: []) { key, value throws(StateError) in
+            let entry: (key: [UInt8], value: [UInt8])?
+            do throws(MalformedBytes) {
+                entry = try self.entry(key, value, projector.shapes, shapes, comparison)
+            } catch {
+                throw .malformed("the state")
+            }
+            if let entry {
+                entry.key.withBytes { key in entry.value.withBytes { masked.put(key, $0, old: nil) } }
+            }
+            count += 1
+            if count % 1000 == 0 {
+                masked.endCommit()
+                try masked.settle(above: 16 << 20)
+            }
+            return true
+        }
+        masked.endCommit()
+        let result = try Projector(store: masked, through: projector.through, totals: projector.totals)
+        for (table, column) in projector.indexes.all {
+            try result.fill(mask(table: table), mask(column: column))
+        }
+        masked.endCommit()
+        return result
+    }
+
+    /// An entry of the state under its mask; nil for one that is made again.
+    private func entry(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ shapes: ShapeTable, _ masked: MaskedShapes,
+        _ comparison: IDComparison
+    ) throws(MalformedBytes) -> (key: [UInt8], value: [UInt8])? {
+        var reader = ByteReader(value)
+        var writer = ByteWriter()
+        switch key.first {
+        case Keyspace.shapes:
+            let shape = try Shape(encodedNames: value)
+            return ([UInt8](key), Shape(shape.names.map { mask(column: $0) }).encodedNames)
+        case Keyspace.cursors:
+            let (table, queryID) = try Masking.parts(key[1...])
+            writer.append(cursor: mask(try reader.cursor(), table))
+            var name = ByteWriter()
+            name.append(cursorKey: mask(table: table), mask(queryID: queryID))
+            return (name.bytes, writer.bytes)
+        case Keyspace.rows:
+            let row = try RowKey(key)
+            writer.append(entry: mask(try reader.entry(shapes), row.table), masked)
+            return (mask(row, comparison), writer.bytes)
+        case Keyspace.settings: return try setting(key, &reader)
+        case Keyspace.indexes: return nil
+        case Keyspace.failing:
+            let row = try RowKey(UnsafeRawBufferPointer(rebasing: key[1...]))
+            return ([Keyspace.failing] + mask(row, comparison), [UInt8](value))
+        case Keyspace.journal:
+            // Behind an event's changes stands what is true of all of them.
+            if key.suffix(4).allSatisfy({ $0 == 0xff }) { return ([UInt8](key), [UInt8](value)) }
+            var change = try JournalEntry(&reader, shapes)
+            let row = try change.rowKey.span.withUnsafeBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
+            change.rowKey = mask(row, comparison)
+            change.content = change.content.map { mask($0, row.table) }
+            change.localBefore = change.localBefore.map { mask($0, row.table) }
+            change.encode(into: &writer, masked)
+            return ([UInt8](key), writer.bytes)
+        default: throw MalformedBytes()
+        }
+    }
+
+    private func mask(_ row: RowKey, _ comparison: IDComparison) -> [UInt8] {
+        RowKey.bytes(mask(table: row.table), mask(id: row.id), comparison)
+    }
+
+    private func mask(_ entry: RowEntry, _ table: String) -> RowEntry {
+        var entry = entry
+        entry.spelling = entry.spelling.map { mask(id: $0) }
+        entry.base = entry.base.map { mask($0, table) }
+        entry.local = entry.local.map { mask($0, table) }
+        if var pending = entry.pending {
+            pending.overlay = mask(pending.overlay, table)
+            pending.frozen = pending.frozen.map { mask($0, table) }
+            entry.pending = pending
+        }
+        return entry
+    }
+
+    private func setting(
+        _ key: UnsafeRawBufferPointer, _ reader: inout ByteReader
+    ) throws(MalformedBytes) -> (key: [UInt8], value: [UInt8]) {
+        var name = String(decoding: key[1...], as: UTF8.self)
+        var value = try reader.value()
+        if name.hasPrefix(SettingName.indexes) {
+            let (table, column) = try Masking.parts(key[(1 + SettingName.indexes.utf8.count)...])
+            name = SettingName.index(mask(table: table), mask(column: column))
+        } else if name == SettingName.schema {
+            do throws(StateError) { value = mask(try Declaration(value)).value } catch { throw MalformedBytes() }
+        } else {
+            value = mask(value, setting: name)
+        }
+        var writer = ByteWriter()
+        writer.append(value: value)
+        return (StateReader.settingKey(name), writer.bytes)
+    }
+
+    /// Two names with a zero between them.
+    private static func parts(_ bytes: Slice<UnsafeRawBufferPointer>) throws(MalformedBytes) -> (String, String) {
+        guard let end = bytes.firstIndex(of: 0) else { throw MalformedBytes() }
+        return (
+            String(decoding: bytes[..<end], as: UTF8.self), String(decoding: bytes[(end + 1)...], as: UTF8.self)
+        )
+    }
+}
+
+/// Shapes under their masks, by the numbers that they have in the state.
+private struct MaskedShapes: ShapeNumbering {
+    private var numbers: [Shape: Int] = [:]
+
+    init(_ shapes: [Shape]) {
+        for (number, shape) in shapes.enumerated() { numbers[shape] = number }
+    }
+
+    func number(of shape: Shape) -> Int { numbers[shape] ?? 0 }
+}

@@ -1,0 +1,116 @@
+// A store or a report: what a command reads may be either. A report is made a store of in a folder that goes with the
+// command; nothing is ever written to the file.
+
+import SegmentLog
+import Synchronization
+import Syncline
+import SynclineCore
+import SynclineInspect
+import SynclineWire
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The reports that a command has opened, each once.
+package final class ReportShelf: Sendable {
+    private let open = Mutex<[String: (report: Report, folder: ScratchFolder)]>([:])
+
+    package init() {}
+
+    /// The report in a file.
+    func report(_ path: String) throws -> Report {
+        try open.withLock { open in
+            if let known = open[path] { return known.report }
+            let descriptor = Self.open(path)
+            guard descriptor >= 0 else {
+                throw ToolError(LogError(StorageError(number: errno, operation: "open", name: path)))
+            }
+            defer { close(descriptor) }
+            let folder = try ScratchFolder()
+            let report = try ReportReading.read(DescriptorLines(descriptor), name: path, store: folder.path + "/store")
+            open[path] = (report, folder)
+            return report
+        }
+    }
+
+    private static func open(_ path: String) -> Int32 {
+        #if canImport(Darwin)
+            Darwin.open(path, O_RDONLY)
+        #else
+            Glibc.open(path, O_RDONLY)
+        #endif
+    }
+
+    /// Removes what was made of them.
+    package func putAway() { open.withLock { $0 = [:] } }
+
+    /// Whether a path is that of a file, which can be no store.
+    static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}
+
+extension Context {
+    /// The directory of the store that a call reads, or of the one that its report makes.
+    func path(reading arguments: Arguments) throws -> String {
+        try path(reading: try StoreLocation.find(arguments, environment).path)
+    }
+
+    func path(reading path: String) throws -> String {
+        ReportShelf.isFile(path) ? try host.reports.report(path).store : path
+    }
+
+    /// The directory of the store that a call changes, which can't be a report.
+    func path(changing arguments: Arguments) throws -> String {
+        let path = try StoreLocation.find(arguments, environment).path
+        guard !ReportShelf.isFile(path) else {
+            throw ToolError(
+                "no-store", "\(escaped(path)) is a file, no store: a report is only read",
+                hint: "`syncline import --store DIR < FILE` makes a store of a report.")
+        }
+        return path
+    }
+
+    /// The files of the store that a call reads.
+    func storage(_ arguments: Arguments) throws -> POSIXStorage {
+        POSIXStorage(directory: try path(reading: arguments))
+    }
+
+    /// What was recorded of a store, or is in a report.
+    func traffic(_ arguments: Arguments) throws -> [TrafficSession] {
+        let path = try StoreLocation.find(arguments, environment).path
+        if ReportShelf.isFile(path) { return try host.reports.report(path).sessions }
+        return TrafficSession.list(TrafficRecording.read(file: Traffic.file(store: path)))
+    }
+}
+
+/// A folder for a while.
+final class ScratchFolder: Sendable {
+    let path: String
+
+    init() throws(ToolError) {
+        var template = Array((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp").utf8CString.dropLast())
+        template += Array("/syncline-report.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            let error = StorageError(number: errno, operation: "mkdtemp", name: "a temporary directory")
+            throw ToolError(LogError(error))
+        }
+        path = template.withUnsafeBufferPointer {
+            String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    }
+
+    deinit { ScratchFolder.remove(path) }
+
+    private static func remove(_ path: String) {
+        for name in (try? POSIXStorage(directory: path).names(in: "")) ?? [] {
+            let inner = path + "/" + name
+            if isDirectory(inner) { remove(inner) } else { unlink(inner) }
+        }
+        rmdir(path)
+    }
+}

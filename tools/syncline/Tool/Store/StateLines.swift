@@ -1,0 +1,22 @@
+// The state before the first event as lines, as an export and a report have them where the history before it is not there.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+import SynclineWire
+
+enum StateLines {
+    static func forEach(of state: Projector, _ body: (JSONValue) throws -> Void) throws {
+        let address = JSONValue.string("@\(state.through)")
+        try body([
+            "address": address,
+            "state": [
+                "fold": .number(Projector.version), "digest": .string(state.store.digest.description),
+                "changes": state.totals.json,
+            ],
+        ])
+        try StateTransfer.forEachPiece(of: state) { piece in
+            try body(["address": address, "entries": .string(Base64.encode(piece))])
+        }
+    }
+}
