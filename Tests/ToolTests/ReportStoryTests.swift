@@ -69,10 +69,10 @@ import Testing
         _ = await Call.tool(words: wanted, on: log, transport: story.network)
         for step in 0..<(8 + chance.below(25)) {
             let id = "r\(chance.below(26))"
-            let part = Value.object(Array(Self.item(&chance).shuffled(using: &chance).prefix(3)))
+            let part = Array(Self.item(&chance).shuffled(using: &chance).prefix(3))
             switch chance.below(10) {
             case 0...1: await story.call("insert", "t", Self.row("new\(step)", &chance).json)
-            case 2...4: await story.call("update", "t", id, part.json)
+            case 2...4: await story.call("update", "t", Value.object([.init("id", .string(id))] + part).json)
             case 5: await story.call("delete", "t", id)
             case 6:
                 server.upsert([Self.row(id, &chance)], in: "t")

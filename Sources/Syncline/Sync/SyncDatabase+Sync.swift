@@ -205,6 +205,9 @@ extension SyncDatabase {
         return .zumo2
     }
 
+    /// Where what is said to the server is kept, since the store was opened.
+    package var recording: TrafficRecording? { configuration.recording }
+
     /// What the server can do, as its latest answer to this process said.
     package var knownOfServer: ServerCapabilities {
         link.withLock { $0?.channel.capabilities ?? configuration.knownOfServer }

@@ -126,8 +126,8 @@ extension Context {
         _ arguments: Arguments, _ database: SyncDatabase, _ json: (Report) -> JSONValue,
         _ body: () async throws -> Report
     ) async throws -> Report {
-        let path = try StoreLocation.find(arguments, environment).path
-        guard let recording = try Traffic.recording(store: path) else { return try await body() }
+        // A store that was opened before it was told to record keeps nothing of what is said.
+        guard let recording = database.recording else { return try await body() }
         var session = TrafficSession(words: arguments.words, through: database.lastEvent)
         session.knownOfServer = database.knownOfServer
         recording.note(session.head)
