@@ -111,6 +111,28 @@ import Testing
         #expect(Suggestion.nearest(to: "comp", in: ["completions", "compact"]) == nil)
         #expect(Suggestion.nearest(to: "compl", in: ["completions", "compact"]) == "completions")
     }
+
+    @Test func `options that have no effect together are refused, and what to do is said`() throws {
+        for (words, message) in [
+            (["replay", "--from", "@3"], "--from has no effect without --bisect"),
+            (["replay", "--bisect", "t/a", "--policy", "merge"], "--bisect has no effect with --policy"),
+            (["replay", "--step", "--without", "@3"], "--step has no effect with --without"),
+            (["replay", "bug.jsonl", "--to", "@3"], "--to has no effect with REPORT"),
+            (["inspect", "operations", "--table", "t"], "--table has no effect without --list"),
+            (["sync", "--interval", "5"], "--interval has no effect without --watch"),
+            (["pull", "t", "--overlap", "5"], "--overlap has no effect without --query-id"),
+            (["cursors", "--reset", "t/q", "--at", "@3"], "--reset has no effect with --at"),
+        ] {
+            do throws(ToolError) {
+                _ = try ArgumentParser.parse(words)
+                Issue.record("\(words) was taken")
+            } catch {
+                #expect(error.message == message)
+                #expect(error.exit == .usage && error.hint != nil)
+            }
+        }
+        #expect(try arguments("replay", "--policy", "merge", "--without", "@3", "--to", "@9").has("to"))
+    }
 }
 
 @Suite struct AddressTests {

@@ -167,4 +167,28 @@ import Testing
             #expect(call.exit == .usage && call.errors.contains("the last event is @"), "\(words): \(call.errors)")
         }
     }
+
+    @Test func `what was true before a checkpoint is found, and what was searched is said`() async throws {
+        let log = try TestLog(empty: ())
+        func change(_ kind: OperationKind, _ id: String) -> Event.Body {
+            .local(LocalTransaction([LocalChange(kind: kind, table: "t", id: id)], isGrouped: false))
+        }
+        let writer = try log.open()
+        var batch = RecordBatch()
+        for body in [change(.insert, "a"), .undone(event: 1), .cursorReset(table: "t", queryID: "q")] {
+            batch.append(Event(time: 0, body).bytes)
+        }
+        try writer.append(batch)
+        try writer.close()
+        #expect(await Call.tool("checkpoint", on: log).exit == .done)
+        #expect(await Call.tool("insert", "t", #"{"id":"c"}"#, on: log).exit == .done)
+        for condition in ["count(t) ge 1", "t: true", "pending ge 1", "t/a"] {
+            let call = await Call.tool("replay", "--bisect", condition, "--json", on: log)
+            #expect(call.output.contains(#""event":{"address":"@1""#), "\(condition): \(call.output)")
+        }
+        let whole = await Call.tool("replay", "--bisect", "count(t) ge 9", on: log)
+        #expect(whole.exit == .no && whole.output == "it never became true in @1..5\n", "\(whole.output)")
+        let part = await Call.tool("replay", "--bisect", "t/a", "--from", "@2", "--to", "@4", "--json", on: log)
+        #expect(part.output.contains(#""searched":"@2..4","heldBefore":true"#), "\(part.output)")
+    }
 }

@@ -9,6 +9,9 @@ struct EncodedChange {
     var version: UnsafeRawBufferPointer?
     var shape: Shape
     var values: UnsafeRawBufferPointer
+
+    /// Whether it is a delete that took back a pending insert.
+    var cancels: Bool { flags & 0x10 != 0 }
 }
 
 extension LocalChange {
@@ -18,7 +21,7 @@ extension LocalChange {
         self.init(kind: encoded.kind, table: encoded.table, id: id)
         columns = Row(shape: encoded.shape, bytes: [UInt8](encoded.values))
         replaces = encoded.flags & 8 != 0
-        cancels = encoded.flags & 0x10 != 0
+        cancels = encoded.cancels
         if let version = encoded.version {
             var reader = ByteReader(version)
             baseVersion = try reader.value()

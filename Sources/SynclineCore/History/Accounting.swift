@@ -3,8 +3,8 @@
 
 /// What became of a change.
 package enum Fate: String, Hashable, Sendable, CaseIterable {
-    /// It is in the outbox.
-    case pending
+    /// It is in the outbox. Pending is what operations are called: one may carry several changes.
+    case unconfirmed
     /// The server confirmed the operation it ended.
     case done
     /// It became part of a later change's operation, or came to nothing with it.
@@ -22,7 +22,7 @@ package struct ChangeFate: Hashable, Sendable {
     package var id: String
     package var kind: OperationKind
     package var fate: Fate
-    /// The event that decided it; nil for what is pending.
+    /// The event that decided it; nil for what is unconfirmed.
     package var event: UInt64?
 }
 
@@ -124,10 +124,10 @@ package struct Accounting {
         try reader.forEachChange { position, change throws(StateError) in
             let row = try RowKey(malformed: change.rowKey)
             pending.append(
-                ChangeFate(position: position, table: row.table, id: row.id, kind: change.kind, fate: .pending))
+                ChangeFate(position: position, table: row.table, id: row.id, kind: change.kind, fate: .unconfirmed))
             return true
         }
-        sums.count(.pending, pending.count)
+        sums.count(.unconfirmed, pending.count)
         for change in pending { try body(change) }
         return AccountingResult(sums: sums, totals: projector.totals, start: start, through: projector.through)
     }
@@ -149,7 +149,7 @@ package struct AccountingResult: Sendable {
             ("superseded", totals.superseded - start.superseded, sums[.superseded]),
             ("cancelled", totals.cancelled - start.cancelled, sums[.cancelled]),
             ("resolved", totals.resolved - start.resolved, sums[.resolved]),
-            ("pending", totals.pending, sums[.pending]),
+            ("unconfirmed", totals.pending, sums[.unconfirmed]),
         ]
         return pairs.filter { $0.1 != $0.2 }.map { (name: $0.0, counted: $0.1, found: $0.2) }
     }

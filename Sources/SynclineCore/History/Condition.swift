@@ -11,7 +11,7 @@ package struct Condition: Hashable, Sendable {
         case row(RowFocus, Expression?)
         /// How many rows of a table match.
         case count(table: String, Expression?)
-        /// How many changes are in the outbox.
+        /// How many operations are in the outbox, as a plan lists them.
         case pending
         /// How many operations wait for a decision.
         case conflicts
@@ -47,6 +47,22 @@ package struct Condition: Hashable, Sendable {
         }
     }
 
+    /// The filter over the rows it is about, if there is one.
+    package var filter: Expression? {
+        switch subject {
+        case .row(_, let filter), .count(_, let filter): filter
+        case .pending, .conflicts: nil
+        }
+    }
+
+    /// Whether it is true of every state, or of none; nil for a condition that can be either.
+    package var constant: Bool? {
+        if focus != nil { return nil }
+        let counts = [0, number &- 1, number, number &+ 1].filter { $0 >= 0 }
+        let answers = Set(counts.map { holds($0) })
+        return answers.count == 1 ? answers.first : nil
+    }
+
     /// Whether it holds where its subject was counted; a row counts as one if it is there and matches.
     package func holds(_ count: Int) -> Bool {
         let holds: Bool =
@@ -71,13 +87,7 @@ extension Condition {
         case .row(let focus, let filter):
             return Condition.matches(try reader.entry(focus.table, focus.id), focus.id, filter) ? 1 : 0
         case .count(let table, let filter): return try reader.count(Query(table: table, filter: filter))
-        case .pending:
-            var count = 0
-            try reader.forEachChange { _, _ throws(StateError) in
-                count += 1
-                return true
-            }
-            return count
+        case .pending: return try PushPlan(reader).operations.count
         case .conflicts: return try reader.conflicts().count
         }
     }
@@ -85,11 +95,9 @@ extension Condition {
     /// Whether what an event changed must be looked at for the count.
     func mayChange(with kind: EventKind) -> Bool {
         switch (subject, kind) {
-        case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .serverWorked), (_, .carried),
-            (.pending, _):
-            false
+        case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .serverWorked), (_, .carried): false
         // Sending shows an app nothing new, and only what a server said makes a conflict.
-        case (_, .sent), (.conflicts, .local): false
+        case (.row, .sent), (.count, .sent), (.conflicts, .sent), (.conflicts, .local): false
         default: true
         }
     }
@@ -99,8 +107,7 @@ extension Condition {
         switch subject {
         case .row(let focus, _): .rows(of: focus.table)
         case .count(let table, _): .rows(of: table)
-        case .conflicts: .pendingRows
-        case .pending: .all
+        case .conflicts, .pending: .pendingRows
         }
     }
 
@@ -114,7 +121,8 @@ extension Condition {
             }
         case .count(let table, let filter):
             changes.rows.reduce(0) { $1.table == table ? $0 + difference($1, filter) : $0 }
-        case .pending: changes.journal.reduce(0) { $0 + ($1.before == nil ? 1 : -1) }
+        case .pending:
+            changes.rows.reduce(0) { $0 + $1.after.operationCount - $1.before.operationCount }
         case .conflicts:
             changes.rows.reduce(0) { $0 + ($1.after.waits ? 1 : 0) - ($1.before.waits ? 1 : 0) }
         }

@@ -1,16 +1,44 @@
-// Which changes are in the outbox behind each event, and which wait for a decision, from the events alone: what enters it,
-// and what an answer, a resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the
+// Which operations are in the outbox after each event, and which wait for a decision, from the events alone: what enters
+// it, and what an answer, a resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the
 // fold would look at what a row holds (a page over a pending delete, columns that never leave the device), it does not guess
 // but gives up.
 
 package struct OutboxOutline {
     /// The changes of a row that are in the outbox.
     private struct Chain {
-        var links: [(position: Position, kind: OperationKind)] = []
+        var links: [Link] = []
         var frozen = Freeze.none
+        /// Whether what its changes come to was decided again since they were made.
+        var isRebuilt = false
+
+        /// How many operations its changes come to; nil if the rows decide.
+        var operations: Int? {
+            guard let last = links.last else { return 0 }
+            let frozenThrough: Position?
+            switch frozen {
+            case .none: frozenThrough = nil
+            case .through(let position, _): frozenThrough = position
+            // Sent or not, they are one operation.
+            case .perhaps(let position) where position == last.position: return 1
+            case .perhaps, .unclear: return nil
+            }
+            let rest = links.drop { link in frozenThrough.map { link.position <= $0 } ?? false }
+            let sent = frozenThrough == nil ? 0 : 1
+            if rest.isEmpty { return sent }
+            // Only a delete can come to nothing, of a row that the server does not have.
+            if last.kind != .delete || !rest.contains(where: { $0.kind == .insert }) { return sent + 1 }
+            return isRebuilt ? nil : sent + (last.cancels ? 0 : 1)
+        }
 
         /// Whether its operation is known to wait for a decision.
         var waits: Bool { if case .through(_, true) = frozen { true } else { false } }
+    }
+
+    private struct Link {
+        var position: Position
+        var kind: OperationKind
+        /// Of a delete: whether it took back an insert.
+        var cancels = false
     }
 
     private enum Freeze {
@@ -26,8 +54,11 @@ package struct OutboxOutline {
     private var chains: [[UInt8]: Chain] = [:]
     private var ids: IDComparison
     private let shapes: ShapeTable
-    /// How many changes are in the outbox.
-    package private(set) var count = 0
+    private var known = 0
+    /// How many chains there are of which only the rows tell what they come to.
+    private var unclear = 0
+    /// How many operations are in the outbox; nil if that is not clear.
+    package var operations: Int? { unclear == 0 ? known : nil }
     /// How many operations wait for a decision; nil from a page on that may have been in conflict with one.
     package private(set) var waiting: Int? = 0
 
@@ -42,7 +73,8 @@ package struct OutboxOutline {
         let reader = start.reader(of: start.store.snapshot)
         var chains: [[UInt8]: Chain] = [:]
         try reader.forEachChange { position, change throws(StateError) in
-            chains[change.rowKey, default: Chain()].links.append((position, change.kind))
+            chains[change.rowKey, default: Chain()].links.append(
+                Link(position: position, kind: change.kind, cancels: change.cancels))
             return true
         }
         for key in chains.keys {
@@ -50,8 +82,8 @@ package struct OutboxOutline {
             chains[key]?.frozen = .through(frozen.through, waits: frozen.status != .inFlight)
         }
         waiting = chains.values.reduce(0) { $0 + ($1.waits ? 1 : 0) }
-        count = chains.values.reduce(0) { $0 + $1.links.count }
         self.chains = chains
+        for chain in chains.values { count(chain, 1) }
     }
 
     /// Takes the next record; false where it can't tell what that comes to, nor anything behind it.
@@ -81,7 +113,7 @@ package struct OutboxOutline {
         case .resolved(let resolution): return resolve(resolution, number)
         case .discarded(let table, let id):
             let key = key(table, id)
-            if let gone = chains[key] { put(Chain(), key, lost: gone.links.count) }
+            if chains[key] != nil { put(Chain(), key) }
             return true
         }
     }
@@ -90,17 +122,26 @@ package struct OutboxOutline {
 
     private func key(_ table: String, _ id: String) -> [UInt8] { RowKey.bytes(table, id, ids) }
 
-    private mutating func add(_ link: (Position, OperationKind), to key: [UInt8]) {
-        chains[key, default: Chain()].links.append(link)
-        count += 1
+    private mutating func add(_ link: Link, to key: [UInt8]) {
+        var chain = chains[key] ?? Chain()
+        count(chain, -1)
+        chain.links.append(link)
+        count(chain, 1)
+        chains[key] = chain
     }
 
     /// A row's chain is another from now on.
-    private mutating func put(_ chain: Chain, _ key: [UInt8], lost: Int) {
-        count -= lost
+    private mutating func put(_ chain: Chain, _ key: [UInt8]) {
         let (before, after) = (chains[key]?.waits ?? false, chain.waits && !chain.links.isEmpty)
         if before != after { waiting? += after ? 1 : -1 }
+        if let before = chains[key] { count(before, -1) }
         chains[key] = chain.links.isEmpty ? nil : chain
+        count(chain, 1)
+    }
+
+    /// Adds what a chain comes to, or takes it away.
+    private mutating func count(_ chain: Chain, _ sign: Int) {
+        if let operations = chain.operations { known += sign * operations } else { unclear += sign }
     }
 
     // MARK: Events
@@ -115,7 +156,11 @@ package struct OutboxOutline {
                 guard case .string(let text) = try id.value() else { throw MalformedBytes() }
                 // An update of nothing does not enter the outbox.
                 if change.kind != .update || !change.shape.names.isEmpty {
-                    add((Position(event: number, index: index), change.kind), to: key(change.table, text))
+                    add(
+                        Link(
+                            position: Position(event: number, index: index), kind: change.kind,
+                            cancels: change.cancels),
+                        to: key(change.table, text))
                 }
                 index += 1
             }
@@ -134,11 +179,10 @@ package struct OutboxOutline {
                 // What can be undone was not frozen.
                 if case .perhaps(let through) = chain.frozen, last.position <= through { chain.frozen = .none }
             }
-            let lost = found.links.count - chain.links.count
-            if lost == 0 { continue }
+            if found.links.count == chain.links.count { continue }
             // A delete that is the last again may take back an insert, and so come to nothing.
             if chain.links.last?.kind == .delete { return false }
-            put(chain, key, lost: lost)
+            put(chain, key)
         }
         return true
     }
@@ -160,7 +204,7 @@ package struct OutboxOutline {
         case .perhaps(let through) where through != last.position: chain.frozen = .unclear
         default: break
         }
-        put(chain, key, lost: 0)
+        put(chain, key)
         return true
     }
 
@@ -169,8 +213,7 @@ package struct OutboxOutline {
         prefix.append(tablePrefix: purge.table)
         let keys = purge.ids?.map { key(purge.table, $0) } ?? chains.keys.filter { $0.starts(with: prefix.bytes) }
         for key in keys {
-            guard let gone = chains[key] else { continue }
-            put(Chain(), key, lost: gone.links.count)
+            if chains[key] != nil { put(Chain(), key) }
         }
     }
 
@@ -179,34 +222,31 @@ package struct OutboxOutline {
         guard var chain = chains[key] else { return false }
         let taken = chain.links.prefix { $0.position <= sent.through }.count
         guard taken > 0 else { return false }
+        chain.isRebuilt = true
         if sent.operationID == nil {
             chain.links.removeFirst(taken)
             chain.frozen = .none
-            put(chain, key, lost: taken)
         } else {
             chain.frozen = .through(chain.links[taken - 1].position, waits: false)
-            put(chain, key, lost: 0)
         }
+        put(chain, key)
         return true
     }
 
     private mutating func take(_ answer: Answer) -> Bool {
         let key = key(answer.table, answer.id)
         guard var chain = chains[key], case .through(let through, _) = chain.frozen else { return false }
+        chain.isRebuilt = true
         switch answer.outcome {
-        case .conflict, .parked:
-            chain.frozen = .through(through, waits: true)
-            put(chain, key, lost: 0)
-        case .tombstone, .revived, .failing, .interrupted: break
-        case .notReceived:
-            chain.frozen = .none
-            put(chain, key, lost: 0)
+        case .conflict, .parked: chain.frozen = .through(through, waits: true)
+        case .tombstone, .revived, .failing, .interrupted: return true
+        case .notReceived: chain.frozen = .none
         case .done:
             let taken = chain.links.prefix { $0.position <= through }.count
             chain.links.removeFirst(taken)
             chain.frozen = .none
-            put(chain, key, lost: taken)
         }
+        put(chain, key)
         return true
     }
 
@@ -222,21 +262,18 @@ package struct OutboxOutline {
         let place = chain.links[0].position
         chain.links.removeFirst(taken)
         chain.frozen = .none
-        var left = 0
+        chain.isRebuilt = true
         // A delete by decision takes along what followed.
-        var along = 0
         if resolution.change == nil, resolution.choice == .row {
-            along = chain.links.prefix { $0.kind == .update }.count
-            chain.links.removeFirst(along)
+            chain.links.removeFirst(chain.links.prefix { $0.kind == .update }.count)
         }
         if let change = resolution.change {
             // A row of the app's choosing takes in what followed, and may come to nothing with it.
             if resolution.choice == .row && !chain.links.isEmpty { return false }
             let position = resolution.choice == .row ? Position(event: number) : place
-            chain.links.insert((position, change.kind), at: 0)
-            left = 1
+            chain.links.insert(Link(position: position, kind: change.kind), at: 0)
         }
-        put(chain, key, lost: taken + along - left)
+        put(chain, key)
         return true
     }
 }

@@ -23,11 +23,17 @@ package struct ReplayStep: Sendable {
         case impossible(String)
     }
 
+    /// What the variation's policy decided otherwise than what happened.
+    package struct Decision: Sendable {
+        /// The event that brought the conflict.
+        package var event: UInt64
+        package var resolution: Resolution
+    }
+
     package var number: UInt64
     package var event: Event
     package var outcome: Outcome
-    /// What the variation's policy decided behind it.
-    package var decision: Resolution?
+    package var decisions: [Decision]
     package var changes: StateChanges
 }
 
@@ -35,7 +41,12 @@ package struct Replay {
     package let projector: Projector
     private let variation: ReplayVariation
     private var marks: [(changes: Int, mark: Projector.Mark)] = []
-    /// Rows whose conflicts the variation's policy has decided: what was decided about them then is left out.
+    /// Conflicts that the variation's policy decides, by row. A push records a decision some events after the conflict: if it
+    /// was the same, that event stands.
+    private var due: [[UInt8]: ReplayStep.Decision] = [:]
+    /// How often the policy has decided on a row since an operation of it was done. A push asks it no more than so often.
+    private var rebases: [[UInt8]: Int] = [:]
+    /// Rows whose conflicts the variation's policy has decided otherwise: what was decided about them then is left out.
     private var decided: Set<[UInt8]> = []
     /// How many steps can be taken back. Beyond that a replay begins anew from further back.
     package static let reach = 4096
@@ -65,61 +76,125 @@ package struct Replay {
         let mark = (changes: projector.store.changeCount, mark: projector.mark)
         marks.append(mark)
         var outcome = ReplayStep.Outcome.folded
-        var decision: Resolution?
+        var decisions: [ReplayStep.Decision] = []
         if variation.isNone {
             try projector.apply(event, number: number)
         } else if variation.without.contains(number) {
             outcome = .leftOut
         } else if event.kind == .carried {
             // It repeats what happened, which is not what happens here.
-        } else if case .resolved(let resolution) = event.body, variation.policy != nil, wasDecided(resolution) {
-            outcome = .leftOut
         } else {
-            outcome = try fold(event, number, mark)
-            if outcome == .folded { decision = try decide(event, number) }
+            decisions = try settle(keys(dueBefore: event))
+            if case .resolved(let resolution) = event.body, variation.policy != nil {
+                outcome = try decide(event, resolution, number, &decisions)
+            } else {
+                let isRefused = try isRefusal(event)
+                outcome = try fold(event, number)
+                if outcome == .folded { try note(event, number, isRefused: isRefused) }
+            }
         }
         projector.through = number
         return ReplayStep(
-            number: number, event: event, outcome: outcome, decision: decision,
+            number: number, event: event, outcome: outcome, decisions: decisions,
             changes: try StateChanges(projector, behind: mark.changes))
     }
 
+    /// Ends a replay: what the policy decides and no event brought about is done.
+    package mutating func finish() throws(StateError) -> [ReplayStep.Decision] {
+        let last = through
+        defer { projector.through = last }
+        return try settle(Array(due.keys))
+    }
+
     /// Folds an event that may make no sense here; what it did until that showed is taken back.
-    private func fold(
-        _ event: Event, _ number: UInt64, _ mark: (changes: Int, mark: Projector.Mark)
-    ) throws(StateError) -> ReplayStep.Outcome {
+    private func fold(_ event: Event, _ number: UInt64) throws(StateError) -> ReplayStep.Outcome {
+        let (changes, mark) = (projector.store.changeCount, projector.mark)
         do throws(StateError) {
             try projector.apply(event, number: number)
             return .folded
         } catch {
             guard case .malformed(let what) = error else { throw error }
-            try projector.store.takeBack(to: mark.changes)
-            projector.takeBack(to: mark.mark)
+            try projector.store.takeBack(to: changes)
+            projector.takeBack(to: mark)
             return .impossible(what.hasSuffix(", which") ? String(what.dropLast(7)) : what)
         }
     }
 
     // MARK: Another policy
 
-    private mutating func wasDecided(_ resolution: Resolution) -> Bool {
-        // What an app decided by itself stands, but for conflicts that the policy has taken from it.
-        resolution.policy != nil || decided.remove(projector.rowKey(resolution.table, resolution.id)) != nil
+    /// The rows whose conflicts a push would have had decided before an event. An app goes on meanwhile.
+    private func keys(dueBefore event: Event) -> [[UInt8]] {
+        if due.isEmpty { return [] }
+        switch event.body {
+        case .local, .undone, .configured, .indexed, .cursorReset, .serverWorked, .carried: return []
+        // Only the decision of a policy can be the one that is due.
+        case .resolved(let resolution) where resolution.policy != nil: return []
+        case .resolved(let resolution): return [projector.rowKey(resolution.table, resolution.id)]
+        case .sent(let operations): return operations.map { projector.rowKey($0.table, $0.id) }
+        case .answered(let answer): return [projector.rowKey(answer.table, answer.id)]
+        case .discarded(let table, let id): return [projector.rowKey(table, id)]
+        case .page(let page): return page.rows.map { projector.rowKey(page.table, $0.id) }
+        // The push was over, or what it decided on may go.
+        case .opened, .declared, .purged: return Array(due.keys)
+        }
     }
 
-    /// Lets the policy decide the conflict that an answer brought.
-    private mutating func decide(_ event: Event, _ number: UInt64) throws(StateError) -> Resolution? {
-        guard let policy = variation.policy, case .answered(let answer) = event.body,
-            case .conflict = answer.outcome
-        else { return nil }
-        let key = projector.rowKey(answer.table, answer.id)
-        guard let entry = try projector.entry(key).entry, let frozen = entry.pending?.frozen,
-            let conflict = Conflict(table: answer.table, id: answer.id, frozen)
-        else { return nil }
-        let found = try? conflict.resolution(policy.decide(conflict), hasBase: entry.base != nil, policy: policy.name)
-        guard let resolution = found else { return nil }
+    /// Carries out what the policy decides on some rows.
+    private mutating func settle(_ keys: [[UInt8]]) throws(StateError) -> [ReplayStep.Decision] {
+        let found = keys.compactMap { key in due.removeValue(forKey: key).map { (key: key, decision: $0) } }
+            .sorted { $0.decision.event < $1.decision.event }
+        for (key, decision) in found { try carryOut(decision, key, number: decision.event) }
+        return found.map(\.decision)
+    }
+
+    private mutating func carryOut(
+        _ decision: ReplayStep.Decision, _ key: [UInt8], number: UInt64
+    ) throws(StateError) {
         decided.insert(key)
-        try projector.apply(Event(time: event.time, .resolved(resolution)), number: number)
-        return resolution
+        rebases[key, default: 0] += 1
+        _ = try fold(Event(time: 0, .resolved(decision.resolution)), number)
+    }
+
+    /// What an event decided stands if the policy decides the same, or if an app decided it and the policy did not.
+    private mutating func decide(
+        _ event: Event, _ resolution: Resolution, _ number: UInt64, _ decisions: inout [ReplayStep.Decision]
+    ) throws(StateError) -> ReplayStep.Outcome {
+        let key = projector.rowKey(resolution.table, resolution.id)
+        guard resolution.policy != nil else {
+            if decided.remove(key) != nil { return .leftOut }
+            rebases[key] = nil
+            return try fold(event, number)
+        }
+        guard let decision = due.removeValue(forKey: key) else { return .leftOut }
+        if decision.resolution.comesToTheSame(as: resolution) {
+            rebases[key, default: 0] += 1
+            return try fold(event, number)
+        }
+        try carryOut(decision, key, number: number)
+        decisions.append(decision)
+        return .leftOut
+    }
+
+    /// Whether an answer refuses to bring a row back: then a push asks no policy.
+    private func isRefusal(_ event: Event) throws(StateError) -> Bool {
+        guard variation.policy != nil, case .answered(let answer) = event.body, case .conflict = answer.outcome else {
+            return false
+        }
+        return try projector.entry(projector.rowKey(answer.table, answer.id)).entry?.pending?.frozen?.revival != nil
+    }
+
+    /// Lets the policy decide the conflict that an answer brought, as a push does.
+    private mutating func note(_ event: Event, _ number: UInt64, isRefused: Bool) throws(StateError) {
+        guard let policy = variation.policy, case .answered(let answer) = event.body else { return }
+        let key = projector.rowKey(answer.table, answer.id)
+        if case .done = answer.outcome { rebases[key] = nil }
+        guard case .conflict = answer.outcome, !isRefused, rebases[key] ?? 0 < PushOptions.rebaseLimit,
+            let entry = try projector.entry(key).entry, let frozen = entry.pending?.frozen,
+            let conflict = Conflict(table: answer.table, id: answer.id, frozen), !conflict.mayHaveBeenDone
+        else { return }
+        let found = try? conflict.resolution(policy.decide(conflict), hasBase: entry.base != nil, policy: policy.name)
+        guard let resolution = found else { return }
+        due[key] = ReplayStep.Decision(event: number, resolution: resolution)
     }
 
     // MARK: Back
@@ -133,42 +208,9 @@ package struct Replay {
     }
 }
 
-/// Looks for the event that made a condition true.
-package struct ReplaySearch {
-    private let condition: Condition
-    private let projector: Projector
-    private var count: Int
-
-    package init(_ condition: Condition, from start: Projector) throws(StateError) {
-        self.condition = condition
-        projector = start
-        count = try condition.count(in: start.reader(of: start.store.snapshot))
-    }
-
-    /// Whether it holds by now.
-    package var holds: Bool { condition.holds(count) }
-
-    /// Takes the next record; whether the condition holds behind it.
-    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
-        if let focus = condition.focus {
-            var reader = try EventReader(record, projector.shapes)
-            guard focus.mayConcern(record, kind: reader.kind, projector.ids) else { return holds }
-            try projector.apply(try reader.event(), number: number, onlyTo: focus)
-            count = try condition.count(in: projector.reader(of: projector.store.snapshot))
-            return holds
-        }
-        let kind = try EventReader(record, projector.shapes).kind
-        if condition.mayChange(with: kind) {
-            projector.store.beginChanges()
-            try projector.apply(record, number: number)
-            count += condition.difference(try StateChanges(projector, of: condition.scope))
-        } else {
-            projector.store.endChanges()
-            try projector.apply(record, number: number)
-            // The fold counts by itself how many changes are in the outbox.
-            if case .pending = condition.subject { count = Int(projector.totals.pending) }
-        }
-        if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
-        return holds
+extension Resolution {
+    /// Whether it makes of a conflict what another does.
+    fileprivate func comesToTheSame(as other: Resolution) -> Bool {
+        change == other.change && (choice == .row) == (other.choice == .row)
     }
 }

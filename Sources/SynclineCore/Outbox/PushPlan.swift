@@ -167,6 +167,14 @@ package struct PushPlan {
     }
 }
 
+extension RowEntry? {
+    /// How many operations of the row a plan lists.
+    package var operationCount: Int {
+        guard let pending = self?.pending else { return 0 }
+        return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
+    }
+}
+
 extension RowKey {
     package init(malformed key: [UInt8]) throws(StateError) {
         do throws(MalformedBytes) {

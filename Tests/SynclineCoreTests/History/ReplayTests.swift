@@ -42,12 +42,14 @@ import Testing
         for (index, body) in bodies.enumerated() {
             steps.append(try replay.step(Event(time: Int64(index), body), number: UInt64(index) + 1))
         }
+        let rest = try replay.finish()
+        steps[steps.count - 1].decisions += rest
         return (replay, steps)
     }
 
     @Test func `what happened is what the policy of then decided`() throws {
         let (replay, steps) = try replay(Self.story)
-        #expect(steps.allSatisfy { $0.outcome == .folded && $0.decision == nil })
+        #expect(steps.allSatisfy { $0.outcome == .folded && $0.decisions.isEmpty })
         #expect(try replay.reader.row("t", "a")?.columns["text"] == .string("theirs"))
     }
 
@@ -56,9 +58,57 @@ import Testing
         variation.policy = .clientWins
         let (replay, steps) = try replay(Self.story, variation)
         #expect(try replay.reader.row("t", "a")?.columns["text"] == .string("mine"))
-        #expect(steps[3].decision?.choice == .keepMine)
         #expect(steps[4].outcome == .leftOut)
+        #expect(steps[4].decisions.map(\.event) == [4])
+        #expect(steps[4].decisions.map(\.resolution.choice) == [.keepMine])
         #expect(try PushPlan(replay.reader).operations.map(\.kind) == [.update])
+    }
+
+    /// What a push records of a conflict that a policy decides, with an event of another row in between.
+    private static func decided(by policy: ConflictPolicy, _ server: Row?) throws -> [Event.Body] {
+        var story = Array(story.dropLast()) + [local(.insert, row(["text": .string("other")]), id: "b")]
+        let answer = Answer(
+            table: "t", id: "a", operationID: "O", status: 412,
+            outcome: .conflict(server: server, code: server == nil ? "row-gone" : "conflict"))
+        story[3] = .answered(answer)
+        let projector = try Projector()
+        for (index, body) in story.enumerated() {
+            try projector.apply(Event(time: Int64(index), body), number: UInt64(index) + 1)
+        }
+        let reader = projector.reader(of: projector.store.snapshot)
+        let conflict = try #require(try reader.conflicts().first)
+        let hasBase = try reader.entry("t", "a")?.base != nil
+        let resolution = try? conflict.resolution(policy.decide(conflict), hasBase: hasBase, policy: policy.name)
+        if let resolution = resolution ?? nil { story.append(.resolved(resolution)) }
+        return story
+    }
+
+    @Test(arguments: ["fail", "server-wins", "client-wins", "merge"], [true, false])
+    func `a policy replayed on its own history says nothing and changes nothing`(name: String, isGone: Bool) throws {
+        let policies: [ConflictPolicy] = [.fail, .serverWins, .clientWins, .merge]
+        let policy = try #require(policies.first { $0.name == name })
+        let server = isGone ? nil : Self.row(["version": .string("2"), "text": .string("base"), "n": .integer(9)])
+        let story = try Self.decided(by: policy, server)
+        let (happened, _) = try replay(story)
+        var variation = ReplayVariation()
+        variation.policy = policy
+        let (varied, steps) = try replay(story, variation)
+        #expect(steps.allSatisfy { $0.outcome == .folded && $0.decisions.isEmpty }, "\(steps.map(\.outcome))")
+        #expect(varied.projector.store.digest == happened.projector.store.digest)
+    }
+
+    @Test func `a conflict that nobody decided is decided before the next thing that happens to its row`() throws {
+        var variation = ReplayVariation()
+        variation.policy = .clientWins
+        let other = Self.local(.insert, id: "b")
+        let again = Event.Body.opened(
+            Opening(device: "", engineVersion: "", projectorVersion: Projector.version, schemaVersion: 0))
+        for story in [Self.story.dropLast() + [other], Self.story.dropLast() + [other, again]] {
+            let (replay, steps) = try replay(Array(story), variation)
+            #expect(steps.last?.decisions.map(\.event) == [4])
+            #expect(try replay.reader.conflicts().isEmpty)
+            #expect(replay.through == UInt64(story.count))
+        }
     }
 
     @Test func `a policy that leaves conflicts alone leaves this one to be decided`() throws {

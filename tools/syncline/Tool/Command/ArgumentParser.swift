@@ -46,6 +46,7 @@ package struct ArgumentParser {
         if given("version") { return .version }
         guard let arguments = try settle() else { return .help([]) }
         try checkOperands(arguments)
+        try checkCombination(arguments)
         return .run(arguments)
     }
 
@@ -165,6 +166,24 @@ package struct ArgumentParser {
             throw .usage(
                 "\(operand.name) can't be `\(escaped(word))`: it is one of \(operand.choices.joined(separator: ", "))",
                 hint: Suggestion.nearest(to: word, in: operand.choices).map { "Did you mean `\($0)`?" })
+        }
+    }
+
+    /// Refuses options that have no effect beside what else was given: what they ask for would be passed over.
+    private func checkCombination(_ arguments: Arguments) throws(ToolError) {
+        for option in arguments.command.options where arguments.has(option) {
+            if !option.needs.isEmpty, !option.needs.contains(where: arguments.has) {
+                let others = option.needs.map { "--\($0)" }.joined(separator: ", ")
+                throw .usage(
+                    "--\(option.name) has no effect without \(option.needs.count > 1 ? "one of " : "")\(others)",
+                    hint: "Add \(option.needs.count > 1 ? "one of them" : others), or leave --\(option.name) out.")
+            }
+            if let other = option.excludes.first(where: arguments.has) {
+                let named = arguments.command.options.contains { $0.name == other } ? "--\(other)" : other
+                throw .usage(
+                    "--\(option.name) has no effect with \(named)",
+                    hint: "Leave one of them out, or call `\(arguments.command.name)` once with each.")
+            }
         }
     }
 }

@@ -56,6 +56,14 @@ package struct Arguments: Sendable {
         return values[name] ?? []
     }
 
+    func has(_ option: Option) -> Bool { has(option.name) }
+
+    /// Whether an option, or an operand by its name, was given.
+    func has(_ name: String) -> Bool {
+        if let place = command.operands.firstIndex(where: { $0.name == name }) { return operands.count > place }
+        return flags.contains(name) || values[name] != nil
+    }
+
     /// The same call without an option that has no value.
     func without(_ flag: String) -> Arguments {
         var other = self

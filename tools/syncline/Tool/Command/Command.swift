@@ -88,6 +88,10 @@ package struct Option: Hashable, Sendable {
     /// Words its value may be; any, if there are none.
     package var choices: [String]
     package var takesDirectory: Bool
+    /// Options of which one must be given, too, or this one has no effect.
+    package var needs: [String] = []
+    /// Options and operands beside which this one has no effect.
+    package var excludes: [String] = []
 
     package init(
         _ name: String, short: Character? = nil, value: String? = nil, choices: [String] = [],
@@ -99,6 +103,20 @@ package struct Option: Hashable, Sendable {
         self.summary = summary
         self.choices = choices
         self.takesDirectory = takesDirectory
+    }
+
+    /// The same option, which has an effect only with one of some others.
+    package func needing(_ others: String...) -> Option {
+        var option = self
+        option.needs = others
+        return option
+    }
+
+    /// The same option, which has no effect beside some others.
+    package func excluding(_ others: String...) -> Option {
+        var option = self
+        option.excludes = others
+        return option
     }
 
     /// `-n, --limit N`

@@ -118,7 +118,7 @@ enum InspectStoreCommands {
         "inspect operations", "what became of every change this app made, with the sum checked",
         details: [
             """
-            Each change is pending, done, superseded (part of a later change's operation, or come to nothing), \
+            Each change is unconfirmed (in the outbox), done, superseded (part of a later change's operation, or come to nothing), \
             cancelled (taken back or purged) or resolved. The fates are found in the log and held against the counts \
             that the store keeps.
             """
@@ -126,8 +126,9 @@ enum InspectStoreCommands {
         options: [
             Option("list", "every change with its fate, and the event that decided it"),
             Option(
-                "fate", value: "FATE", choices: Fate.allCases.map(\.rawValue), "with --list: those of one fate"),
-            Option("table", value: "TABLE", "with --list: those of one table"),
+                "fate", value: "FATE", choices: Fate.allCases.map(\.rawValue), "with --list: those of one fate"
+            ).needing("list"),
+            Option("table", value: "TABLE", "with --list: those of one table").needing("list"),
         ],
         examples: [
             Example("syncline inspect operations", "was any change lost?"),
@@ -135,7 +136,7 @@ enum InspectStoreCommands {
         ],
         result:
             #"""
-            {"made":n,"pending":n,"done":n,"superseded":n,"cancelled":n,"resolved":n,"balanced":bool,\#
+            {"made":n,"unconfirmed":n,"done":n,"superseded":n,"cancelled":n,"resolved":n,"balanced":bool,\#
             "differences":[…]}; with --list [{"change":"@5","index":n,"table","id","kind","fate","by":"@9"}]
             """#,
         exits: [Exit(.done, "the sum is right"), Exit(.no, "it is not")]

@@ -1,5 +1,5 @@
-// Finds the first event behind which a condition is true. What concerns one row is looked for in that row's share of the
-// whole log; for the rest the checkpoints say where to begin. What is in the outbox needs no rows, or few.
+// Finds the first event after which a condition is true, in all that is kept of a history or in a part of it, and refuses
+// conditions that can't be true because a word in them is misspelt.
 
 import SegmentLog
 import Syncline
@@ -7,21 +7,12 @@ import SynclineCore
 import SynclineInspect
 
 struct Bisection {
-    struct Finding {
-        /// Nil if it never became true.
-        var event: UInt64?
-        /// Whether it was true before the first event that was looked at.
-        var heldBefore = false
-        /// Events that were looked at.
-        var examined: UInt64 = 0
-    }
-
     private let storage: any LogStorage
     private let condition: Condition
     private let from: UInt64?
     private let last: UInt64
 
-    /// - Parameter from: The first event to look at; nil to begin where the checkpoints say.
+    /// - Parameter from: The first event to look at; nil to begin with the first that is kept.
     init(_ storage: any LogStorage, _ condition: Condition, from: UInt64?, through last: UInt64) {
         self.storage = storage
         self.condition = condition
@@ -29,80 +20,77 @@ struct Bisection {
         self.last = last
     }
 
-    func run() throws -> Finding {
-        try checkTable()
-        let start = try start()
-        if let finding = try outline(from: start) { return finding }
-        var search = try ReplaySearch(condition, from: start)
-        return try find(behind: start.through, search.holds) { record, number in
-            try search.fold(record, number: number)
+    /// Reads a condition, and refuses one that tells nothing.
+    static func condition(_ text: String) throws -> Condition {
+        let condition: Condition
+        do throws(FilterError) {
+            condition = try Condition(parsing: text)
+        } catch {
+            throw ToolError(
+                "invalid-query", "the condition can't be read: \(error)", hint: "See `syncline help replay`.")
         }
+        if let answer = condition.constant {
+            throw ToolError(
+                "invalid-query", "the condition is \(answer ? "true" : "false") of every state: a count is 0 or more",
+                hint: "Compare with a number that a count can reach and leave, as in `pending eq 0`.")
+        }
+        return condition
     }
 
-    /// Refuses a table that is neither in the first nor in the last state: it is misspelt.
-    private func checkTable() throws {
-        guard let table = condition.table else { return }
+    func run() throws -> ConditionSearch.Finding {
         let loader = StateLoader(storage)
-        var known = try loader.earliest().present.tables()
-        if known.contains(table) { return }
-        known += try loader.load(through: last == .max ? nil : last).present.tables()
-        if known.contains(table) { return }
-        throw ToolError(
-            "invalid-query", "there is no table \(table)",
-            hint: Suggestion.nearest(to: table, in: known).map { "Did you mean `\($0)`?" })
-    }
-
-    /// What is in the outbox, and what waits there, is mostly clear without folding rows; nil where it is not.
-    private func outline(from start: Projector) throws -> Finding? {
-        guard [.pending, .conflicts].contains(condition.subject), var outline = try OutboxOutline(from: start) else {
-            return nil
-        }
-        func holds() -> Bool? {
-            (condition.subject == .pending ? outline.count : outline.waiting).map(condition.holds)
-        }
-        var isClear = true
-        let finding = try find(behind: start.through, holds() ?? false) { record, number in
-            let holds = try outline.fold(record, number: number) ? holds() : nil
-            isClear = holds != nil
-            return holds
-        }
-        return isClear ? finding : nil
-    }
-
-    /// Looks at the events behind one until the condition becomes true, or its truth is not known.
-    private func find(
-        behind through: UInt64, _ heldBefore: Bool, _ fold: (UnsafeRawBufferPointer, UInt64) throws -> Bool?
-    ) throws -> Finding {
-        var finding = Finding(heldBefore: heldBefore)
-        // What holds already must cease to before an event can make it true.
-        var held = heldBefore
-        try LogInspection(storage).forEachRecord(from: through + 1) { number, record in
-            if number > last { return false }
-            finding.examined += 1
-            guard let holds = try fold(record, number) else { return false }
-            if holds && !held {
-                finding.event = number
-                return false
+        let start =
+            try from.map { $0 <= 1 ? try loader.earliest() : try loader.load(through: $0 - 1) } ?? loader.earliest()
+        let tables = try start.present.tables()
+        let inspection = LogInspection(storage)
+        let search = ConditionSearch(condition, through: last) { through, visit in
+            try inspection.forEachRecord(from: through + 1, visit) { lost in
+                if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
             }
-            held = holds
-            return true
-        } lost: { lost in
-            if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
         }
+        let finding = try search.run(from: start)
+        if finding.event == nil { try checkWords(finding, tables) }
         return finding
     }
 
-    /// The state to begin with.
-    private func start() throws -> Projector {
+    /// Refuses a table or a column that is nowhere: it is misspelt. `tables` were there when the search began.
+    private func checkWords(_ finding: ConditionSearch.Finding, _ tables: [String]) throws {
+        guard let table = condition.table else { return }
         let loader = StateLoader(storage)
-        if let from { return from <= 1 ? try loader.earliest() : try loader.load(through: from - 1) }
-        if condition.focus != nil { return try loader.earliest() }
-        var best: UInt64?
-        for checkpoint in try Checkpoint.list(storage).reversed() where checkpoint.rawValue <= last {
-            guard let projector = try? loader.load(through: checkpoint.rawValue) else { continue }
-            if condition.holds(try condition.count(in: projector.present)) { break }
-            best = checkpoint.rawValue
+        let end = try loader.load(through: last == .max ? nil : last)
+        if finding.knowsTable != true {
+            let known = try tables + end.present.tables() + loader.earliest().present.tables()
+            if !known.contains(table) { throw Bisection.unknown("there is no table \(table)", table, known) }
         }
-        return try best.map { try loader.load(through: $0) } ?? loader.earliest()
+        // A state has the names of all columns that ever were.
+        let declared = end.declaration?.tables.flatMap { $0.columns.map(\.name) + $0.localColumns } ?? []
+        let known = Set(end.shapes.all.flatMap(\.names) + declared + ["id"]).union(Item.systemColumns)
+        let unknown = condition.filter?.columns.subtracting(known).min()
+        if let unknown { throw Bisection.unknown("no row ever had a column \(unknown)", unknown, known.sorted()) }
+    }
+
+    private static func unknown(_ message: String, _ word: String, _ known: [String]) -> ToolError {
+        ToolError(
+            "invalid-query", escaped(message),
+            hint: Suggestion.nearest(to: word, in: known).map { "Did you mean `\($0)`?" })
+    }
+}
+
+extension ConditionSearch.Finding {
+    /// What is said if no event made the condition true.
+    var sentence: String {
+        guard let searched = range else { return "there is no event to look at" }
+        if !heldBefore { return "it never became true in \(searched)" }
+        return ceased
+            ? "it was true before \(searched), and did not become true again in it"
+            : "it was true before \(searched), and all through it"
+    }
+
+    /// `@1..41`
+    var range: String? {
+        searched.map { range in
+            let (first, last) = (range.lowerBound, range.upperBound)
+            return "\(SequenceRange(first: SequenceNumber(rawValue: first), last: SequenceNumber(rawValue: last)))"
+        }
     }
 }

@@ -22,22 +22,26 @@ enum ReplayCommand {
             """
             --bisect finds the first event behind which a condition is true: TodoItem/7f3a (the row is there), \
             not TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
-            count(TodoItem: FILTER) ge 10, pending gt 100, conflicts ge 1. A condition on one row is looked at behind \
-            every event. For others the checkpoints are asked first, and the events between the last at which it is \
-            not true and the first at which it is are folded; --from @1 looks at every event.
+            count(TodoItem: FILTER) ge 10, pending gt 100 (operations, as `pending` lists them), conflicts ge 1. Every \
+            event that is kept is looked at, or those from --from to --to; the answer says which were searched. What is \
+            true before the first of them must become false before an event can make it true.
             """,
             "--step begins an interactive session; `help` in it tells the rest.",
         ],
         operands: [Operand("REPORT", "a file of `report`; without other options its recorded sessions are run")],
         options: [
-            Option("to", value: "ADDRESS", "as far as this moment"),
+            Option("to", value: "ADDRESS", "as far as this moment").excluding("REPORT"),
             Option(
                 "policy", value: "POLICY", choices: ["fail", "server-wins", "client-wins", "merge"],
-                "who decides conflicts that arose in pushes"),
-            Option("without", value: "ADDRESS", "leaves an event or a range out; may be given several times"),
-            Option("bisect", value: "EXPR", "finds the first event that makes it true"),
-            Option("from", value: "ADDRESS", "where a search begins"),
-            Option("step", "steps through the events, at a prompt"),
+                "who decides conflicts that arose in pushes"
+            ).excluding("REPORT"),
+            Option("without", value: "ADDRESS", "leaves an event or a range out; may be given several times")
+                .excluding("REPORT"),
+            Option("bisect", value: "EXPR", "finds the first event that makes it true")
+                .excluding("policy", "without", "REPORT"),
+            Option("from", value: "ADDRESS", "where a search begins").needing("bisect"),
+            Option("step", "steps through the events, at a prompt")
+                .excluding("bisect", "policy", "without", "REPORT"),
             .redact,
         ],
         examples: [
@@ -51,7 +55,7 @@ enum ReplayCommand {
         result:
             #"""
             {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…}}; with --bisect \#
-            {"event":{…} or null,"examined":n}; varied {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
+            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; varied {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
             "impossible":[…]}
             """#,
         exits: [
@@ -84,7 +88,7 @@ enum ReplayCommand {
             let event = try Moment(text, storage).event
             return event...event
         }
-        return range.first.rawValue...range.last.rawValue
+        return range.first.rawValue...(try Moment("@\(range.last.rawValue)", storage).event)
     }
 
     // MARK: Check
@@ -131,14 +135,12 @@ enum ReplayCommand {
     private static func bisect(
         _ text: String, _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
     ) throws -> ExitCode {
-        let condition: Condition
-        do throws(FilterError) {
-            condition = try Condition(parsing: text)
-        } catch {
-            throw ToolError(
-                "invalid-query", "the condition can't be read: \(error)", hint: "See `syncline help replay`.")
-        }
+        let condition = try Bisection.condition(text)
         let from = try arguments.value("from").map { try Moment($0, storage).event }
+        if let from, let last, from > last {
+            throw ToolError.usage(
+                "nothing is between --from @\(from) and --to @\(last)", hint: "Begin before the end: --from @\(last).")
+        }
         let found = try HistoryReading.run(storage) {
             try Bisection(storage, condition, from: from, through: last ?? .max).run()
         }
@@ -151,17 +153,16 @@ enum ReplayCommand {
         }
         try context.output.value([
             "event": event?.json ?? .null, "condition": .string(text), "examined": .number(found.examined),
-            "heldBefore": .boolean(found.heldBefore),
+            "searched": .optional(found.range), "heldBefore": .boolean(found.heldBefore),
         ])
         let style = context.output.style
         if let event {
             try context.output.line(
                 "\(style.paint("@\(event.number)", .address))  \(style.paint(event.time, .dim))  \(event.event.cause)  "
                     + escaped(event.line))
-        } else if found.heldBefore {
-            try context.output.line("it was true already where the search begins")
+            try context.output.line(style.paint("searched \(found.range ?? "")", .dim))
         } else {
-            try context.output.line("it never became true")
+            try context.output.line(found.sentence)
         }
         return event == nil ? .no : .done
     }
@@ -180,9 +181,10 @@ enum ReplayCommand {
         try EventReading(storage, context).forEach(from: varied.through + 1) { number, event in
             if number > last ?? .max { return false }
             let step = try varied.step(event, number: number)
-            if step.outcome != .folded || step.decision != nil { steps.append(step) }
+            if step.outcome != .folded || !step.decisions.isEmpty { steps.append(step) }
             return true
         }
+        let decisions = try steps.flatMap(\.decisions) + varied.finish()
         let happened = try context.load(storage, through: varied.through)
         var differences: [RowDifference] = []
         try happened.present.differences(to: varied.reader) { differences.append($0) }
@@ -192,27 +194,30 @@ enum ReplayCommand {
         try context.output.value([
             "through": .string("@\(varied.through)"),
             "differences": .array(differences.map { $0.json(redacts: redacts) }),
-            "decisions": .array(steps.compactMap { $0.decisionJSON }),
+            "decisions": .array(decisions.map(\.json)),
             "leftOut": .array(steps.filter { $0.outcome == .leftOut }.map { .string("@\($0.number)") }),
             "impossible": .array(steps.compactMap { $0.impossibleJSON }),
             "pending": ["before": .number(before), "after": .number(pending)],
         ])
-        try show(steps, differences, redacts, context)
+        try show(steps, decisions, differences, redacts, context)
         try context.output.line("operations pending: \(before) → \(pending)")
         return differences.isEmpty && before == pending ? .done : .no
     }
 
     private static func show(
-        _ steps: [ReplayStep], _ differences: [RowDifference], _ redacts: Bool, _ context: Context
+        _ steps: [ReplayStep], _ decisions: [ReplayStep.Decision], _ differences: [RowDifference], _ redacts: Bool,
+        _ context: Context
     ) throws {
         guard context.output.form.isText else { return }
         let style = context.output.style
+        for decision in decisions {
+            let (address, resolution) = (style.paint("@\(decision.event)", .address), decision.resolution)
+            try context.output.line(
+                "\(address)  decided: \(resolution.choice.word) for "
+                    + escaped("\(resolution.table)/\(resolution.id)"))
+        }
         for step in steps {
             let address = style.paint("@\(step.number)", .address)
-            if let decision = step.decision {
-                try context.output.line(
-                    "\(address)  decided: \(decision.choice.word) for \(escaped("\(decision.table)/\(decision.id)"))")
-            }
             switch step.outcome {
             case .folded: break
             case .leftOut:
@@ -238,16 +243,16 @@ enum ReplayCommand {
     }
 }
 
-extension ReplayStep {
-    fileprivate var decisionJSON: JSONValue? {
-        decision.map { decision in
-            [
-                "event": .string("@\(number)"), "table": .string(decision.table), "id": .string(decision.id),
-                "choice": .string(decision.choice.word),
-            ]
-        }
+extension ReplayStep.Decision {
+    fileprivate var json: JSONValue {
+        [
+            "event": .string("@\(event)"), "table": .string(resolution.table), "id": .string(resolution.id),
+            "choice": .string(resolution.choice.word),
+        ]
     }
+}
 
+extension ReplayStep {
     fileprivate var impossibleJSON: JSONValue? {
         guard case .impossible(let why) = outcome else { return nil }
         return ["event": .string("@\(number)"), "reason": .string(why)]
@@ -258,7 +263,7 @@ extension Totals {
     /// What became of the changes, by name.
     var named: KeyValuePairs<String, UInt64> {
         [
-            "made": made, "pending": pending, "done": done, "superseded": superseded, "cancelled": cancelled,
+            "made": made, "unconfirmed": pending, "done": done, "superseded": superseded, "cancelled": cancelled,
             "resolved": resolved,
         ]
     }

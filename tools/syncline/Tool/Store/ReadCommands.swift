@@ -93,7 +93,7 @@ enum ReadCommands {
 
     static let cursors = Command(
         "cursors", "shows where each query stands",
-        options: [Option("reset", value: "TABLE/QUERYID", "makes a query start anew"), .at],
+        options: [Option("reset", value: "TABLE/QUERYID", "makes a query start anew").excluding("at"), .at],
         examples: [Example("syncline cursors", "all of them")],
         result: #"[{"table","queryId","position","query","updated"}]"#
     ) { arguments, context in

@@ -142,7 +142,7 @@ struct StoreStats {
             "rows", "gauge", "Rows an app sees, by table.", tables.map { (label("table", $0.name), "\($0.rows)") })
         lines += metric(
             "changes_total", "counter", "Changes the app made, by what became of them.",
-            totals.named.filter { $0.key != "pending" }.map { (label("fate", $0.key), "\($0.value)") })
+            totals.named.filter { $0.key != "unconfirmed" }.map { (label("fate", $0.key), "\($0.value)") })
         lines += metric("pending_operations", "gauge", "Operations that wait to be pushed.", [("", "\(pending)")])
         lines += metric("conflicts", "gauge", "Operations that wait for a decision.", [("", "\(conflicts)")])
         if let oldest {

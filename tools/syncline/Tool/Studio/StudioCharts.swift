@@ -1,5 +1,5 @@
-// The series of the page's charts: operations made and done, how long the oldest pending one has waited, and the size of the
-// log before and after compression, each at a hundred places along the history.
+// The series of the page's charts: changes made and done, operations pending, how long the oldest of them has waited, and the
+// size of the log before and after compression, each at a hundred places along the history.
 
 import SegmentLog
 import Syncline
@@ -12,7 +12,8 @@ struct StudioCharts {
         var time: Int64
         var made: UInt64
         var done: UInt64
-        var pending: UInt64
+        /// Operations, as `pending` lists them.
+        var pending: Int
         /// Milliseconds since the oldest change that waits was made.
         var age: Int64
         var bytes: UInt64
@@ -42,7 +43,8 @@ struct StudioCharts {
             let time = try EventReader(record, projector.shapes).time
             times.append((number, time))
             var age: Int64 = 0
-            if let oldest = try projector.reader(of: projector.store.snapshot).oldestPending {
+            let reader = projector.reader(of: projector.store.snapshot)
+            if let oldest = try reader.oldestPending {
                 // The nearest moment that is known; between two places the earlier is not.
                 let since = times.last { $0.event <= oldest }?.time ?? times.first?.time ?? time
                 age = max(0, time - since)
@@ -51,7 +53,7 @@ struct StudioCharts {
             points.append(
                 Point(
                     event: number, time: time, made: totals.made, done: totals.done + totals.superseded,
-                    pending: totals.pending, age: age, bytes: bytes))
+                    pending: try PushPlan(reader).operations.count, age: age, bytes: bytes))
             return true
         } lost: { lost in
             if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }

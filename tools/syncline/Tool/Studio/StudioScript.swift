@@ -291,7 +291,7 @@ enum StudioScript {
           return [
             lines('Changes', `${grouped(newest.made)} made (solid), ${grouped(newest.done)} settled (dashed).`, points,
               [{ name: 'made', style: 'one' }, { name: 'done', style: 'two' }], value => grouped(Math.round(value))),
-            lines('Pending', `${counted(newest.pending, 'change')} to be pushed.`, points,
+            lines('Pending', `${counted(newest.pending, 'operation')} to be pushed.`, points,
               [{ name: 'pending', style: 'one' }], value => grouped(Math.round(value))),
             lines('Age of the oldest pending change', newest.pending ? `${duration(newest.age)} by now.` : 'Nothing waits.',
               points, [{ name: 'age', style: 'one' }], duration),

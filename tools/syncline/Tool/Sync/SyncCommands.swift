@@ -77,7 +77,8 @@ enum SyncCommands {
             Option("top", value: "N", "at most so many, without --query-id"),
             Option("skip", value: "N", "without the first so many, without --query-id"),
             Option("page-size", value: "N", "rows a page; 50 (zumo2), 100 (datasync3), 1000 (by changes)"),
-            Option("overlap", value: "SECONDS", "how far behind its cursor it begins, for servers that commit late; 0"),
+            Option("overlap", value: "SECONDS", "how far behind its cursor it begins, for servers that commit late; 0")
+                .needing("query-id"),
             Option("reconcile", "removes local rows that are no longer there"),
             Option("no-push", "leaves pending operations of the table alone"), .retries,
         ],
@@ -133,7 +134,8 @@ enum SyncCommands {
                 "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
                 "who decides conflicts that arise; merge"),
             Option("watch", "keeps going until it is interrupted"),
-            Option("interval", value: "SECONDS", "how long a round waits for the next, with --watch; 10"), .retries,
+            Option("interval", value: "SECONDS", "how long a round waits for the next, with --watch; 10")
+                .needing("watch"), .retries,
         ],
         examples: [Example("syncline sync todoitem", "both ways")],
         result: #"{"push":{…},"pulls":[{"table","outcome",…}]}, one a round"#,

@@ -1,0 +1,131 @@
+// Looks for the event that made a condition true, in a range of a log's events. Every event of the range is looked at: a
+// condition on one row in that row's share of the log, what is in the outbox in an outline of it, anything else in a fold.
+
+package struct ConditionSearch {
+    /// What a search found.
+    package struct Finding: Sendable {
+        /// The event that made the condition true; nil if none did.
+        package var event: UInt64?
+        /// Whether it was true before the first event that was looked at. Then it must become false before an event can
+        /// make it true.
+        package var heldBefore: Bool
+        /// Whether it was false at some moment of the search.
+        package var ceased: Bool
+        /// The first and last event that were looked at; nil if there was none.
+        package var searched: ClosedRange<UInt64>?
+        /// Whether the table that the condition names was met; nil where that was not looked at.
+        package var knowsTable: Bool?
+
+        /// How many events were looked at.
+        package var examined: UInt64 { searched.map { $0.upperBound - $0.lowerBound + 1 } ?? 0 }
+    }
+
+    /// Hands the events after one to a visitor, in order, until it says no.
+    package typealias Records = (UInt64, (UInt64, UnsafeRawBufferPointer) throws -> Bool) throws -> Void
+
+    private let condition: Condition
+    private let last: UInt64
+    private let records: Records
+
+    /// - Parameter last: The last event to look at.
+    package init(_ condition: Condition, through last: UInt64 = .max, in records: @escaping Records) {
+        self.condition = condition
+        self.last = last
+        self.records = records
+    }
+
+    /// Looks at the events after the one that `start` is the state of. The state is used up.
+    package func run(from start: Projector) throws -> Finding {
+        if let finding = try outline(from: start) { return finding }
+        var search = try ReplaySearch(condition, from: start)
+        var finding = try find(after: start.through, search.holds) { record, number in
+            try search.fold(record, number: number)
+        }
+        finding.knowsTable = search.knowsTable
+        return finding
+    }
+
+    /// What is in the outbox, and what waits there, is mostly clear without folding rows; nil where it is not.
+    private func outline(from start: Projector) throws -> Finding? {
+        guard [.pending, .conflicts].contains(condition.subject), var outline = try OutboxOutline(from: start) else {
+            return nil
+        }
+        func holds() -> Bool? {
+            (condition.subject == .pending ? outline.operations : outline.waiting).map(condition.holds)
+        }
+        guard let heldBefore = holds() else { return nil }
+        var isClear = true
+        let finding = try find(after: start.through, heldBefore) { record, number in
+            let holds = try outline.fold(record, number: number) ? holds() : nil
+            isClear = holds != nil
+            return holds
+        }
+        return isClear ? finding : nil
+    }
+
+    /// Looks at the events after one until the condition becomes true, or its truth is not known.
+    private func find(
+        after through: UInt64, _ heldBefore: Bool,
+        _ fold: (UnsafeRawBufferPointer, UInt64) throws -> Bool?
+    ) throws -> Finding {
+        var finding = Finding(heldBefore: heldBefore, ceased: !heldBefore)
+        var held = heldBefore
+        try records(through) { number, record in
+            if number > last { return false }
+            finding.searched = (finding.searched?.lowerBound ?? number)...number
+            guard let holds = try fold(record, number) else { return false }
+            if holds && !held {
+                finding.event = number
+                return false
+            }
+            if !holds { finding.ceased = true }
+            held = holds
+            return number < last
+        }
+        return finding
+    }
+}
+
+/// Follows a condition through the events.
+package struct ReplaySearch {
+    private let condition: Condition
+    private let projector: Projector
+    private var count: Int
+    /// Whether the table that is counted has or had rows; nil where no table is.
+    package private(set) var knowsTable: Bool?
+
+    package init(_ condition: Condition, from start: Projector) throws(StateError) {
+        self.condition = condition
+        projector = start
+        let reader = start.reader(of: start.store.snapshot)
+        count = try condition.count(in: reader)
+        if case .count(let table, _) = condition.subject { knowsTable = try reader.tables().contains(table) }
+    }
+
+    /// Whether it holds by now.
+    package var holds: Bool { condition.holds(count) }
+
+    /// Takes the next record; whether the condition holds after it.
+    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
+        if let focus = condition.focus {
+            var reader = try EventReader(record, projector.shapes)
+            guard focus.mayConcern(record, kind: reader.kind, projector.ids) else { return holds }
+            try projector.apply(try reader.event(), number: number, onlyTo: focus)
+            count = try condition.count(in: projector.reader(of: projector.store.snapshot))
+            return holds
+        }
+        let kind = try EventReader(record, projector.shapes).kind
+        if condition.mayChange(with: kind) {
+            projector.store.beginChanges()
+            try projector.apply(record, number: number)
+            let changes = try StateChanges(projector, of: condition.scope)
+            if knowsTable == false, !changes.rows.isEmpty { knowsTable = true }
+            count += condition.difference(changes)
+        } else {
+            projector.store.endChanges()
+            try projector.apply(record, number: number)
+        }
+        if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
+        return holds
+    }
+}

@@ -1,0 +1,126 @@
+// Conditions, and the search for the event that made one true, against what folding every event says.
+
+import SynclineTesting
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct ConditionTests {
+    private static let seeds = (0..<40).map { UInt64($0) }
+
+    @Test(arguments: seeds)
+    func `pending counts what a plan lists`(seed: UInt64) throws {
+        var history = try RandomHistory(seed: seed)
+        let condition = try Condition(parsing: "pending ge 1")
+        for _ in 0..<120 {
+            try history.step()
+            #expect(try condition.count(in: history.reader) == PushPlan(history.reader).operations.count)
+        }
+    }
+
+    /// 50 conditions of every kind on each of 40 histories, in random parts of them.
+    @Test(arguments: seeds)
+    func `a search finds what looking at every state finds`(seed: UInt64) throws {
+        var history = try RandomHistory(seed: seed)
+        for _ in 0..<60 { try history.step() }
+        let count = UInt64(history.records.count)
+        for _ in 0..<50 {
+            let text = history.chance.condition()
+            let condition = try Condition(parsing: text)
+            let first = UInt64(history.chance.below(3) == 0 ? history.chance.below(Int(count)) : 0)
+            let last = history.chance.once(in: 3) ? first + UInt64(history.chance.below(Int(count))) : .max
+            let start = try Projector()
+            try start.fold(history.records[..<Int(first)])
+            let truth = try truth(of: condition, history, from: first, through: min(last, count))
+            let records = history.records
+            let search = ConditionSearch(condition, through: last) { through, visit in
+                for (index, record) in records.enumerated().dropFirst(Int(through)) {
+                    guard try record.withUnsafeBytes({ try visit(UInt64(index) + 1, $0) }) else { return }
+                }
+            }
+            let finding = try search.run(from: start)
+            let made = zip(truth, truth.dropFirst()).enumerated().first { !$0.element.0 && $0.element.1 }
+            let event = made.map { first + UInt64($0.offset) + 1 }
+            #expect(finding.event == event, "\(text) in \(first + 1)...\(last)")
+            #expect(finding.heldBefore == truth[0], "\(text)")
+            if event == nil {
+                #expect(finding.ceased == truth.contains(false), "\(text)")
+                #expect(finding.searched == (truth.count > 1 ? first + 1...min(last, count) : nil), "\(text)")
+            } else {
+                #expect(finding.searched?.upperBound == event && finding.searched?.lowerBound == first + 1, "\(text)")
+            }
+        }
+    }
+
+    /// Whether a condition is true before a part of a history and after each of its events, by asking the states.
+    private func truth(
+        of condition: Condition, _ history: RandomHistory, from first: UInt64, through last: UInt64
+    ) throws -> [Bool] {
+        let projector = try Projector()
+        try projector.fold(history.records[..<Int(first)])
+        var truth = [try condition.isTrue(in: projector)]
+        guard last > first else { return truth }
+        for index in Int(first)..<Int(last) {
+            try history.records[index].withUnsafeBytes { try projector.apply($0, number: UInt64(index) + 1) }
+            projector.store.endCommit()
+            truth.append(try condition.isTrue(in: projector))
+        }
+        return truth
+    }
+
+    @Test func `a condition that every state or none makes true is known as one`() throws {
+        for (text, answer) in [
+            ("count(t) lt 0", false), ("pending ge 0", true), ("not conflicts ge 0", false),
+            ("count(t: a) eq -1", false),
+            ("count(t) ne -3", true), ("pending le -9223372036854775808", false),
+        ] {
+            #expect(try Condition(parsing: text).constant == answer, "\(text)")
+        }
+        for text in ["count(t) lt 1", "pending eq 0", "t/a", "t: a", "conflicts ge 9223372036854775807"] {
+            #expect(try Condition(parsing: text).constant == nil, "\(text)")
+        }
+    }
+}
+
+extension Condition {
+    /// The truth by a query over the state, and by what is listed of the outbox.
+    fileprivate func isTrue(in projector: Projector) throws -> Bool {
+        let reader = projector.reader(of: projector.store.snapshot)
+        switch subject {
+        case .row(let focus, let filter):
+            let rows = try reader.run(Query(table: focus.table, filter: filter)).rows
+            let key = projector.rowKey(focus.table, focus.id)
+            return holds(rows.count { projector.rowKey(focus.table, $0.id) == key })
+        case .count(let table, let filter): return holds(try reader.run(Query(table: table, filter: filter)).rows.count)
+        case .pending: return holds(try PushPlan(reader).operations.count)
+        case .conflicts:
+            return holds(try PushPlan(reader).operations.count { $0.state == .conflict || $0.state == .parked })
+        }
+    }
+}
+
+extension Chance {
+    /// A condition of any kind, as a person writes it.
+    fileprivate mutating func condition() -> String {
+        let table = pick(["a", "b", "caf\u{e9}"])
+        let row = table + "/" + pick(["1", "2", "x", "X", "y", "\u{e9}"])
+        let bound = pick(["eq", "ne", "gt", "ge", "lt", "le"]) + " \(below(5))"
+        let text =
+            switch below(9) {
+            case 0: row
+            case 1: row + "." + filter()
+            case 2: row + ": " + filter() + pick([" and ", " or "]) + filter()
+            case 3: table + ": " + filter()
+            case 4: "count(\(table)) " + bound
+            case 5: "count(\(table): \(filter())) " + bound
+            case 6, 7: "pending " + bound
+            default: "conflicts " + bound
+            }
+        return (once(in: 4) ? "not " : "") + text
+    }
+
+    private mutating func filter() -> String {
+        pick(["a", "b", "c", "version"]) + " " + pick(["eq", "ne", "gt", "ge", "lt", "le"]) + " "
+            + pick(["0", "-1", "63", "null", "'x'", "''", "true", "'v3'"])
+    }
+}
