@@ -172,7 +172,7 @@ enum InspectStoreCommands {
             try list?.finish()
         } else {
             try context.output.value(result.json)
-            for (name, count) in result.named { try context.output.line("\(name.padded(to: 11)) \(count)") }
+            for (name, count) in result.named { try context.output.line("\(name.padded(to: 12))\(count)") }
         }
         for difference in result.differences {
             context.narration.warn("\(difference.name): \(difference.found) found, \(difference.counted) counted")
