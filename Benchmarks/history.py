@@ -38,11 +38,14 @@ with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
         ("blame todoitem/item-5", ["blame", "todoitem/item-5"], 0.3),
         ("log -n 20", ["log", "-n", "20"], 0.1),
         ("bisect on a row", ["replay", "--bisect", "todoitem/item-5.n gt 100000"], 5),
-        ("bisect on a count, by checkpoints", ["replay", "--bisect", "count(todoitem: done) gt 33000"], 5),
-        ("bisect on a count, every event", ["replay", "--bisect", "count(todoitem: done) gt 33000", "--from", "@1"], 5),
-        ("bisect on a count that is never reached", ["replay", "--bisect", "count(todoitem: done) gt 999999"], 5),
-        ("bisect on what is pending, every event", ["replay", "--bisect", "pending gt 50", "--from", "@1"], 5),
-        ("bisect on conflicts that never were", ["replay", "--bisect", "conflicts ge 1", "--from", "@1"], 5),
+        ("bisect on a count", ["replay", "--bisect", "count(todoitem: done) gt 33000"], 5),
+        ("bisect on a count that is never reached", ["replay", "--bisect", "count(todoitem: done) gt 999999"], 15),
+        ("bisect on what is pending", ["replay", "--bisect", "pending gt 50"], 5),
+        ("bisect on conflicts that never were", ["replay", "--bisect", "conflicts ge 1"], 5),
+        ("log -n 20 --kind local", ["log", "-n", "20", "--kind", "local"], 0.2),
+        ("a row of the past", ["get", "todoitem", "item-5", "--at", "@900000"], 0.2),
+        ("a state of the past", ["query", "todoitem", "--top", "1", "--at", "@900000"], 1),
+        ("diff of 20 events of the past", ["diff", "@899980", "@900000", "--stat"], 1),
     ]:
         best = min((measure([*words, "-s", store]) for _ in range(3)))
         tell(name, best[0], asked, best[1])

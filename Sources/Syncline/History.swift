@@ -55,9 +55,10 @@ extension SyncDatabase {
 
     /// The rows that differ between two moments; the present, where the later is not given.
     public func differences(from first: UInt64, to last: UInt64? = nil) async throws(SyncError) -> [RowDifference] {
-        let before = try await history(at: first)
-        guard let last else { return try before.differences(to: present) }
-        return try before.differences(to: try await history(at: last))
+        guard let last else { return try await history(at: first).differences(to: present) }
+        return try HistoryReading.run(storage) { () throws(SyncError) in
+            try StateLoader(storage).differences(from: first, to: last)
+        }
     }
 
     /// The events that gave the fields of a row their values; nil if there is no such row.

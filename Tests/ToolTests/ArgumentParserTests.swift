@@ -117,7 +117,6 @@ import Testing
             (["replay", "--from", "@3"], "--from has no effect without --bisect"),
             (["replay", "--bisect", "t/a", "--policy", "merge"], "--bisect has no effect with --policy"),
             (["replay", "--step", "--without", "@3"], "--step has no effect with --without"),
-            (["replay", "bug.jsonl", "--to", "@3"], "--to has no effect with REPORT"),
             (["inspect", "operations", "--table", "t"], "--table has no effect without --list"),
             (["sync", "--interval", "5"], "--interval has no effect without --watch"),
             (["pull", "t", "--overlap", "5"], "--overlap has no effect without --query-id"),

@@ -191,4 +191,30 @@ import Testing
         let part = await Call.tool("replay", "--bisect", "t/a", "--from", "@2", "--to", "@4", "--json", on: log)
         #expect(part.output.contains(#""searched":"@2..4","heldBefore":true"#), "\(part.output)")
     }
+
+    @Test func `the newest events of a kind are looked for from the end`() async throws {
+        let log = try TestLog(empty: ())
+        let writer = try log.open()
+        var batch = RecordBatch()
+        for number in 1...7000 {
+            let body: Event.Body =
+                number % 1500 == 1
+                ? .local(
+                    LocalTransaction([LocalChange(kind: .insert, table: "t", id: "\(number)")], isGrouped: false))
+                : .cursorReset(table: "t", queryID: "q")
+            batch.append(Event(time: 0, body).bytes)
+        }
+        try writer.append(batch)
+        try writer.close()
+        func addresses(_ words: String...) async throws -> [String] {
+            let call = await Call.tool(words: ["log", "--json"] + words, on: log)
+            return try call.array().compactMap { $0["address"] as? String }
+        }
+        #expect(try await addresses("-n", "3", "--kind", "local") == ["@3001", "@4501", "@6001"])
+        #expect(try await addresses("-n", "9", "--kind", "local") == ["@1", "@1501", "@3001", "@4501", "@6001"])
+        #expect(try await addresses("-n", "2", "--kind", "local", "--at", "@4500") == ["@1501", "@3001"])
+        #expect(try await addresses("-n", "2") == ["@6999", "@7000"])
+        #expect(try await addresses("-n", "2", "@1..4501", "--kind", "local") == ["@3001", "@4501"])
+        #expect(try await addresses("-n", "2", "--kind", "undo").isEmpty)
+    }
 }

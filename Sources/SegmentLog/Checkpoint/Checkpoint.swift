@@ -33,6 +33,9 @@ public final class Checkpoint: Sendable {
         file.close()
     }
 
+    /// The bytes of its file.
+    package var size: UInt64 { end }
+
     /// The checkpoints of a log, newest first, by the last record each covers.
     public static func list(_ storage: any LogStorage) throws(LogError) -> [SequenceNumber] {
         do throws(StorageError) {

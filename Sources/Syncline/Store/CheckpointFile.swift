@@ -58,7 +58,8 @@ enum CheckpointFile {
                 guard let file = try Checkpoint.openIfSound(storage, through: through, identity: identity),
                     let note = try? Note(reading: file.note)
                 else { continue }
-                all.append(CheckpointFiles(through: through.rawValue, files: note.runs.map(\.file)))
+                all.append(
+                    CheckpointFiles(through: through.rawValue, files: note.runs.map(\.file), size: file.size))
             }
             return all
         }
@@ -219,7 +220,7 @@ struct CheckpointJob: Sendable {
         note.totals = totals
         note.digest = digest
         note.runs = [(through, root)] + kept.map { ($0.file, $0.root) }
-        let pinned = try pinnedCheckpoints()
+        let pinned = try filesThatStay()
         do throws(LogError) {
             let needed = layers.runs.map(\.file) + pinned
             try writer.finish(note: note.bytes, keeping: Set(needed.map { SequenceNumber(rawValue: $0) }))
@@ -236,10 +237,16 @@ struct CheckpointJob: Sendable {
         }
     }
 
-    /// The checkpoints that the history will be cut at, or was.
-    private func pinnedCheckpoints() throws(SyncError) -> Set<UInt64> {
-        let floor = try inAppWords { () throws(LogError) in try log.floor }
-        if retention == .everything && floor <= .first { return [] }
-        return HistoryPlan.pinned(try CheckpointFile.all(log.storage, log.identity))
+    /// The files of the checkpoints that the history will be cut at, or was, and of those that states of the past are made
+    /// from.
+    private func filesThatStay() throws(SyncError) -> Set<UInt64> {
+        let all = try CheckpointFile.all(log.storage, log.identity)
+        let (floor, size) = try inAppWords { () throws(LogError) in
+            (try log.floor, try LogCatalog(log.storage).segments.reduce(0) { $0 + $1.size })
+        }
+        var staying = CheckpointKeeping.kept(
+            of: all, after: max(floor.rawValue, 1) - 1, newest: through, room: size)
+        if retention != .everything || floor > .first { staying.formUnion(HistoryPlan.pinned(all)) }
+        return staying.union(all.filter { staying.contains($0.through) }.flatMap(\.files))
     }
 }

@@ -6,21 +6,33 @@ package import SynclineCore
 
 package struct StateLoader: Sendable {
     package let storage: any LogStorage
-    /// Whether a checkpoint that turns out to be damaged is removed, so that it is not met again. A reader leaves it.
+    /// Whether a checkpoint that turns out to be damaged is removed, so that it is not met again. A reader leaves it, and
+    /// settles in memory what a writer makes a run of its next checkpoint.
     private let removesDamaged: Bool
+    /// How much a reader folds before it settles it.
+    private static let settledAbove = 16 << 20
 
     package init(_ storage: any LogStorage, removesDamaged: Bool = false) {
         self.storage = storage
         self.removesDamaged = removesDamaged
     }
 
-    /// The state as of an event, or the newest; from a checkpoint, or from as early as the log allows.
+    /// The state as of an event, or the newest; from a checkpoint, or from as early as the log allows. Of one row alone,
+    /// where that is asked for: what it has of other rows is as old as the checkpoint.
     package func load(
-        through last: UInt64? = nil, usingCheckpoints: Bool = true,
+        through last: UInt64? = nil, onlyTo row: RowFocus? = nil, usingCheckpoints: Bool = true,
         showing visibility: LogReader.Visibility = .written
     ) throws(SyncError) -> Projector {
         let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: visibility) }
         let projector = try start(reader, through: last, usingCheckpoints)
+        try fold(into: projector, through: last, onlyTo: row, reader)
+        return projector
+    }
+
+    /// Folds the events after those that a state is made of.
+    private func fold(
+        into projector: Projector, through last: UInt64?, onlyTo row: RowFocus? = nil, _ reader: LogReader
+    ) throws(SyncError) {
         let from = SequenceNumber(rawValue: projector.through + 1)
         var cursor: LogCursor
         do throws(LogError) { cursor = try reader.cursor(from: from) } catch { throw SyncError(error) }
@@ -31,16 +43,43 @@ package struct StateLoader: Sendable {
                 try cursor.forEachRecord { number, record throws(StateError) in
                     if let last, number.rawValue > last { return }
                     try record.withUnsafeBytes { bytes throws(StateError) in
-                        try projector.apply(bytes, number: number.rawValue)
+                        if let row {
+                            try projector.apply(bytes, number: number.rawValue, onlyTo: row)
+                        } else {
+                            try projector.apply(bytes, number: number.rawValue)
+                        }
                     }
                 }
+                projector.store.endCommit()
+                if !removesDamaged { try projector.store.settle(above: StateLoader.settledAbove) }
             } catch {
                 throw SyncError(error)
             }
-            projector.store.endCommit()
         }
-        return projector
     }
+
+    /// The rows that differ between two moments, by the events between them if those are few.
+    package func differences(from first: UInt64, to last: UInt64) throws(SyncError) -> [RowDifference] {
+        let (earlier, later) = (min(first, last), max(first, last))
+        let before = try load(through: earlier)
+        var found: [RowDifference] = []
+        if later - earlier <= StateLoader.fewEvents {
+            let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+            before.store.beginChanges()
+            try fold(into: before, through: later, reader)
+            found = try inAppWords { () throws(StateError) in try StateChanges(before).differences }
+        } else {
+            let after = try load(through: later)
+            try inAppWords { () throws(StateError) in
+                let reader = after.reader(of: after.store.snapshot)
+                try before.reader(of: before.store.snapshot).differences(to: reader) { found.append($0) }
+            }
+        }
+        return first <= last ? found : found.map(\.reversed)
+    }
+
+    /// What so many events changed is kept in memory.
+    private static let fewEvents: UInt64 = 20_000
 
     /// The first state that the log's events can be folded onto: nothing, or the oldest checkpoint that lies before what
     /// is left of it. Rows of a checkpoint stay on disk, so it may be preferred to nothing. One of `untrue` is taken only

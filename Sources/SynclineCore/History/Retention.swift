@@ -64,10 +64,13 @@ package struct CheckpointFiles: Hashable, Sendable {
     package var through: UInt64
     /// The files it needs, each by the last event it covers.
     package var files: [UInt64]
+    /// The size of its own file.
+    package var size: UInt64
 
-    package init(through: UInt64, files: [UInt64]) {
+    package init(through: UInt64, files: [UInt64], size: UInt64 = 0) {
         self.through = through
         self.files = files
+        self.size = size
     }
 
     /// Whether it holds the whole state by itself.

@@ -29,6 +29,17 @@ package struct RowFocus: Hashable, Sendable {
 }
 
 extension Projector {
+    /// Folds what of a record concerns one row, which most records do not.
+    package func apply(
+        _ record: UnsafeRawBufferPointer, number: UInt64, onlyTo row: RowFocus
+    ) throws(StateError) {
+        var reader = try EventReader(record, shapes)
+        if row.mayConcern(record, kind: reader.kind, ids) {
+            try apply(try reader.event(), number: number, onlyTo: row)
+        }
+        through = number
+    }
+
     /// Folds what of an event concerns one row.
     package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(StateError) {
         let key = rowKey(row.table, row.id)

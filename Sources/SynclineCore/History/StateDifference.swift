@@ -27,7 +27,21 @@ public struct RowDifference: Hashable, Sendable {
     }
 }
 
+extension StateChanges {
+    /// The rows that an app sees otherwise, by table and id.
+    package var differences: [RowDifference] {
+        rows.sorted { left, right in
+            left.key.withBytes { left in right.key.withBytes { left.compare($0) < 0 } }
+        }
+        .map { RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible) }
+        .filter(\.isReal)
+    }
+}
+
 extension RowDifference {
+    /// The same seen from the other side.
+    package var reversed: RowDifference { RowDifference(table: table, id: id, before: after, after: before) }
+
     /// Whether the row came or went, or a value differs: the order of columns is no difference.
     fileprivate var isReal: Bool {
         guard let before, let after else { return before != after }

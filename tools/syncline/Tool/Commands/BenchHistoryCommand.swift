@@ -6,12 +6,15 @@ import SynclineCore
 import SynclineInspect
 
 enum BenchHistoryCommand {
+    /// After so many events a store in use has made a checkpoint.
+    private static let session = 40_000
+
     static let command = Command(
         "bench history", "makes a store of many events, to measure the inspector on",
         details: [
             """
             Rows are inserted and updated one by one; each change is sent and answered before the next of its row, but \
-            for the last hundred, which stay pending. The store is left in DIR, with a checkpoint.
+            for the last hundred, which stay pending. A checkpoint is made every 40,000 events, as by a store in use.
             """
         ],
         operands: [
@@ -29,23 +32,26 @@ enum BenchHistoryCommand {
         let rows = Int(try arguments.number("rows", in: 1...10_000_000) ?? 100_000)
         let begin = ContinuousClock.now
         let storage = POSIXStorage(directory: path)
-        let writer = try LogWriter.open(storage, creating: .always)
         var workload = HistoryWorkload(rows: rows)
         var made = 0
         while made < events {
-            var batch = RecordBatch()
-            for _ in 0..<min(1000, events - made) {
-                made += 1
-                batch.append(workload.next(settles: made < events - 100).bytes)
+            let session = min(events, made + BenchHistoryCommand.session)
+            let writer = try LogWriter.open(storage, creating: made == 0 ? .always : .never)
+            while made < session {
+                var batch = RecordBatch()
+                for _ in 0..<min(1000, session - made) {
+                    made += 1
+                    batch.append(workload.next(settles: made < events - 100).bytes)
+                }
+                try writer.append(batch, durability: .buffered)
             }
-            try writer.append(batch, durability: .buffered)
+            try writer.close()
+            var configuration = SyncConfiguration()
+            configuration.creation = .never
+            let database = try await SyncDatabase.open(storage, configuration)
+            try await database.checkpoint()
+            try await database.close()
         }
-        try writer.close()
-        var configuration = SyncConfiguration()
-        configuration.creation = .never
-        let database = try await SyncDatabase.open(storage, configuration)
-        try await database.checkpoint()
-        try await database.close()
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
         try context.output.value([
             "store": .string(path), "events": .number(events), "rows": .number(rows),

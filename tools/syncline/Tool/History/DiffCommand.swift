@@ -35,6 +35,11 @@ enum DiffCommand {
         let usesServer = operands.contains("server")
         let table = arguments.value("table")
         if let table { try await context.view(arguments).reader.declaration.check(table) }
+        if let found = try moments(operands, arguments, context) {
+            let differences = found.filter { table == nil || table == $0.table }
+            try show(differences, arguments, context)
+            return differences.isEmpty ? .done : .no
+        }
         var before = try await side(operands[0], arguments, context)
         var after = try await side(operands.count > 1 ? operands[1] : nil, arguments, context)
         if usesServer { try await fetch(&before, &after, table, arguments, context) }
@@ -44,6 +49,31 @@ enum DiffCommand {
         }
         try show(differences, arguments, context)
         return differences.isEmpty ? .done : .no
+    }
+
+    /// What differs between two moments of the store; nil if something else is compared, or the log is damaged.
+    private static func moments(
+        _ operands: [String], _ arguments: Arguments, _ context: Context
+    ) throws -> [RowDifference]? {
+        guard context.host.session == nil, !operands.contains("server"), !operands.contains(where: isStore) else {
+            return nil
+        }
+        let storage = try context.storage(arguments)
+        let events = try operands.map { try Moment($0, storage).event }
+        do throws(SyncError) {
+            return try HistoryReading.run(storage) { () throws(SyncError) in
+                let last = try EventWalk(storage).last
+                return try StateLoader(storage).differences(from: events[0], to: events.count > 1 ? events[1] : last)
+            }
+        } catch {
+            if error.code == .storeCorrupt { return nil }
+            throw error
+        }
+    }
+
+    /// A moment has no slash.
+    private static func isStore(_ text: String) -> Bool {
+        text.contains("/") || isDirectory(text) || ReportShelf.isFile(text)
     }
 
     /// What is on one side: a state, or the server's rows.
@@ -70,8 +100,7 @@ enum DiffCommand {
     private static func side(_ text: String?, _ arguments: Arguments, _ context: Context) async throws -> Side {
         guard let text else { return .state(try await context.view(arguments).reader) }
         if text == "server" { return .server }
-        // A moment has no slash.
-        if text.contains("/") || isDirectory(text) || ReportShelf.isFile(text) {
+        if isStore(text) {
             let path = try context.path(reading: text)
             return .state(try context.load(POSIXStorage(directory: path), through: nil).present)
         }

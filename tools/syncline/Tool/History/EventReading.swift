@@ -44,6 +44,30 @@ struct EventReading {
         }
     }
 
+    /// The newest events that match, as many as are asked for, in order. They are looked for in pieces from the end.
+    func newest(
+        _ limit: Int, from first: UInt64, through last: UInt64, where matches: (Event) -> Bool
+    ) throws -> [(UInt64, Event)] {
+        var pieces: [[(UInt64, Event)]] = []
+        var missing = limit
+        var size: UInt64 = 1024
+        var end = min(last, try LogInspection(storage).lastRecord(try LogInspection(storage).catalog()).rawValue)
+        let first = try max(first, self.first(ofLast: .max))
+        while missing > 0, end >= first {
+            let start = max(first, end - min(end, size) + 1)
+            var found: [(UInt64, Event)] = []
+            try forEach(from: start) { number, event in
+                if number <= end, matches(event) { found.append((number, event)) }
+                return number < end && !context.output.isClosed
+            }
+            pieces.append(found.suffix(missing))
+            missing -= min(missing, found.count)
+            end = start - 1
+            size *= 4
+        }
+        return pieces.reversed().flatMap { $0 }
+    }
+
     /// The first of the last so many events.
     func first(ofLast count: Int) throws -> UInt64 {
         let inspection = LogInspection(storage)

@@ -27,8 +27,7 @@ enum LogCommands {
         if let table { try await context.view(arguments).reader.declaration.check(table) }
         let kind = arguments.value("kind")
         let (first, last) = try range(arguments, storage)
-        let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? .max >> 1)
-        let isWindow = arguments.operands.isEmpty && last == .max && kind == nil && table == nil
+        let limit = try arguments.number("limit", in: 1...1_000_000).map { Int($0) }
         let reading = EventReading(storage, context)
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }
@@ -37,21 +36,17 @@ enum LogCommands {
             (kind == nil || kind == event.cause)
                 && (table.map { EventSummary(number: 0, event: event).tables.contains($0) } ?? true)
         }
-        // Without a limit events are written as they come; with one the newest are kept.
-        var newest: [(UInt64, Event)] = []
-        let hasLimit = arguments.value("limit") != nil
-        try reading.forEach(from: hasLimit && isWindow ? try reading.first(ofLast: limit) : first) { number, event in
-            if number > last || context.output.isClosed { return false }
-            guard matches(event) else { return true }
-            if !hasLimit {
-                try list.add(number, event)
-            } else {
-                newest.append((number, event))
-                if newest.count > 2 * limit { newest.removeFirst(newest.count - limit) }
+        // Without a limit events are written as they come.
+        if let limit {
+            let newest = try reading.newest(limit, from: first, through: last, where: matches)
+            for (number, event) in newest { try list.add(number, event) }
+        } else {
+            try reading.forEach(from: first) { number, event in
+                if number > last || context.output.isClosed { return false }
+                if matches(event) { try list.add(number, event) }
+                return true
             }
-            return true
         }
-        for (number, event) in newest.suffix(limit) { try list.add(number, event) }
         try list.finish()
         return .done
     }
@@ -153,7 +148,8 @@ enum LogCommands {
             json = try frame(text, LogInspection(try context.storage(arguments)))
         } else {
             let address = try RowAddress(text)
-            let reader = try await context.view(arguments, at: address.moment ?? at).reader
+            let focus = RowFocus(table: address.table, id: address.id)
+            let reader = try await context.view(arguments, at: address.moment ?? at, of: focus).reader
             try reader.declaration.check(address.table)
             json = try reader.entry(address.table, address.id).map {
                 EntrySummary.json($0, address.id, redacts: redacts)

@@ -98,7 +98,8 @@ extension Context {
     }
 
     /// The store as it is, or as it was at the moment that `--at` names; nothing is written and no lock is needed.
-    func view(_ arguments: Arguments, at moment: String? = nil) async throws -> StoreView {
+    /// Of one row alone, if that is all that is looked at.
+    func view(_ arguments: Arguments, at moment: String? = nil, of row: RowFocus? = nil) async throws -> StoreView {
         let path = try path(reading: arguments)
         let storage = POSIXStorage(directory: path)
         let isReport = try path != StoreLocation.find(arguments, environment).path
@@ -107,7 +108,7 @@ extension Context {
             return try await withDatabase(arguments) { StoreView($0, storage) }
         }
         let event = try moment.map { try Moment($0, storage).event }
-        let projector = try load(storage, through: event)
+        let projector = try load(storage, through: event, onlyTo: row)
         return StoreView(
             reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,
             totals: projector.totals, storage: storage)
@@ -116,10 +117,10 @@ extension Context {
 
 extension Context {
     /// The state as of an event; of a damaged log the newest that can be made, and then the result is a part.
-    func load(_ storage: any LogStorage, through event: UInt64?) throws -> Projector {
+    func load(_ storage: any LogStorage, through event: UInt64?, onlyTo row: RowFocus? = nil) throws -> Projector {
         do throws(SyncError) {
             return try HistoryReading.run(storage, claiming: event != nil) { () throws(SyncError) in
-                try StateLoader(storage).load(through: event)
+                try StateLoader(storage).load(through: event, onlyTo: row)
             }
         } catch {
             guard error.code == .storeCorrupt, let last = try LogInspection(storage).lastBeforeLoss() else {
@@ -127,7 +128,7 @@ extension Context {
             }
             let checkpoint = try Checkpoint.list(storage).first { $0.rawValue <= event ?? .max }?.rawValue ?? 0
             let through = max(min(last, event ?? .max), checkpoint)
-            let projector = try StateLoader(storage).load(through: through)
+            let projector = try StateLoader(storage).load(through: through, onlyTo: row)
             output.notePartial()
             narration.warn("the log is damaged: what is shown is as of @\(through)")
             return projector

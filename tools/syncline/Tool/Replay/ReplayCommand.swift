@@ -30,18 +30,16 @@ enum ReplayCommand {
         ],
         operands: [Operand("REPORT", "a file of `report`; without other options its recorded sessions are run")],
         options: [
-            Option("to", value: "ADDRESS", "as far as this moment").excluding("REPORT"),
+            Option("to", value: "ADDRESS", "as far as this moment"),
             Option(
                 "policy", value: "POLICY", choices: ["fail", "server-wins", "client-wins", "merge"],
-                "who decides conflicts that arose in pushes"
-            ).excluding("REPORT"),
-            Option("without", value: "ADDRESS", "leaves an event or a range out; may be given several times")
-                .excluding("REPORT"),
+                "who decides conflicts that arose in pushes"),
+            Option("without", value: "ADDRESS", "leaves an event or a range out; may be given several times"),
             Option("bisect", value: "EXPR", "finds the first event that makes it true")
-                .excluding("policy", "without", "REPORT"),
+                .excluding("policy", "without"),
             Option("from", value: "ADDRESS", "where a search begins").needing("bisect"),
             Option("step", "steps through the events, at a prompt")
-                .excluding("bisect", "policy", "without", "REPORT"),
+                .excluding("bisect", "policy", "without"),
             .redact,
         ],
         examples: [

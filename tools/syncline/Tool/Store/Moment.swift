@@ -35,8 +35,11 @@ struct Moment {
 
     private static func event(at time: Int64, _ storage: any LogStorage) throws -> UInt64 {
         var newest: UInt64 = 0
-        try EventWalk(storage).forEach { number, event in
-            if event.time > time { return false }
+        let shapes = ShapeTable()
+        try EventWalk(storage).forEachRecord(from: 1) { number, record throws(SyncError) in
+            let moment: Int64
+            do throws(StateError) { moment = try EventReader(record, shapes).time } catch { throw SyncError(error) }
+            if moment > time { return false }
             newest = number
             return true
         }

@@ -16,7 +16,8 @@ enum ReadCommands {
         options: [.at], examples: [Example("syncline get todoitem a --at @12", "as it was at event 12")],
         result: "the row, or null", exits: [Exit(.no, "there is no such row")]
     ) { arguments, context in
-        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        let focus = RowFocus(table: arguments.operands[0], id: arguments.operands[1])
+        let reader = try await context.view(arguments, at: arguments.value("at"), of: focus).reader
         try reader.declaration.check(arguments.operands[0])
         guard let row = try reader.row(arguments.operands[0], arguments.operands[1]) else {
             try context.output.value(.null)
