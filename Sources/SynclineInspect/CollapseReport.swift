@@ -1,9 +1,8 @@
-// An operation of the outbox with the changes behind it, and what the compactor made of each: the rule of the table that
-// applied, in words.
+// An operation of the outbox with the changes that led to it, and what the compactor made of each, in words.
 
 package import SynclineCore
 
-/// A change behind an operation.
+/// A change that is part of an operation.
 package struct CollapsedChange: Hashable, Sendable {
     package var position: Position
     package var kind: OperationKind
@@ -51,43 +50,15 @@ extension CollapsedChange {
     /// Names the rule for each change in turn.
     static func list(_ changes: [(Position, JournalEntry)], only columns: [String]) -> [CollapsedChange] {
         var result: OperationKind?
-        var isFirst = true
         return changes.map { position, change in
-            let before = result
-            let rule: String
-            switch (before, change.kind) {
-            case (_, .delete) where change.cancels:
-                result = nil
-                rule = "insert + delete: nothing is left to push"
-            case (nil, let kind):
-                result = change.replaces ? .update : kind
-                rule = isFirst ? "the first change" : "behind what came to nothing: a new \(kind)"
-            case (.delete?, .insert):
-                result = .update
-                rule = "delete + insert: an update that replaces the row"
-            case (.insert?, .update):
-                rule = "insert + update: one insert, new content"
-            case (.update?, .update):
-                rule = "update + update: one update, changes merged"
-            case (let earlier?, .delete):
-                result = .delete
-                rule = "\(earlier) + delete: one delete"
-            case (let earlier?, let later):
-                result = later
-                rule = "\(earlier) + \(later)"
-            }
-            isFirst = false
-            if change.isResolution { return made(position, change, columns, "made by a resolution", result) }
-            return made(position, change, columns, rule, result)
+            let rule = CompactorRule(change, after: result)
+            result = rule.operation
+            // A row's only change leaves its columns to the row.
+            let own = change.kind == .delete ? [] : change.content?.columns ?? columns
+            return CollapsedChange(
+                position: position, kind: change.kind, columns: own,
+                rule: change.isResolution ? "made by a resolution" : rule.words, result: result)
         }
-    }
-
-    private static func made(
-        _ position: Position, _ change: JournalEntry, _ columns: [String], _ rule: String, _ result: OperationKind?
-    ) -> CollapsedChange {
-        // A row's only change leaves its columns to the row.
-        let own = change.kind == .delete ? [] : change.content?.columns ?? columns
-        return CollapsedChange(position: position, kind: change.kind, columns: own, rule: rule, result: result)
     }
 }
 

@@ -120,7 +120,7 @@ final class Server: Sendable {
         switch address {
         case .sqlite(let path):
             // One for whoever may read at a time: a worker, a thread with a row, and those who ask where the order stands.
-            let readers = configuration.readers + configuration.threads + 2
+            let readers = configuration.readers + configuration.connectionThreads + 2
             return try SQLiteDatabase(path: path, readers: readers, limits: configuration.limits.database)
         case .postgres(let url):
             return try PostgresDatabase(

@@ -13,7 +13,7 @@ struct TodoList: Sendable {
         items = database.table(TodoItem.self)
     }
 
-    /// The list, now and after each change, whoever made it.
+    /// The list, now and after every change, local or pulled.
     func everyChange() throws -> QueryResults<[TodoItem]> {
         try items.order(by: "complete").order(by: "text").observe()
     }
@@ -30,7 +30,7 @@ struct TodoList: Sendable {
         try await items.update(id: item.id) { $0.text = text }
     }
 
-    /// Sends what was changed here, then fetches what was changed elsewhere. Why it could not, if it could not.
+    /// Sends what was changed here, then fetches what was changed elsewhere. Returns the error that stopped it, or nil.
     func refresh(progress: @escaping @Sendable (SyncProgress) -> Void) async throws -> SyncError? {
         let pushed = try await database.push(progress: progress)
         if case .stopped(let error) = pushed.outcome { return error }

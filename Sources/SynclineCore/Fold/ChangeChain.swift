@@ -1,4 +1,4 @@
-// The changes of one row that are in the outbox, taken out, decided anew, and put back. Whatever moves under them (a
+// The changes of one row that are in the outbox, taken out, decided again, and put back. Whatever moves under them (a
 // freeze, an answer, a resolution, an undo) leaves them collapsed as if they had just been made.
 
 /// A change of a row with its place in the outbox.
@@ -46,11 +46,11 @@ extension Projector {
         entry.pending = nil
     }
 
-    /// Makes the pending part of a row from its changes, and writes those that became another. `behind` is the operation
-    /// they followed, if it is no more. What was decided when they were made stays so unless `anew`.
+    /// Makes the pending part of a row from its changes, and writes those that became another. `givenUp` is the operation
+    /// that they followed, if it is gone. `decidesAgain` asks the compactor again; otherwise what it decided stays.
     func rebuild(
-        _ entry: inout RowEntry, from links: [ChainLink], frozen: FrozenOperation?, anew: Bool = true,
-        behind: FrozenOperation? = nil
+        _ entry: inout RowEntry, from links: [ChainLink], frozen: FrozenOperation?, decidesAgain: Bool = true,
+        after givenUp: FrozenOperation? = nil
     ) {
         guard let first = links.first, let last = links.last else {
             entry.pending = nil
@@ -62,9 +62,9 @@ extension Projector {
         for link in links {
             var link = link
             if !(frozen.map { link.position <= $0.through } ?? false) {
-                if anew {
-                    let takesPlace = previous == nil && behind?.kind == .delete
-                    link.decide(behind: pending, base: entry.base, takesPlace: takesPlace)
+                if decidesAgain {
+                    let replacesBase = previous == nil && givenUp?.kind == .delete
+                    link.decide(after: pending, base: entry.base, replacesBase: replacesBase)
                 }
                 link.change.isFrozen = false
             } else {
@@ -87,19 +87,17 @@ extension Projector {
 }
 
 extension ChainLink {
-    /// Decides what the change is, behind others of its row, by the table of the compactor.
-    mutating func decide(behind pending: PendingRow, base: Row?, takesPlace: Bool) {
-        switch change.kind {
-        case .insert:
-            // An insert behind a delete that was given up takes the place of the server's row.
-            let replaces = pending.operation?.kind == .delete || takesPlace && base != nil
-            if replaces && !change.replaces { columns = columns.replacing(base ?? .empty) }
-            change.replaces = replaces
-        case .delete:
-            let isKnown = base != nil && pending.frozen?.kind != .delete
-            change.cancels = pending.operation?.kind == .insert && !isKnown
-        case .update: break
-        }
+    /// Asks the compactor again what the change is, after others of its row. A change that would be refused now stays what
+    /// it was when it was made.
+    mutating func decide(after pending: PendingRow, base: Row?, replacesBase: Bool) {
+        var row = CompactorInput(
+            pending: pending.operation?.kind, frozen: pending.frozen?.kind, hasBase: base != nil,
+            isPresent: pending.isPresent)
+        row.replacesBase = replacesBase
+        guard let rule = try? CompactorRule.decide(change.kind, on: row) else { return }
+        if rule == .replace && !change.replaces { columns = columns.replacing(base ?? .empty) }
+        change.replaces = rule == .replace
+        change.cancels = rule == .cancel
     }
 }
 

@@ -120,7 +120,7 @@ extension Projector {
         }
         let links = try chain(of: pending)
         try drop(links.suffix(1))
-        rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, anew: false)
+        rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, decidesAgain: false)
         if let before = change.localBefore { entry.local = before }
         try settleVoid(&entry)
         try write(entry, change.rowKey, old: old)
@@ -137,23 +137,10 @@ extension Projector {
 extension PendingRow {
     /// Lays one more change over the row.
     mutating func lay(_ change: JournalEntry, _ columns: Row, at position: Position) {
-        let kindBefore = operation?.kind
-        let kind: OperationKind?
-        switch change.kind {
-        case .insert:
-            kind = change.replaces ? .update : .insert
-            overlay = columns
-            hidesBase = frozen?.kind == .delete
-            isPresent = true
-        case .update:
-            kind = kindBefore == .insert ? .insert : .update
-            overlay = overlay.merged(with: columns)
-            isPresent = true
-        case .delete:
-            kind = change.cancels ? nil : .delete
-            overlay = .empty
-            isPresent = false
-        }
-        operation = kind.map { Operation(kind: $0, first: operation?.first ?? position) }
+        let rule = CompactorRule(change, after: operation?.kind)
+        overlay = rule.columns(overlay, columns)
+        isPresent = change.kind != .delete
+        if change.kind == .insert { hidesBase = frozen?.kind == .delete }
+        operation = rule.operation.map { Operation(kind: $0, first: operation?.first ?? position) }
     }
 }

@@ -55,7 +55,7 @@ extension Projector {
             }
             entry.overtake(frozen.ancestor)
             if ids == .ignoreCase { entry.spelling = row.id }
-            rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil, behind: frozen)
+            rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil, after: frozen)
             if let base { try lowerCursors(of: answer.table, to: base) }
         case .notReceived:
             rebuild(&entry, from: try chain(of: pending), frozen: nil)
@@ -198,7 +198,7 @@ extension Projector {
             let left = resolution.choice == .row ? Array(rest.drop { $0.change.kind == .update }) : rest
             try drop(rest.dropLast(left.count))
             totals.superseded += UInt64(rest.count - left.count)
-            rebuild(&entry, from: left, frozen: nil, behind: frozen)
+            rebuild(&entry, from: left, frozen: nil, after: frozen)
         case (let change?, .row):
             totals.resolved += UInt64(taken.count)
             totals.made += 1
@@ -222,8 +222,8 @@ extension Projector {
             // A delete by decision takes along the updates that followed the operation.
             let lying = change.kind == .delete ? Array(rest.drop { $0.change.kind == .update }) : rest
             for var part in [link] + lying {
-                // What was decided behind the operation is decided anew behind the row that takes its place.
-                part.decide(behind: all, base: entry.base, takesPlace: all.operation != nil)
+                // The changes that followed the operation follow the row that takes its place.
+                part.decide(after: all, base: entry.base, replacesBase: all.operation != nil)
                 all.lay(part.change, part.columns, at: position)
             }
             try drop(rest)

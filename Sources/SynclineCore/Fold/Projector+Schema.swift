@@ -131,7 +131,7 @@ extension Projector {
         }
         try drop(emptied)
         totals.superseded += UInt64(emptied.count)
-        rebuild(&entry, from: kept, frozen: frozen, anew: false)
+        rebuild(&entry, from: kept, frozen: frozen, decidesAgain: false)
     }
 }
 

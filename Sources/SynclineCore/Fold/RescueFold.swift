@@ -129,7 +129,7 @@ extension Projector {
             return ChainLink(position: change.position, change: entry, columns: change.columns, stored: nil)
         }
         totals.made += UInt64(links.count)
-        rebuild(&entry, from: links, frozen: carried.frozen, anew: false)
+        rebuild(&entry, from: links, frozen: carried.frozen, decidesAgain: false)
         try write(entry, key, old: old)
     }
 }

@@ -25,9 +25,9 @@ package struct OutboxOutline {
             let rest = links.drop { link in frozenThrough.map { link.position <= $0 } ?? false }
             let sent = frozenThrough == nil ? 0 : 1
             if rest.isEmpty { return sent }
-            // Only a delete can come to nothing, of a row that the server does not have.
-            if last.kind != .delete || !rest.contains(where: { $0.kind == .insert }) { return sent + 1 }
-            return isRebuilt ? nil : sent + (last.cancels ? 0 : 1)
+            // A delete after an insert may have been decided again, with the row in view.
+            if isRebuilt, last.kind == .delete, rest.contains(where: { $0.kind == .insert }) { return nil }
+            return last.cancels ? sent : sent + 1
         }
 
         /// Whether its operation is known to wait for a decision.

@@ -7,21 +7,21 @@ package enum LocalDecision {
         _ kind: OperationKind, table: String, id: String, columns: Row, on entry: RowEntry?
     ) throws(SyncError) -> LocalChange? {
         let entry = entry ?? RowEntry()
-        let result: CollapseResult
+        let rule: CompactorRule
         do throws(ChangeRefusal) {
-            result = try Collapse.step(kind, on: CollapseInput(entry))
+            rule = try CompactorRule.decide(kind, on: CompactorInput(entry))
         } catch {
             throw refusal(error, table, id)
         }
         var change = LocalChange(kind: kind, table: table, id: entry.spelling ?? id, columns: columns)
         change.baseVersion = entry.base?.versionValue
-        change.cancels = result.cancels
-        change.replaces = result.replaces
+        change.cancels = rule == .cancel
+        change.replaces = rule == .replace
         switch kind {
         case .delete:
             change.columns = .empty
         case .insert:
-            if result.replaces { change.columns = replacement(of: entry.expected, with: columns) }
+            if rule == .replace { change.columns = columns.replacing(entry.expected) }
         case .update:
             if let visible = entry.visible {
                 change.columns = columns.filter { isChange($0, in: visible, isWhole: entry.base != nil) }
@@ -38,15 +38,6 @@ package enum LocalDecision {
         return !current.means(member.value)
     }
 
-    /// A whole row in place of the base: what the base has and the row lacks becomes null.
-    private static func replacement(of base: Row, with columns: Row) -> Row {
-        var builder = RowBuilder(columns)
-        for name in base.columns where columns[name] == nil && !Item.systemColumns.contains(name) {
-            builder.set(name, .null)
-        }
-        return builder.row
-    }
-
     private static func refusal(_ refusal: ChangeRefusal, _ table: String, _ id: String) -> SyncError {
         switch refusal {
         case .rowExists:
@@ -60,10 +51,10 @@ package enum LocalDecision {
     }
 }
 
-extension CollapseInput {
+extension CompactorInput {
     package init(_ entry: RowEntry) {
         self.init(
-            operation: entry.pending?.operation?.kind, frozen: entry.pending?.frozen?.kind, hasBase: entry.base != nil,
+            pending: entry.pending?.operation?.kind, frozen: entry.pending?.frozen?.kind, hasBase: entry.base != nil,
             isPresent: entry.isPresent)
     }
 }

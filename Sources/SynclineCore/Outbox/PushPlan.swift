@@ -79,7 +79,10 @@ package struct PushPlan {
                 }
                 return true
             }
-            let kind: OperationKind = change.replaces ? .update : change.kind
+            guard let kind = CompactorRule(change, after: nil).operation else {
+                voids.append((change.rowKey, position))
+                return true
+            }
             // In a store that ignores case the key does not have the id's spelling.
             let spelling = spellsIDs ? try reader.entry(key: change.rowKey)?.spelling : nil
             found.append(

@@ -33,8 +33,13 @@ struct ServerConfiguration: Hashable, Sendable {
     var trustedProxies = TrustedProxies()
     /// Whether clients are to read everything anew, as after the return of a backup. Only a flag says so.
     var renewsEpoch = false
-    /// Threads that serve connections; what takes long is carried out elsewhere.
+    /// Threads that serve connections, at least; what takes long is carried out elsewhere.
     var threads = 10
+    /// A thread with more connections would have to look at each of them whenever it wakes (see `DaemonOptions.epollLimit`).
+    static let connectionsPerThread = 104
+    var connectionThreads: Int {
+        max(threads, (limits.connections + Self.connectionsPerThread - 1) / Self.connectionsPerThread)
+    }
     /// Reads that are carried out at a time.
     var readers = 8
     /// As many as can be carried out: on PostgreSQL some connections are left to writes.

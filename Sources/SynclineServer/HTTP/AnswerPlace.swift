@@ -28,7 +28,7 @@ enum ServerAnswer {
 
 /// An answer that a worker finds.
 struct WaitingAnswer: Sendable {
-    let workers: WorkerPool
+    let workers: any Workers
     /// Nil for what is carried out to its end.
     let limit: WorkLimit?
     let answer: @Sendable () -> HTTPResponse

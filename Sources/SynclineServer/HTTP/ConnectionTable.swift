@@ -3,6 +3,12 @@
 
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 final class ConnectionTable: Sendable {
     private struct Entry: Sendable {
         let connection: OpenConnection
@@ -35,6 +41,7 @@ final class ConnectionTable: Sendable {
     private let state: Mutex<State>
     private let limit: Int
     private let limitPerClient: Int
+    private let processors: Int
     private let deadlines: ConnectionDeadlines
     /// Proxies, which bring the requests of many.
     private let isExempt: @Sendable (ClientAddress) -> Bool
@@ -42,15 +49,30 @@ final class ConnectionTable: Sendable {
     private let end: @Sendable (Int32) -> Void
 
     init(
-        _ limits: ServerConfiguration.Limits, threads: Int, isExempt: @escaping @Sendable (ClientAddress) -> Bool,
-        end: @escaping @Sendable (Int32) -> Void
+        _ limits: ServerConfiguration.Limits, threads: Int, processors: Int = ConnectionTable.processors,
+        isExempt: @escaping @Sendable (ClientAddress) -> Bool, end: @escaping @Sendable (Int32) -> Void
     ) {
         state = Mutex(State(perThread: Array(repeating: 0, count: threads)))
         limit = limits.connections
+        self.processors = processors
         limitPerClient = limits.connectionsPerAddress
         deadlines = limits.deadlines
         self.isExempt = isExempt
         self.end = end
+    }
+
+    /// How many processors this machine has.
+    static let processors = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
+    /// More threads than processors serve connections only once those have this many each.
+    private static let fewConnections = 48
+
+    /// The thread that gets the next connection: the one that has the fewest. A thread that wakes serves all of its connections
+    /// that have something to say, so the same work costs less on as many threads as there are processors than on more.
+    static func thread(among counts: [Int], processors: Int) -> Int {
+        let first = counts.prefix(max(1, processors))
+        let open = first.allSatisfy { $0 >= fewConnections } ? counts[...] : first
+        return open.indices.min { open[$0] < open[$1] } ?? 0
     }
 
     var count: Int { state.withLock { $0.entries.count } }
@@ -64,7 +86,7 @@ final class ConnectionTable: Sendable {
                 guard endIdlest(&state, of: client) else { return nil }
             }
             if state.staying >= limit, !endIdlest(&state, of: nil) { return nil }
-            let thread = state.perThread.indices.min { state.perThread[$0] < state.perThread[$1] } ?? 0
+            let thread = ConnectionTable.thread(among: state.perThread, processors: processors)
             let connection = OpenConnection(descriptor, client, thread: thread, now: now)
             state.entries[descriptor] = Entry(connection: connection)
             state.unserved += 1

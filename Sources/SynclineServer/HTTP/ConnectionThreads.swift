@@ -17,7 +17,7 @@ final class ConnectionThreads: Sendable {
     /// Nil if they can't be started. They do not keep the server alive, whose owner stops them first.
     init?(_ server: HTTPServer, isSecure: Bool) {
         var started: [OpaquePointer] = []
-        for _ in 0..<server.configuration.threads {
+        for _ in 0..<server.configuration.connectionThreads {
             guard let daemon = DaemonOptions.start(server, isSecure: isSecure) else {
                 for daemon in started { MHD_stop_daemon(daemon) }
                 return nil

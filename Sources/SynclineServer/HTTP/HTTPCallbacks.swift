@@ -11,7 +11,7 @@ enum DaemonOptions {
     ) -> OpaquePointer? {
         let limits = server.configuration.limits
         let context = Unmanaged.passUnretained(server).toOpaque()
-        let connections = share(limits, server.configuration.threads)
+        let connections = share(limits, server.configuration.connectionThreads)
         // Room for the head of a request that is refused for its size, too; it is cleared for every request.
         let memory = limits.headerBytes + limits.urlBytes + (16 << 10)
         var options = [
@@ -24,9 +24,9 @@ enum DaemonOptions {
             option(.NOTIFY_COMPLETED, unsafeBitCast(endRequest, to: Int.self), context),
             option(.NOTIFY_CONNECTION, unsafeBitCast(noteConnection, to: Int.self), context),
         ]
-        let isFew = connections <= DaemonOptions.epollLimit
+        assert(connections < DaemonOptions.epollLimit)
         var flags =
-            (isFew ? MHD_USE_EPOLL_INTERNAL_THREAD : MHD_USE_POLL_INTERNAL_THREAD).rawValue
+            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue
             | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
         guard isSecure else {
             options.append(option(.END, 0))
@@ -46,7 +46,7 @@ enum DaemonOptions {
 
     /// A thread of libmicrohttpd that finds 128 events at once asks epoll for more before it looks at one of them, and waits
     /// for as long as a connection may be idle. One with fewer connections, a listening socket and a pipe never finds so many.
-    private static let epollLimit = 120
+    private static let epollLimit = 128
 
     /// A share of all connections, and of those that were ended and are still there.
     private static func share(_ limits: ServerConfiguration.Limits, _ threads: Int) -> Int {

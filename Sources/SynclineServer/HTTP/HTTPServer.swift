@@ -37,7 +37,7 @@ final class HTTPServer: Sendable {
     let events: EventHub
     /// As many writes may wait together for one sync, and as many bodies are taken apart at a time.
     private let writers = WorkerPool("writes", workers: 32)
-    private let readers: WorkerPool
+    private let readers: ReadWorkers
     private let healthWorker = WorkerPool("health", workers: 1)
     /// The clients for which reads are carried out.
     let clients: ClientWatch
@@ -67,8 +67,8 @@ final class HTTPServer: Sendable {
         events = EventHub { service.cursor() }
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         // One worker is always left for another client.
-        let readers = WorkerPool(
-            "reads", workers: configuration.readWorkers,
+        let readers = ReadWorkers(
+            workers: configuration.readWorkers,
             bounds: .init(
                 waiting: configuration.limits.waitingReads, running: max(1, configuration.readWorkers - 1)),
             looks: true)
@@ -76,7 +76,7 @@ final class HTTPServer: Sendable {
         clients = ClientWatch { readers.waitingCount > 0 }
         let proxies = configuration.trustedProxies
         let table = ConnectionTable(
-            configuration.limits, threads: configuration.threads,
+            configuration.limits, threads: configuration.connectionThreads,
             isExempt: { $0.isOwn || proxies.contains($0) }, end: { ListenSocket.end($0) })
         self.table = table
         socket = try ListenSocket(configuration.listen)
@@ -123,7 +123,7 @@ final class HTTPServer: Sendable {
         serving.threads.stop()
     }
 
-    private var pools: [WorkerPool] { [readers, writers, healthWorker] }
+    private var pools: [any Workers] { [readers, writers, healthWorker] }
 
     /// Waits until every request is answered, for a while.
     @discardableResult
@@ -209,7 +209,7 @@ final class HTTPServer: Sendable {
         }
         // What does not leave the machine is sent as it is.
         let leaves = request.isForwarded || !request.client.isOwn
-        let (workers, limit): (WorkerPool, WorkLimit?)
+        let (workers, limit): (any Workers, WorkLimit?)
         switch service.place(of: read) {
         case .here: return .whole(answer())
         case .writes: (workers, limit) = (writers, nil)

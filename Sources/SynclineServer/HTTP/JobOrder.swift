@@ -1,6 +1,6 @@
 // Decides which job a worker carries out next, and which one makes room for others. Jobs that take long get at most half of the
-// workers: a request for a page never waits for all those that look through a table. Nobody can tell beforehand which jobs take
-// long. If one turns out to while that half is taken and others wait, it stops, and begins again when it is its turn.
+// workers, so that a request for a page never waits for all those that look through a table. Nobody can tell beforehand which
+// jobs take long. If one turns out to while that half is taken and others wait, it stops, and begins again when it is its turn.
 
 struct JobOrder: Sendable {
     /// What bounds jobs that come from clients that do not wait for each other.
@@ -29,86 +29,117 @@ struct JobOrder: Sendable {
         var isToMakeRoom = false
     }
 
-    let workers: Int
-    let bounds: Bounds?
-    private var waiting: [Job] = []
-    private var running: [Int: Running] = [:]
-    /// A job that runs for longer takes long. Most reads take less than a tenth of it.
-    static let patience = Duration.milliseconds(25)
+    /// A client with jobs that run or wait.
+    private struct Client: Sendable {
+        var running = 0
+        /// How many of its jobs wait, those that take long with them.
+        var waiting = 0
+        /// Those that wait and are not known to take long, oldest first.
+        var quick = WaitingLine<Int>()
+    }
 
-    init(workers: Int, bounds: Bounds?) {
+    let workers: Int
+    let bounds: Bounds
+    private var clients: [ClientAddress: Client] = [:]
+    private var running: [Int: Running] = [:]
+    private var longRunning = 0
+    /// Jobs that made room.
+    private var long: [Job] = []
+    private(set) var waitingCount = 0
+    /// A job that runs for longer takes long. Most reads take less than a tenth of it.
+    static let patience = Duration.milliseconds(12)
+
+    init(workers: Int, bounds: Bounds) {
         self.workers = workers
         self.bounds = bounds
     }
 
     /// How many jobs that take long may run at a time.
     private var longLimit: Int { (workers + 1) / 2 }
-    private var longRunning: Int { running.values.count { $0.job.isLong } }
 
-    var waitingCount: Int { waiting.count }
     var runningCount: Int { running.count }
 
     mutating func arrive(_ number: Int, of client: ClientAddress, now: ContinuousClock.Instant) -> Admission {
         let job = Job(number: number, client: client)
+        let has = clients[job.client].map { (running: $0.running, waiting: $0.waiting) } ?? (running: 0, waiting: 0)
         // A worker that is free has found nothing among those that wait.
-        if running.count < workers, mayRun(job, counts) {
+        if running.count < workers, mayRun(beside: has.running) {
+            clients[job.client, default: Client()].running += 1
             running[number] = Running(job: job, since: now)
             return .begins
         }
-        guard hasRoom(for: client) else { return .full }
-        waiting.append(job)
+        guard hasRoom(beside: has.waiting) else { return .full }
+        wait(job)
         return .waits
     }
 
-    /// One client's jobs take up at most half of the room.
-    private func hasRoom(for client: ClientAddress) -> Bool {
-        guard let bounds else { return true }
-        return waiting.count < bounds.waiting && waiting.count { $0.client == client } < (bounds.waiting + 1) / 2
+    private mutating func wait(_ job: Job) {
+        waitingCount += 1
+        clients[job.client, default: Client()].waiting += 1
+        if job.isLong { long.append(job) } else { clients[job.client]?.quick.append(job.number) }
     }
+
+    /// One client's jobs take up at most half of the room.
+    private func hasRoom(beside waiting: Int) -> Bool {
+        waitingCount < bounds.waiting && waiting < (bounds.waiting + 1) / 2
+    }
+
+    private func mayRun(beside running: Int) -> Bool { running < bounds.running }
 
     /// A job's worker is free. A job that made room is to be carried out again.
     mutating func end(_ number: Int, madeRoom: Bool) {
-        guard var job = running.removeValue(forKey: number)?.job, madeRoom else { return }
-        job.isLong = true
-        // Before all that take long and came later, because it has the lower number.
-        waiting.append(job)
+        guard var job = running.removeValue(forKey: number)?.job else { return }
+        clients[job.client]?.running -= 1
+        if job.isLong { longRunning -= 1 }
+        if madeRoom {
+            job.isLong = true
+            wait(job)
+        } else if let client = clients[job.client], client.running == 0, client.waiting == 0 {
+            clients[job.client] = nil
+        }
     }
 
     /// The next job for a worker that is free; nil if there is none.
     mutating func next(now: ContinuousClock.Instant) -> Int? {
-        guard running.count < workers, !waiting.isEmpty else { return nil }
-        let counts = counts
-        // Half of their places are theirs while others wait, so that they end some time.
+        guard running.count < workers, waitingCount > 0 else { return nil }
+        // Half of the places of long jobs are theirs while others wait, so that they end some time.
         let isTurnOfLong = longRunning * 2 < longLimit
-        let place = waiting.indices.filter { mayRun(waiting[$0], counts) }.min { one, other in
-            let (one, other) = (waiting[one], waiting[other])
-            if one.isLong != other.isLong { return one.isLong == isTurnOfLong }
-            // The oldest job of the client that has the fewest running.
-            return (counts[one.client, default: 0], one.number) < (counts[other.client, default: 0], other.number)
-        }
-        guard let place else { return nil }
-        let job = waiting.remove(at: place)
+        guard let job = isTurnOfLong ? takeLong() ?? takeQuick() : takeQuick() ?? takeLong() else { return nil }
+        clients[job.client]?.running += 1
+        clients[job.client]?.waiting -= 1
+        waitingCount -= 1
+        if job.isLong { longRunning += 1 }
         running[job.number] = Running(job: job, since: now)
         return job.number
     }
 
-    /// How many of each client's jobs run.
-    private var counts: [ClientAddress: Int] {
-        guard bounds != nil else { return [:] }
-        return running.values.reduce(into: [:]) { $0[$1.job.client, default: 0] += 1 }
+    /// The oldest job of the client that has the fewest running.
+    private mutating func takeQuick() -> Job? {
+        var best: (client: ClientAddress, rank: (Int, Int))?
+        for (address, client) in clients where mayRun(beside: client.running) {
+            guard let first = client.quick.first else { continue }
+            let rank = (client.running, first)
+            if best.map({ rank < $0.rank }) ?? true { best = (address, rank) }
+        }
+        guard let address = best?.client, let number = clients[address]?.quick.removeFirst() else { return nil }
+        return Job(number: number, client: address)
     }
 
-    private func mayRun(_ job: Job, _ counts: [ClientAddress: Int]) -> Bool {
-        guard let bounds else { return true }
-        return counts[job.client, default: 0] < bounds.running && (!job.isLong || longRunning < longLimit)
+    private mutating func takeLong() -> Job? {
+        guard longRunning < longLimit else { return nil }
+        let found = long.indices.compactMap { index -> (index: Int, rank: (Int, Int))? in
+            guard let client = clients[long[index].client], mayRun(beside: client.running) else { return nil }
+            return (index, (client.running, long[index].number))
+        }
+        return found.min { $0.rank < $1.rank }.map { long.remove(at: $0.index) }
     }
 
     /// The jobs that are to make room, of those that have turned out to take long: one for each job that waits and may be quick,
     /// those that have run for longest first. To be asked now and then.
     mutating func crowders(now: ContinuousClock.Instant) -> [Int] {
-        guard bounds != nil, workers > 1 else { return [] }
-        let counts = counts
-        var wanted = waiting.count { !$0.isLong && mayRun($0, counts) } - running.values.count { $0.isToMakeRoom }
+        guard workers > 1 else { return [] }
+        var wanted = clients.values.reduce(0) { $0 + (mayRun(beside: $1.running) ? $1.quick.count : 0) }
+        wanted -= running.values.count { $0.isToMakeRoom }
         var crowders: [Int] = []
         let found = running.filter {
             !$1.job.isLong && !$1.isToMakeRoom && $1.since.duration(to: now) > JobOrder.patience
@@ -116,6 +147,7 @@ struct JobOrder: Sendable {
         for (number, _) in found.sorted(by: { ($0.value.since, $0.key) < ($1.value.since, $1.key) }) {
             if longRunning < longLimit {
                 running[number]?.job.isLong = true
+                longRunning += 1
             } else if wanted > 0 {
                 running[number]?.isToMakeRoom = true
                 crowders.append(number)

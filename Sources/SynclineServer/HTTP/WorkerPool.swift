@@ -1,27 +1,101 @@
-// Carries out jobs off the threads that serve connections: a number of them at a time, the rest in the order that `JobOrder`
-// decides.
+// Carry out jobs off the threads that serve connections: a number of them at a time, the rest in turn (`WorkerPool`), or in the
+// order that `JobOrder` decides (`ReadWorkers`).
 
 import Dispatch
 import Synchronization
 
-final class WorkerPool: Sendable {
-    enum Outcome: Hashable, Sendable {
-        case done
-        /// It has stopped to make room for others, and is to be carried out again.
-        case madeRoom
+/// What a job came to.
+enum JobOutcome: Hashable, Sendable {
+    case done
+    /// It has stopped to make room for others, and is to be carried out again.
+    case madeRoom
+}
+
+enum JobAdmission: Hashable, Sendable {
+    case taken
+    /// As many jobs wait as may.
+    case full
+    case closed
+}
+
+protocol Workers: Sendable {
+    /// How many jobs wait for a worker.
+    var waitingCount: Int { get }
+
+    /// Has a client's job carried out soon; again if it made room when its limit said so.
+    func carryOut(
+        for client: ClientAddress, within limit: WorkLimit?, _ run: @escaping @Sendable () -> JobOutcome
+    ) -> JobAdmission
+
+    /// Takes no more jobs, and waits until those it took are done.
+    func close()
+}
+
+/// Carries out jobs in turn. All writes of a commit end at once, so what is done under its lock is kept short.
+final class WorkerPool: Workers {
+    private struct State: Sendable {
+        /// Those that have nothing to do: each carries out one job at a time.
+        var idle: [DispatchQueue]
+        var waiting = WaitingLine<@Sendable () -> Void>()
+        var isClosed = false
     }
 
-    enum Admission: Hashable, Sendable {
-        case taken
-        /// As many jobs wait as may.
-        case full
-        case closed
+    private let state: Mutex<State>
+    private let unfinished = DispatchGroup()
+
+    init(_ name: String, workers: Int) {
+        let queues = (0..<workers).map { DispatchQueue(label: "syncline.\(name).\($0)") }
+        state = Mutex(State(idle: queues))
     }
 
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    func carryOut(_ job: @escaping @Sendable () -> Void) -> JobAdmission {
+        unfinished.enter()
+        let (admission, queue) = state.withLock { state -> (JobAdmission, DispatchQueue?) in
+            guard !state.isClosed else { return (.closed, nil) }
+            let queue = state.idle.popLast()
+            if queue == nil { state.waiting.append(job) }
+            return (.taken, queue)
+        }
+        if admission == .closed { unfinished.leave() }
+        queue?.async { self.work(job, queue) }
+        return admission
+    }
+
+    /// Nothing tells these jobs to make room.
+    func carryOut(
+        for client: ClientAddress, within limit: WorkLimit?, _ run: @escaping @Sendable () -> JobOutcome
+    ) -> JobAdmission {
+        carryOut { _ = run() }
+    }
+
+    /// Carries out a job, and then whatever waits.
+    private func work(_ first: @escaping @Sendable () -> Void, _ queue: DispatchQueue?) {
+        var next: (@Sendable () -> Void)? = first
+        while let job = next {
+            job()
+            unfinished.leave()
+            next = state.withLock { state in
+                if let next = state.waiting.removeFirst() { return next }
+                if let queue { state.idle.append(queue) }
+                return nil
+            }
+        }
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+        unfinished.wait()
+    }
+}
+
+/// Carries out reads in the order that `JobOrder` decides.
+final class ReadWorkers: Workers {
     private struct Job: Sendable {
         /// What tells the job to make room.
         let limit: WorkLimit?
-        let run: @Sendable () -> Outcome
+        let run: @Sendable () -> JobOutcome
     }
 
     private struct State: Sendable {
@@ -33,39 +107,34 @@ final class WorkerPool: Sendable {
         var madeRoom = 0
         var isLooking = false
         var isClosed = false
+
+        mutating func takeNext() -> (number: Int, job: Job)? {
+            guard let number = order.next(now: .now), let job = jobs[number] else { return nil }
+            return (number, job)
+        }
     }
 
     private let state: Mutex<State>
     private let unfinished = DispatchGroup()
     private let looks: DispatchQueue?
-    private static let interval = DispatchTimeInterval.milliseconds(20)
+    private static let interval = DispatchTimeInterval.milliseconds(8)
 
     /// - Parameter looks: Whether it is to look by itself for jobs that take long.
-    init(_ name: String, workers: Int, bounds: JobOrder.Bounds? = nil, looks: Bool = false) {
-        let queues = (0..<workers).map { DispatchQueue(label: "syncline.\(name).\($0)") }
+    init(workers: Int, bounds: JobOrder.Bounds, looks: Bool = false) {
+        let queues = (0..<workers).map { DispatchQueue(label: "syncline.reads.\($0)") }
         state = Mutex(State(order: JobOrder(workers: workers, bounds: bounds), idle: queues))
-        self.looks = looks ? DispatchQueue(label: "syncline.\(name).looks") : nil
+        self.looks = looks ? DispatchQueue(label: "syncline.reads.looks") : nil
     }
 
-    /// How many jobs wait for a worker.
     var waitingCount: Int { state.withLock { $0.order.waitingCount } }
 
     /// How many times a job has made room.
     var madeRoomCount: Int { state.withLock { $0.madeRoom } }
 
-    /// Has a job carried out soon.
-    func carryOut(_ run: @escaping @Sendable () -> Void) -> Admission {
-        carryOut(for: .unknown, within: nil) {
-            run()
-            return .done
-        }
-    }
-
-    /// Has a client's job carried out soon; again if it made room when its limit said so.
     func carryOut(
-        for client: ClientAddress, within limit: WorkLimit?, _ run: @escaping @Sendable () -> Outcome
-    ) -> Admission {
-        let (admission, begun, isToLook) = state.withLock { state -> (Admission, (DispatchQueue, Int, Job)?, Bool) in
+        for client: ClientAddress, within limit: WorkLimit?, _ run: @escaping @Sendable () -> JobOutcome
+    ) -> JobAdmission {
+        let (admission, begun, isToLook) = state.withLock { state -> (JobAdmission, (DispatchQueue, Int, Job)?, Bool) in
             if state.isClosed { return (.closed, nil, false) }
             state.count += 1
             let (number, job) = (state.count, Job(limit: limit, run: run))
@@ -88,27 +157,28 @@ final class WorkerPool: Sendable {
         var next: (number: Int, job: Job)? = (first, job)
         while let (number, job) = next {
             let outcome = job.run()
-            let begun = state.withLock { state -> [(number: Int, job: Job, queue: DispatchQueue)] in
+            var others: [(number: Int, job: Job, queue: DispatchQueue)] = []
+            next = state.withLock { state in
                 state.order.end(number, madeRoom: outcome == .madeRoom)
                 if outcome == .madeRoom { state.madeRoom += 1 } else { state.jobs[number] = nil }
-                state.idle.append(queue)
-                // One that ends may be what more than one waited for.
-                var begun: [(number: Int, job: Job, queue: DispatchQueue)] = []
-                while let number = state.order.next(now: .now), let job = state.jobs[number],
-                    let queue = state.idle.popLast()
-                { begun.append((number, job, queue)) }
-                return begun
+                guard let next = state.takeNext() else {
+                    state.idle.append(queue)
+                    return nil
+                }
+                // A job that ends may be what more than one waited for.
+                while let other = state.idle.last, let (number, job) = state.takeNext() {
+                    state.idle.removeLast()
+                    others.append((number, job, other))
+                }
+                return next
             }
             if outcome == .done { unfinished.leave() }
-            next = nil
-            for (number, job, other) in begun {
-                if other === queue { next = (number, job) } else { other.async { self.work(number, job, other) } }
-            }
+            for (number, job, other) in others { other.async { self.work(number, job, other) } }
         }
     }
 
     private func look() {
-        looks?.asyncAfter(deadline: .now() + WorkerPool.interval) { [weak self] in
+        looks?.asyncAfter(deadline: .now() + ReadWorkers.interval) { [weak self] in
             guard let self else { return }
             relieve(now: .now)
             let isOver = state.withLock { state in
@@ -125,7 +195,6 @@ final class WorkerPool: Sendable {
         for limit in crowders { limit.makeRoom() }
     }
 
-    /// Takes no more jobs, and waits until those it took are done.
     func close() {
         state.withLock { $0.isClosed = true }
         unfinished.wait()

@@ -65,6 +65,19 @@ import Testing
         for descriptor in 10..<50 { #expect(open(table, Int32(descriptor), 99) != nil, "a proxy has many") }
     }
 
+    @Test func `as many threads as processors serve the first connections, and all of them the rest`() {
+        func thread(_ counts: [Int], _ processors: Int) -> Int {
+            ConnectionTable.thread(among: counts, processors: processors)
+        }
+        #expect(thread([0, 0, 0, 0], 2) == 0)
+        #expect(thread([5, 4, 0, 0], 2) == 1)
+        #expect(thread([48, 47, 0, 0], 2) == 1)
+        #expect(thread([48, 48, 0, 0], 2) == 2)
+        #expect(thread([60, 50, 49, 49], 2) == 2)
+        #expect(thread([3, 2], 8) == 1, "fewer threads than processors")
+        #expect(thread([3, 2], 0) == 0, "a machine that does not say how many it has")
+    }
+
     @Test func `when all are taken, the one that is idle for longest makes room`() {
         let ended = Ended()
         let table = table(3, perAddress: 100, ended)

@@ -26,7 +26,7 @@ import Testing
     @Test func `long jobs keep half of the workers, and the rest make room if others wait`() {
         var order = JobOrder(workers: 4, bounds: .init(waiting: 10, running: 4))
         for number in 1...4 { #expect(order.arrive(number, of: .v4(UInt32(number)), now: time(number)) == .begins) }
-        #expect(order.crowders(now: time(20)).isEmpty, "it is too early")
+        #expect(order.crowders(now: time(10)).isEmpty, "it is too early")
         #expect(order.crowders(now: time(100)).isEmpty, "nobody waits")
         #expect(order.arrive(5, of: .v4(5), now: time(100)) == .waits)
         // The first two are known to take long and stay. Of the others the older one goes, and once.
@@ -41,6 +41,22 @@ import Testing
         order.end(1, madeRoom: false)
         #expect(order.next(now: time(105)) == 3)
         #expect(order.crowders(now: time(1000)).isEmpty, "it stays now")
+    }
+
+    @Test func `one client's jobs fill at most half of the room`() {
+        var order = JobOrder(workers: 1, bounds: .init(waiting: 4, running: 1))
+        #expect(order.arrive(1, of: .v4(1), now: start) == .begins)
+        #expect([2, 3, 4].map { order.arrive($0, of: .v4(1), now: start) } == [.waits, .waits, .full])
+        #expect([5, 6, 7].map { order.arrive($0, of: .v4(2), now: start) } == [.waits, .waits, .full])
+        #expect(order.arrive(8, of: .v4(3), now: start) == .full)
+        order.end(1, madeRoom: false)
+        // No client has any running, so the oldest is next.
+        var ended: [Int] = []
+        while let next = order.next(now: start) {
+            ended.append(next)
+            order.end(next, madeRoom: false)
+        }
+        #expect(ended == [2, 3, 5, 6] && order.waitingCount == 0 && order.runningCount == 0)
     }
 
     @Test func `a single worker is never asked to make room`() {

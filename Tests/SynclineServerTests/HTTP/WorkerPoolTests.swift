@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `a job that takes long makes room for others, and is carried out again`() {
-        let pool = WorkerPool("test", workers: 2, bounds: .init(waiting: 10, running: 10))
+        let pool = ReadWorkers(workers: 2, bounds: .init(waiting: 10, running: 10))
         let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let gone = DispatchSemaphore(value: 0)
         // Two that take long: one may stay, and the other stops when it is told to.
@@ -107,11 +107,11 @@ import Testing
     }
 
     @Test func `no client takes all workers, nor all of the room`() {
-        let pool = WorkerPool("test", workers: 2, bounds: .init(waiting: 4, running: 1))
+        let pool = ReadWorkers(workers: 2, bounds: .init(waiting: 4, running: 1))
         let (one, other) = (ClientAddress.v4(1), ClientAddress.v4(2))
         let order = Mutex<[String]>([])
         let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        func ask(_ client: ClientAddress, _ name: String) -> WorkerPool.Admission {
+        func ask(_ client: ClientAddress, _ name: String) -> JobAdmission {
             pool.carryOut(for: client, within: nil) {
                 order.withLock { $0.append(name) }
                 arrived.signal()

@@ -73,6 +73,18 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
+    func `it does so whichever request is refused for a while`(_ server: ServerProtocol) async throws {
+        for refused in 0..<4 {
+            let pair = try await Self.inserted(server)
+            pair.network.script(Array(repeating: nil, count: refused) + [.answer(status: 401)])
+            try await pair.push()
+            pair.network.script([])
+            #expect(try await pair.push().outcome == .complete, "request \(refused)")
+            try await Self.expectNew(pair)
+        }
+    }
+
+    @Test(arguments: ServerProtocol.allCases)
     func `an edit and a delete while it comes back follow it`(_ server: ServerProtocol) async throws {
         for isDelete in [false, true] {
             for lost in 0..<3 {
