@@ -4,34 +4,6 @@
 import Foundation
 import Testing
 
-/// A file of the tree, by its path from the root.
-private struct TreeFile {
-    let path: String
-    let text: String
-
-    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
-}
-
-private enum Tree {
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
-    /// The files below some folders that end with a name's end, sorted.
-    static func files(in folders: [String], ending: String) throws -> [TreeFile] {
-        var files: [TreeFile] = []
-        for folder in folders {
-            let walker = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
-            while let name = walker?.nextObject() as? String {
-                guard name.hasSuffix(ending), !name.contains(".build/") else { continue }
-                let path = "\(folder)/\(name)"
-                files.append(
-                    TreeFile(path: path, text: try String(contentsOf: root.appending(path: path), encoding: .utf8)))
-            }
-        }
-        return files.sorted { $0.path < $1.path }
-    }
-}
-
 @Suite struct TidyTests {
     /// What each module may import, besides the standard library's own modules.
     private static let mayImport: [String: Set<String>] = [

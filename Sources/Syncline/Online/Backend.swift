@@ -89,7 +89,7 @@ public final class Backend: Sendable {
         let members = tokens.sorted { $0.key < $1.key }.map { Value.Member($0.key, .string($0.value)) }
         request.body = Array(Value.object(members).json.utf8)
         let value = try await signedIn(request)
-        guard let token = value.text("authenticationToken"), let id = value.member("user")?.text("userId") else {
+        guard let token = value.text("authenticationToken"), let id = value[member: "user"]?.text("userId") else {
             throw SyncError(.serverError, "the answer to signing in has no token or no user")
         }
         channel.use(token: token)
@@ -115,8 +115,8 @@ public final class Backend: Sendable {
         let response = try await channel.exchange(request)
         guard (200..<300).contains(response.status) else {
             let reply = channel.codec.reply(response, to: .row(table: "", id: ""))
-            if response.status < 500 { throw PushMachine.unauthorized(reply) }
-            throw PushMachine.error(of: reply)
+            if response.status < 500 { throw SyncError.unauthorized(reply) }
+            throw SyncError(of: reply)
         }
         guard let value = try? Value(json: response.body) else {
             throw SyncError(.serverError, "the answer is no JSON")
@@ -133,13 +133,8 @@ extension SyncDatabase {
 }
 
 extension Value {
-    fileprivate func member(_ name: String) -> Value? {
-        guard case .object(let members) = self else { return nil }
-        return members.last { $0.name == name }?.value
-    }
-
     fileprivate func text(_ name: String) -> String? {
-        if case .string(let text)? = member(name) { return text }
+        if case .string(let text)? = self[member: name] { return text }
         return nil
     }
 }

@@ -146,10 +146,10 @@ public struct OnlineTable: Sendable {
     private func error(_ reply: ServerReply) -> SyncError {
         let words = reply.message ?? "the server answered \(reply.status)"
         return switch reply.status {
-        case 401: PushMachine.unauthorized(reply)
+        case 401: SyncError.unauthorized(reply)
         case 404, 410: SyncError(.rowGone, words, hint: "The server has no such row.")
         case 409, 412: SyncError(.conflict, words, hint: "Get the server's row, and try with its version.")
-        case 408, 429, 500...: PushMachine.error(of: reply)
+        case 408, 429, 500...: SyncError(of: reply)
         default: SyncError(.rejected, words)
         }
     }

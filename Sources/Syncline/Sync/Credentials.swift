@@ -89,7 +89,7 @@ enum CredentialFailure {
     }
 
     private static func cancelled(_ cause: any Error) -> SyncError {
-        var error = PushMachine.error(of: .cancelled)
+        var error = SyncError(of: .cancelled)
         error.cause = cause
         return error
     }

@@ -92,7 +92,7 @@ struct PullDriver {
     ) async throws(SyncError) -> [String: ServerRow] {
         guard rows.contains(where: \.hasLeft) else { return [:] }
         let unclear = try inAppWords { () throws(StateError) in
-            try Departure(database.reader, query, rows).unclear
+            try LeftRows(database.reader, query, rows).unclear
         }
         var machine = LookUpMachine(query.table, unclear, retries: retries)
         _ = await converse(&machine, machine.ask(), query)
@@ -116,11 +116,11 @@ struct PullDriver {
                 do throws(NetworkFailure) {
                     action = machine.handle(try await channel.send(request))
                 } catch {
-                    action = machine.fail(PushMachine.error(of: error))
+                    action = machine.fail(SyncError(of: error))
                 }
             case .wait(let attempt, let after):
                 let isOver = await database.wait(attempt: attempt, after, channel.limits)
-                action = isOver ? machine.ask() : machine.fail(PushMachine.error(of: .cancelled))
+                action = isOver ? machine.ask() : machine.fail(SyncError(of: .cancelled))
             case .refreshCredentials:
                 let failure = await channel.renewCredentials()
                 action = failure.map { machine.fail($0) } ?? machine.ask()
@@ -149,7 +149,7 @@ struct PullDriver {
         let effect = try await database.perform(.buffered) { engine throws(SyncError) in
             // Decided on the state that the page is folded into.
             let rows = try inAppWords { () throws(StateError) in
-                try Departure(engine.reader, query, rows, lookedUp: lookedUp).rows
+                try LeftRows(engine.reader, query, rows, lookedUp: lookedUp).rows
             }
             var moved = cursor
             if let queryID = query.queryID, let cursor {

@@ -39,7 +39,7 @@ final class ServerChannel: Sendable {
     }
 
     func send(_ request: ServerRequest) async throws(NetworkFailure) -> ServerReply {
-        if Task.isCancelled { throw .notSent(PushMachine.error(of: .cancelled)) }
+        if Task.isCancelled { throw .notSent(SyncError(of: .cancelled)) }
         let pass: Pass
         do throws(SyncError) { pass = try await currentPass() } catch { throw .notSent(error) }
         let message: HTTPRequest
@@ -89,7 +89,7 @@ final class ServerChannel: Sendable {
         do throws(NetworkFailure) {
             return try await transport.send(codec.dressed(request, headers: pass.headers, token: pass.token))
         } catch {
-            throw PushMachine.error(of: error)
+            throw SyncError(of: error)
         }
     }
 
@@ -132,7 +132,7 @@ final class ServerChannel: Sendable {
     /// Asks for another token after one was refused; returns why there is none, or nil if there is one.
     func renewCredentials() async -> SyncError? {
         do throws(SyncError) {
-            return try await renewToken() ? nil : PushMachine.unauthorized(nil)
+            return try await renewToken() ? nil : SyncError.unauthorized(nil)
         } catch {
             return error
         }

@@ -57,7 +57,7 @@ extension SyncDatabase {
     ) async throws(SyncError) -> PushReport {
         for table in settings.tables ?? [] { try checkDeclared(table) }
         let (channel, server) = try await channel()
-        guard await lane.enter() else { return PushReport(.stopped(PushMachine.error(of: .cancelled)), []) }
+        guard await lane.enter() else { return PushReport(.stopped(SyncError(of: .cancelled)), []) }
         defer { lane.leave() }
         return try await pushNow(settings, channel, server, progress)
     }
@@ -156,7 +156,7 @@ extension SyncDatabase {
             progress: progress)
         _ = try driver.cursor(query)
         var report = PullReport()
-        report.reason = PushMachine.error(of: .cancelled)
+        report.reason = SyncError(of: .cancelled)
         guard await lane.enter() else { return report }
         defer { lane.leave() }
         if settings.pushesFirst, try await pending().contains(where: { $0.table == table && $0.isToBeSent }) {

@@ -16,7 +16,7 @@ extension Transaction {
     public func update<Model>(_ model: Model, in table: TypedTable<Model>) throws(SyncError) -> Model {
         var members = try table.members(of: model)
         let current = try get(table.name, id: model.id)
-        let version = members.first { $0.name == "version" }?.value.versionText
+        let version = members[member: "version"]?.versionText
         if let version, version != (current?.columns["version"] ?? .null).versionText {
             try refuseStale(model.id, in: table.name, isThere: current != nil)
         }

@@ -84,13 +84,3 @@ extension CarriedRow.Change {
         isResolution = change.isResolution
     }
 }
-
-extension Projector {
-    /// A carried row adds nothing: it must be what the outbox has.
-    func check(_ carried: CarriedRow) throws(StateError) {
-        let key = rowKey(carried.table, carried.id)
-        guard try StateReader(store.snapshot, shapes).carriedRow(key: key) == carried else {
-            throw .malformed("carried changes that are not those of the outbox, which")
-        }
-    }
-}

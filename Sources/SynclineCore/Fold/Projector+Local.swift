@@ -134,6 +134,16 @@ extension Projector {
     }
 }
 
+extension Projector {
+    /// A carried row adds nothing: it must be what the outbox has.
+    func check(_ carried: CarriedRow) throws(StateError) {
+        let key = rowKey(carried.table, carried.id)
+        guard try StateReader(store.snapshot, shapes).carriedRow(key: key) == carried else {
+            throw .malformed("carried changes that are not those of the outbox, which")
+        }
+    }
+}
+
 extension PendingRow {
     /// Lays one more change over the row.
     mutating func lay(_ change: JournalEntry, _ columns: Row, at position: Position) {

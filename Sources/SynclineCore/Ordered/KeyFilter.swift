@@ -1,14 +1,17 @@
 // Says quickly that a key is certainly not in a run: a Bloom filter in blocks of one cache line, sixteen bits a key. A key
-// sets one bit in each of the eight words of its block; about one absent key in a thousand is not told. The journal is
-// left out: nobody asks for a change that is not there.
+// sets one bit in each of the eight words of its block; about one absent key in a thousand is not told. The keys of one
+// kind are left out: those of the journal, of which nobody asks for one that is not there.
 
 struct KeyFilter: Sendable {
     private let words: [UInt64]
 
     private static let blockWords = 8
 
+    /// What the keys begin with that are left out.
+    static var uncovered: UInt8 { 0x7f }
+
     /// Whether a key of this kind is in the filter if it is in the run.
-    static func covers(_ key: Bytes) -> Bool { key.first != Keyspace.journal }
+    static func covers(_ key: Bytes) -> Bool { key.first != uncovered }
 
     /// The filter of keys, given by their hashes.
     init(hashes: [UInt64]) {

@@ -1,20 +1,6 @@
 // Answers a query from the state: walks a table's rows in key order, keeps what matches, puts it in order, cuts the
 // window. Rows stay encoded until they are known to be wanted.
 
-/// A row with its id.
-public struct StoredRow: Hashable, Sendable {
-    /// The row's id.
-    public var id: String
-    /// Its columns, the id not among them.
-    public var columns: Row
-
-    /// Makes a row.
-    public init(id: String, columns: Row) {
-        self.id = id
-        self.columns = columns
-    }
-}
-
 /// What a query brought.
 public struct QueryResult: Hashable, Sendable {
     /// The rows, in order.

@@ -111,6 +111,11 @@ extension Row: Hashable {
     }
 }
 
+extension Row: CustomStringConvertible {
+    /// The columns as a JSON object.
+    public var description: String { Value.object(members).debugDescription }
+}
+
 extension Row: FilterSubject {
     package func value(ofColumn name: String) -> Value { self[name] ?? .null }
 }

@@ -19,7 +19,7 @@ enum Keyspace {
     static let indexes: UInt8 = 5
     static let failing: UInt8 = 6
     /// The largest, so that its newest entry is behind every other key.
-    static let journal: UInt8 = 0x7f
+    static var journal: UInt8 { KeyFilter.uncovered }
 }
 
 /// The place of a change: the event it came with and its index in it. Positions order the outbox.

@@ -56,17 +56,17 @@ struct ListGate: Sendable {
             attempts = 0
             return .answer(reply.content)
         case 401:
-            guard !hasRefreshed else { return .stop(PushMachine.unauthorized(reply)) }
+            guard !hasRefreshed else { return .stop(SyncError.unauthorized(reply)) }
             hasRefreshed = true
             return .refreshCredentials
         case 408, 429, 500...:
             attempts += 1
             guard attempts <= retries, reply.isWaitedFor else {
-                return .stop(PushMachine.error(of: reply))
+                return .stop(SyncError(of: reply))
             }
             return .wait(attempt: attempts, reply.retryAfter)
         default:
-            return .stop(PushMachine.error(of: reply))
+            return .stop(SyncError(of: reply))
         }
     }
 }

@@ -97,29 +97,3 @@ extension PushMachine {
         case noteServerWorks
     }
 }
-
-// MARK: Why a push stops
-
-extension PushMachine {
-    package static func error(of failure: NetworkFailure) -> SyncError {
-        switch failure {
-        case .offline(let reason):
-            SyncError(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
-        case .refused(let reason):
-            SyncError(.serverError, reason, hint: "Nothing is lost. Is it the right backend?")
-        case .cancelled: SyncError(.cancelled, "it was cancelled")
-        case .notSent(let error): error
-        }
-    }
-
-    package static func error(of reply: ServerReply) -> SyncError {
-        SyncError(
-            .serverError, "the server answered \(reply.status)" + (reply.message.map { ": \($0)" } ?? ""),
-            hint: "Nothing is lost: try again later.")
-    }
-
-    package static func unauthorized(_ reply: ServerReply?) -> SyncError {
-        SyncError(
-            .unauthorized, reply?.message ?? "the server wants other credentials", hint: "Sign in, then try again.")
-    }
-}

@@ -117,7 +117,7 @@ package struct PushMachine: Sendable {
                 items[index].mayHaveArrived = true
                 items[index].hasLostAnswer = true
             }
-            return end(index, PushMachine.error(of: failure))
+            return end(index, SyncError(of: failure))
         case .continued(let index, let request):
             return proceed(index, with: request)
         case .recorded(let index, let conflict, let hasBase):
@@ -130,7 +130,7 @@ package struct PushMachine: Sendable {
             if stop != nil { return giveUp(index) }
             return resend(index)
         case .cancelled(let index):
-            return end(index, PushMachine.error(of: .cancelled))
+            return end(index, SyncError(of: .cancelled))
         case .refreshed(let failure):
             return refreshed(failure)
         case .broken(let error):
@@ -214,7 +214,7 @@ package struct PushMachine: Sendable {
                 if reply.status == 500, items[index].attempts > options.retries {
                     return fail(index, reply, answer)
                 }
-                return end(index, PushMachine.error(of: reply))
+                return end(index, SyncError(of: reply))
             }
             if departures.wait(index, attempt: items[index].attempts, reply.retryAfter) { return [] }
             return [.wait(index, attempt: items[index].attempts, reply.retryAfter)]
@@ -235,7 +235,7 @@ package struct PushMachine: Sendable {
             items[index].report.code = "rejected"
             return settle(index, answer(.parked))
         }
-        stop = stop ?? PushMachine.error(of: reply)
+        stop = stop ?? SyncError(of: reply)
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
         var actions = [record(index, answer(.failing))]
@@ -250,7 +250,7 @@ package struct PushMachine: Sendable {
 
     private mutating func unauthorized(_ index: Int, _ reply: ServerReply) -> [Action] {
         guard !hasRefreshed || isRefreshing, stop == nil else {
-            return end(index, PushMachine.unauthorized(reply))
+            return end(index, SyncError.unauthorized(reply))
         }
         items[index].isWaitingForCredentials = true
         if isRefreshing { return [] }

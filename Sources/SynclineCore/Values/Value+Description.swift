@@ -1,4 +1,4 @@
-// How values and rows are printed: as JSON, so that a log line or a debugger shows what is in them.
+// How values are printed: as JSON, so that a log line or a debugger shows what is in them.
 
 extension Value: CustomStringConvertible, CustomDebugStringConvertible {
     /// The value as JSON; a string without quotes, a date as it came, bytes as their number.
@@ -21,17 +21,5 @@ extension Value: CustomStringConvertible, CustomDebugStringConvertible {
         case .object(let members):
             "{\(members.map { "\($0.name.debugDescription):\($0.value.debugDescription)" }.joined(separator: ","))}"
         }
-    }
-}
-
-extension Row: CustomStringConvertible {
-    /// The columns as a JSON object.
-    public var description: String { Value.object(members).debugDescription }
-}
-
-extension StoredRow: CustomStringConvertible {
-    /// The row as a JSON object, its id first.
-    public var description: String {
-        Value.object([.init("id", .string(id))] + columns.members).debugDescription
     }
 }

@@ -41,6 +41,19 @@ public enum Value: Hashable, Sendable {
 }
 
 extension Value {
+    /// A member of an object; nil if it has none of that name, or is no object.
+    package subscript(member name: String) -> Value? {
+        guard case .object(let members) = self else { return nil }
+        return members[member: name]
+    }
+}
+
+extension [Value.Member] {
+    /// The value of a member. Of two with one name the last counts.
+    package subscript(member name: String) -> Value? { last { $0.name == name }?.value }
+}
+
+extension Value {
     /// Whether two values mean the same: numbers as numbers, dates as instants, a date and a text that has its form as
     /// instants too; objects regardless of the order of their members; everything else exactly.
     public func means(_ other: Value) -> Bool {
@@ -56,11 +69,9 @@ extension Value {
     }
 
     private static func coversSameMembers(_ left: [Member], _ right: [Member]) -> Bool {
-        func value(_ name: String, _ members: [Member]) -> Value {
-            members.last { $0.name == name }?.value ?? .null
+        (left + right).allSatisfy { member in
+            (left[member: member.name] ?? .null).means(right[member: member.name] ?? .null)
         }
-        // Of two members with one name the last counts.
-        return (left + right).allSatisfy { value($0.name, left).means(value($0.name, right)) }
     }
 
     /// How two values stand to each other.

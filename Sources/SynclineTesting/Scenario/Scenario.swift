@@ -35,12 +35,12 @@ public struct Scenario: Sendable {
     }
 
     private init(_ value: Value) throws {
-        guard case .string(let name)? = value.member("name"), case .array(let steps)? = value.member("steps") else {
+        guard case .string(let name)? = value[member: "name"], case .array(let steps)? = value[member: "steps"] else {
             throw ScenarioFailure("a scenario has a name and steps")
         }
         self.name = name
-        wireProtocol = value.member("protocol")?.text ?? "zumo2"
-        ignoresCase = value.member("ids") == .string("ignore-case")
+        wireProtocol = value[member: "protocol"]?.text ?? "zumo2"
+        ignoresCase = value[member: "ids"] == .string("ignore-case")
         self.steps = try steps.map { try Step($0) }
     }
 }
@@ -55,12 +55,6 @@ public struct ScenarioFailure: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension Value {
-    /// A member of an object.
-    package func member(_ name: String) -> Value? {
-        guard case .object(let members) = self else { return nil }
-        return members.last { $0.name == name }?.value
-    }
-
     package var text: String? {
         if case .string(let text) = self { return text }
         return nil
@@ -82,7 +76,7 @@ extension Value {
             return left.count == right.count && zip(left, right).allSatisfy { $0.isExpected(by: $1) }
         case (.object(let left), .object(let right)):
             return Set(left.map(\.name)).union(right.map(\.name)).allSatisfy { name in
-                (member(name) ?? .null).isExpected(by: expected.member(name) ?? .null)
+                (self[member: name] ?? .null).isExpected(by: expected[member: name] ?? .null)
             }
         default: return means(expected)
         }
@@ -92,7 +86,7 @@ extension Value {
     package func hasFields(of expected: Value) -> Bool {
         guard case .object(let members) = expected else { return isExpected(by: expected) }
         return members.allSatisfy { expected in
-            let found = member(expected.name) ?? .null
+            let found = self[member: expected.name] ?? .null
             // Of the rows of a conflict, too, only the fields named count.
             let isRow = ["base", "mine", "server"].contains(expected.name) && !found.isNull
             return isRow ? found.hasFields(of: expected.value) : found.isExpected(by: expected.value)

@@ -27,22 +27,22 @@ struct ScenarioExchange {
     let answer: ScenarioAnswer
 
     init(_ value: Value) throws {
-        request = value.member("request") ?? .object([])
-        let during = try (value.member("during")?.elements ?? []).map { try Scenario.Step($0) }
-        guard value.member("drop") != .bool(true), let told = value.member("response") else {
+        request = value[member: "request"] ?? .object([])
+        let during = try (value[member: "during"]?.elements ?? []).map { try Scenario.Step($0) }
+        guard value[member: "drop"] != .bool(true), let told = value[member: "response"] else {
             answer = ScenarioAnswer(response: nil, during: during)
             return
         }
-        guard case .integer(let status)? = told.member("status") else {
+        guard case .integer(let status)? = told[member: "status"] else {
             throw ScenarioFailure("a response has a status")
         }
         var response = HTTPResponse(status: Int(status))
-        if case .object(let headers)? = told.member("headers") {
+        if case .object(let headers)? = told[member: "headers"] {
             response.headers = headers.map { HTTPHeader($0.name, $0.value.text ?? $0.value.json) }
         }
-        if let text = told.member("text")?.text {
+        if let text = told[member: "text"]?.text {
             response.body = Array(text.utf8)
-        } else if let body = told.member("body") {
+        } else if let body = told[member: "body"] {
             response.body = Array(body.json.utf8)
             response.headers.append(HTTPHeader("Content-Type", "application/json"))
         }
@@ -51,13 +51,13 @@ struct ScenarioExchange {
 
     /// Throws if another request came than the one that is told.
     func check(_ found: HTTPRequest, _ names: inout ScenarioNames) throws {
-        try expect("method", found.method, request.member("method")?.text ?? found.method)
-        try expect("path", found.path, request.member("path")?.text ?? found.path)
-        for parameter in request.member("query")?.objectMembers ?? [] {
+        try expect("method", found.method, request[member: "method"]?.text ?? found.method)
+        try expect("path", found.path, request[member: "path"]?.text ?? found.path)
+        for parameter in request[member: "query"]?.objectMembers ?? [] {
             let value = found.query.first { $0.name == parameter.name }?.value
             try expect("parameter \(parameter.name)", value ?? "none", parameter.value.text ?? parameter.value.json)
         }
-        for header in request.member("headers")?.objectMembers ?? [] {
+        for header in request[member: "headers"]?.objectMembers ?? [] {
             let expected = header.value.text ?? ""
             guard let value = found.header(header.name) else { throw ScenarioFailure("no header \(header.name)") }
             if expected.hasPrefix("$") {
@@ -68,11 +68,11 @@ struct ScenarioExchange {
                 try expect("header \(header.name)", value, expected)
             }
         }
-        for header in request.member("absentHeaders")?.elements ?? [] {
+        for header in request[member: "absentHeaders"]?.elements ?? [] {
             guard let name = header.text, found.header(name) != nil else { continue }
             throw ScenarioFailure("there is a header \(name)")
         }
-        if let body = request.member("body"), !body.isNull {
+        if let body = request[member: "body"], !body.isNull {
             let sent = try Value(json: found.body ?? [])
             guard sent.isExpected(by: body), Set(sent.objectMembers.map(\.name)) == Set(body.objectMembers.map(\.name))
             else { throw ScenarioFailure("sent \(sent.json), expected \(body.json)") }

@@ -42,8 +42,8 @@ extension ScenarioRunner {
         var settings = PushSettings()
         settings.retries = try number(value, "retries") ?? 0
         settings.concurrency = try number(value, "concurrency") ?? 1
-        if let tables = value.member("tables") { settings.tables = Set(tables.elements.compactMap(\.text)) }
-        switch value.member("policy")?.text {
+        if let tables = value[member: "tables"] { settings.tables = Set(tables.elements.compactMap(\.text)) }
+        switch value[member: "policy"]?.text {
         case nil, "fail": break
         case "server-wins": settings.policy = .serverWins
         case "client-wins": settings.policy = .clientWins
@@ -54,7 +54,7 @@ extension ScenarioRunner {
         let report = try await talking(value) { try await database.push(wanted) }
         guard let report else { return }
         try expectOutcome(value, report.outcome.name, report.reason?.code.rawValue)
-        guard let expected = value.member("operations")?.elements else { return }
+        guard let expected = value[member: "operations"]?.elements else { return }
         let found = report.operations.map { Value($0) }
         for operation in expected where !found.contains(where: { $0.hasFields(of: operation) }) {
             throw ScenarioFailure("no operation like \(operation.json) in \(Value.array(found).json)")
@@ -62,16 +62,16 @@ extension ScenarioRunner {
     }
 
     func pull(_ value: Value) async throws {
-        let code = value.member("error")?.text
+        let code = value[member: "error"]?.text
         var settings = PullSettings()
         settings.retries = try number(value, "retries") ?? 0
-        settings.queryID = value.member("queryId")?.text
+        settings.queryID = value[member: "queryId"]?.text
         settings.top = try number(value, "top")
         settings.skip = try number(value, "skip") ?? 0
         settings.pageSize = try number(value, "pageSize")
-        settings.reconciles = value.member("reconcile") == .bool(true)
-        settings.pushesFirst = value.member("noPush") != .bool(true)
-        switch value.member("overlap") {
+        settings.reconciles = value[member: "reconcile"] == .bool(true)
+        settings.pushesFirst = value[member: "noPush"] != .bool(true)
+        switch value[member: "overlap"] {
         case .integer(let seconds)?: settings.overlap = seconds * 1000
         case .double(let seconds)?: settings.overlap = Int64(seconds * 1000)
         default: break
@@ -79,7 +79,7 @@ extension ScenarioRunner {
         let report: PullReport?
         do {
             settings.filter = try filter(value)
-            if let order = value.member("orderby")?.text { settings.order = try Query.Key.list(parsing: order) }
+            if let order = value[member: "orderby"]?.text { settings.order = try Query.Key.list(parsing: order) }
             let (database, table, wanted) = (database, try table(value), settings)
             report = try await talking(value) { try await database.pull(table, wanted) }
         } catch let error as SyncError where error.code.rawValue == code {
@@ -104,39 +104,39 @@ extension ScenarioRunner {
     }
 
     private func expectOutcome(_ value: Value, _ outcome: String, _ reason: String?) throws {
-        if let expected = value.member("outcome")?.text, expected != outcome {
+        if let expected = value[member: "outcome"]?.text, expected != outcome {
             throw ScenarioFailure("\(outcome) (\(reason ?? "no reason")), expected \(expected)")
         }
-        if let expected = value.member("reason")?.text, expected != reason {
+        if let expected = value[member: "reason"]?.text, expected != reason {
             throw ScenarioFailure("the reason is \(reason ?? "none"), expected \(expected)")
         }
     }
 
     func setTable(_ value: Value) throws {
-        let mutations = try (value.member("mutations")?.elements ?? []).map { mutation in
+        let mutations = try (value[member: "mutations"]?.elements ?? []).map { mutation in
             guard let request = try number(mutation, "afterRequest") else {
                 throw ScenarioFailure("a mutation names the request it comes after")
             }
             return SimulatedServer.Mutation(
-                afterRequest: request, upsert: mutation.member("upsert")?.elements ?? [],
-                remove: (mutation.member("remove")?.elements ?? []).compactMap(\.text))
+                afterRequest: request, upsert: mutation[member: "upsert"]?.elements ?? [],
+                remove: (mutation[member: "remove"]?.elements ?? []).compactMap(\.text))
         }
         server.setTable(
-            try table(value), rows: value.member("rows")?.elements ?? [], pageLimit: try number(value, "pageLimit"),
-            precision: value.member("precision")?.text == "us" ? .microseconds : .milliseconds, mutations: mutations)
+            try table(value), rows: value[member: "rows"]?.elements ?? [], pageLimit: try number(value, "pageLimit"),
+            precision: value[member: "precision"]?.text == "us" ? .microseconds : .milliseconds, mutations: mutations)
     }
 
     func resolve(_ value: Value) async throws {
         let decision: ConflictDecision
-        switch value.member("with")?.text {
+        switch value[member: "with"]?.text {
         case "take-server", "discard": decision = .takeServer
         case "keep-mine": decision = .keepMine
         case "merge": decision = .merge
         case "row":
-            let kind = value.member("as")?.text.flatMap { name in
+            let kind = value[member: "as"]?.text.flatMap { name in
                 OperationKind.allCases.first { "\($0)" == name }
             }
-            decision = .row(try Item(value.member("row") ?? .null).columns, as: kind)
+            decision = .row(try Item(value[member: "row"] ?? .null).columns, as: kind)
         default: throw ScenarioFailure("there is no such resolution")
         }
         try await database.resolve(table: table(value), id: text(value, "id"), decision)
@@ -148,7 +148,7 @@ extension ScenarioRunner {
     }
 
     private func number(_ value: Value, _ name: String) throws -> Int? {
-        guard case .integer(let number)? = value.member(name) else { return nil }
+        guard case .integer(let number)? = value[member: name] else { return nil }
         return Int(number)
     }
 }

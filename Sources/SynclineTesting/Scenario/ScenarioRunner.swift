@@ -80,7 +80,7 @@ public actor ScenarioRunner {
     func talking<Report: Sendable>(
         _ value: Value, _ body: @Sendable () async throws -> Report
     ) async throws -> Report? {
-        script = try value.member("exchanges").map { try $0.elements.map { try ScenarioExchange($0) } }
+        script = try value[member: "exchanges"].map { try $0.elements.map { try ScenarioExchange($0) } }
         requestCount = 0
         hasCrashed = false
         failure = nil
@@ -117,7 +117,7 @@ public actor ScenarioRunner {
             try await change(step)
         case "get":
             let row = try await database.table(table(value)).get(id: text(value, "id"))
-            let expected = value.member("row") ?? .null
+            let expected = value[member: "row"] ?? .null
             let found = row.map { Value($0) } ?? .null
             guard found.isNull == expected.isNull, found.hasFields(of: expected) else {
                 throw ScenarioFailure("found \(found.json), expected \(expected.json)")
@@ -151,7 +151,7 @@ public actor ScenarioRunner {
 
     /// A step that changes the store, or must fail and leave it as it was.
     private func change(_ step: Scenario.Step) async throws {
-        guard let code = step.value.member("error")?.text else { return try await perform(step) }
+        guard let code = step.value[member: "error"]?.text else { return try await perform(step) }
         let before = (database.lastEvent, database.totals)
         do {
             try await perform(step)
@@ -168,8 +168,8 @@ public actor ScenarioRunner {
     private func perform(_ step: Scenario.Step) async throws {
         let value = step.value
         switch step.kind {
-        case "insert": try await database.table(table(value)).insert(value.member("item") ?? .null)
-        case "update": try await database.table(table(value)).update(value.member("item") ?? .null)
+        case "insert": try await database.table(table(value)).insert(value[member: "item"] ?? .null)
+        case "update": try await database.table(table(value)).update(value[member: "item"] ?? .null)
         case "delete": try await database.table(table(value)).delete(id: text(value, "id"))
         case "undo": try await database.undo()
         case "resolve": try await resolve(value)
@@ -177,13 +177,13 @@ public actor ScenarioRunner {
             try await database.resetCursor(table: table(value), queryID: text(value, "queryId"))
         case "purge":
             let report = try await database.purge(
-                table: table(value), filter: filter(value), force: value.member("force") == .bool(true))
+                table: table(value), filter: filter(value), force: value[member: "force"] == .bool(true))
             for (name, found) in [("removed", report.removed), ("dropped", report.dropped)] {
-                guard let expected = value.member(name), expected != .integer(Int64(found)) else { continue }
+                guard let expected = value[member: name], expected != .integer(Int64(found)) else { continue }
                 throw ScenarioFailure("\(name) \(found), expected \(expected.json)")
             }
         default:
-            let operations = value.member("operations")?.elements ?? []
+            let operations = value[member: "operations"]?.elements ?? []
             try await database.transaction { transaction in
                 for operation in operations { try ScenarioRunner.perform(operation, transaction) }
             }
@@ -192,30 +192,30 @@ public actor ScenarioRunner {
 
     private static func perform(_ operation: Value, _ transaction: Transaction) throws {
         guard case .object(let members) = operation, let member = members.first,
-            let table = member.value.member("table")?.text
+            let table = member.value[member: "table"]?.text
         else { throw ScenarioFailure("an operation is an object with one member that names a table") }
         switch member.name {
-        case "insert": try transaction.insert(table, member.value.member("item") ?? .null)
-        case "update": try transaction.update(table, member.value.member("item") ?? .null)
-        case "delete": try transaction.delete(table, id: member.value.member("id")?.text ?? "")
+        case "insert": try transaction.insert(table, member.value[member: "item"] ?? .null)
+        case "update": try transaction.update(table, member.value[member: "item"] ?? .null)
+        case "delete": try transaction.delete(table, id: member.value[member: "id"]?.text ?? "")
         default: throw ScenarioFailure("there is no operation \(member.name)")
         }
     }
 
     private func rows(_ value: Value) async throws {
         var query = Query(table: try table(value))
-        let code = value.member("error")?.text
+        let code = value[member: "error"]?.text
         do {
             query.filter = try filter(value)
-            if let order = value.member("orderby")?.text { query.order = try Query.Key.list(parsing: order) }
+            if let order = value[member: "orderby"]?.text { query.order = try Query.Key.list(parsing: order) }
         } catch let error as FilterError {
             if code == "invalid-query" { return }
             throw error
         }
         if let code { throw ScenarioFailure("succeeded, expected \(code)") }
-        if case .integer(let top)? = value.member("top") { query.top = Int(top) }
-        if case .integer(let skip)? = value.member("skip") { query.skip = Int(skip) }
-        query.select = value.member("select")?.elements.compactMap(\.text)
+        if case .integer(let top)? = value[member: "top"] { query.top = Int(top) }
+        if case .integer(let skip)? = value[member: "skip"] { query.skip = Int(skip) }
+        query.select = value[member: "select"]?.elements.compactMap(\.text)
         let found = try await database.table(query.table).query(query).rows.map { Value($0, selecting: query.select) }
         if let select = query.select {
             for row in found {
@@ -224,7 +224,7 @@ public actor ScenarioRunner {
                 }
             }
         }
-        try expect(found, value.member("rows")?.elements ?? [], inOrder: !query.order.isEmpty)
+        try expect(found, value[member: "rows"]?.elements ?? [], inOrder: !query.order.isEmpty)
     }
 
     // MARK: Parts
@@ -237,12 +237,12 @@ public actor ScenarioRunner {
     func table(_ value: Value) throws -> String { try text(value, "table") }
 
     func text(_ value: Value, _ name: String) throws -> String {
-        guard let text = value.member(name)?.text else { throw ScenarioFailure("the step names no \(name)") }
+        guard let text = value[member: name]?.text else { throw ScenarioFailure("the step names no \(name)") }
         return text
     }
 
     func filter(_ value: Value) throws -> Expression? {
-        try value.member("filter")?.text.map { try Expression(parsing: $0) }
+        try value[member: "filter"]?.text.map { try Expression(parsing: $0) }
     }
 }
 

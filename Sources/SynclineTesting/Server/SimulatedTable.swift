@@ -136,21 +136,21 @@ extension SimulatedServer.State {
 
     /// Stores a row given as a test writes it, whole.
     mutating func put(_ value: Value, in table: String) {
-        guard case .object(let members) = value, case .string(let given)? = value.member("id") else {
+        guard case .object(let members) = value, case .string(let given)? = value[member: "id"] else {
             preconditionFailure("a row of the simulated server is an object with a text for an id: \(value.json)")
         }
         let id = spelling(of: given, in: table)
         let precision = tables[table]?.precision ?? .milliseconds
         let existing = tables[table]?[id]
-        let givenTime = value.member("updatedAt")?.instant.map(precision.cut)
-        let givenVersion = value.member("version")?.text
+        let givenTime = value[member: "updatedAt"]?.instant.map(precision.cut)
+        let givenVersion = value[member: "version"]?.text
         writes += 1
         let time = givenTime ?? precision.step(after: latest)
         latest = max(latest, time)
         let row = TableRow(
             id: id, columns: Row(members.filter { $0.name != "id" && !Item.systemColumns.contains($0.name) }),
-            createdAt: value.member("createdAt")?.instant ?? existing?.createdAt ?? time, updatedAt: time,
-            version: givenVersion ?? nextVersion, isDeleted: value.member("deleted") == .bool(true))
+            createdAt: value[member: "createdAt"]?.instant ?? existing?.createdAt ?? time, updatedAt: time,
+            version: givenVersion ?? nextVersion, isDeleted: value[member: "deleted"] == .bool(true))
         set(row, id, in: table)
     }
 

@@ -49,8 +49,8 @@ extension HTTPRequest {
 
     /// The body, but for the ids of operations that go together.
     private var sameBody: [UInt8] {
-        guard let body, path.hasSuffix("/$batch"), case .object(let members)? = try? Value(json: body),
-            case .array(let operations)? = members.first(where: { $0.name == "operations" })?.value
+        guard let body, path.hasSuffix("/$batch"),
+            case .array(let operations)? = (try? Value(json: body))?[member: "operations"]
         else { return self.body ?? [] }
         let plain = operations.map { operation -> Value in
             guard case .object(let members) = operation else { return operation }

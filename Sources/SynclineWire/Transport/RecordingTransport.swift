@@ -154,11 +154,3 @@ extension RecordedExchange {
         }
     }
 }
-
-extension Value {
-    /// A member of an object; nil where it has none, or is none.
-    package subscript(member name: String) -> Value? {
-        guard case .object(let members) = self else { return nil }
-        return members.last { $0.name == name }?.value
-    }
-}

@@ -100,7 +100,7 @@ struct PushDesk {
                 perform(machine.handle(.waited(index)))
             case .refreshCredentials:
                 refreshes += 1
-                perform(machine.handle(.refreshed(hasOthers ? nil : PushMachine.unauthorized(nil))))
+                perform(machine.handle(.refreshed(hasOthers ? nil : SyncError.unauthorized(nil))))
             }
         }
     }

@@ -209,9 +209,9 @@ private final class RevivalStory {
         for row in try own?.store.list(ListPlan(table: table, limit: 100)).rows ?? [] {
             rows[row.id] = ["a": row.columns["a"] ?? .null, "b": row.columns["b"] ?? .null]
         }
-        for row in simulated?.rows(of: table) ?? [] where row.member("deleted") != .bool(true) {
-            guard let id = row.member("id")?.text else { continue }
-            rows[id] = ["a": row.member("a") ?? .null, "b": row.member("b") ?? .null]
+        for row in simulated?.rows(of: table) ?? [] where row[member: "deleted"] != .bool(true) {
+            guard let id = row[member: "id"]?.text else { continue }
+            rows[id] = ["a": row[member: "a"] ?? .null, "b": row[member: "b"] ?? .null]
         }
         return rows
     }

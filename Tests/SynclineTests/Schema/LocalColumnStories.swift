@@ -37,7 +37,7 @@ import Testing
         #expect(try await pair.table.get(id: "new")?.columns["local"] == .string("later secret"))
         #expect(try await pair.table.get(id: "r1")?.columns["local"] == .string("secret"))
         #expect(try await pair.table.get(id: "r0") == nil)
-        #expect(pair.serverRow("new")?.member("local") == nil)
+        #expect(pair.serverRow("new")?[member: "local"] == nil)
         _ = try StateImage.check(pair.disk, "after all of it")
     }
 

@@ -49,7 +49,7 @@ import Testing
     }
 
     private static func note(_ server: SimulatedServer, _ id: String) -> Value? {
-        server.rows(of: "t").first { $0.member("id") == .string(id) }?.member("note")
+        server.rows(of: "t").first { $0[member: "id"] == .string(id) }?[member: "note"]
     }
 
     @Test func `after a rename the server's answers keep the list alive`() async throws {
@@ -81,7 +81,7 @@ import Testing
             #expect(report.reason == nil && report.push.outcome == .complete)
             #expect(try await notes.order(by: "id").get().map(\.text) == ["goat milk", "rye bread", "salt"])
             #expect(Self.note(server, "3") == "salt")
-            #expect(server.rows(of: "t").allSatisfy { $0.member("text") == nil }, "no column of the app's name")
+            #expect(server.rows(of: "t").allSatisfy { $0[member: "text"] == nil }, "no column of the app's name")
             try await new.close()
             _ = try StateImage.check(disk, "\(spoken)")
         }
@@ -105,7 +105,7 @@ import Testing
             try await database.table("t").update(.item("1", ["text": "mine"]))
             let preview = try await database.pushPreview()
             let body = try Value(json: preview.requests.first??.body ?? [])
-            #expect(body.member("note") == "mine" && body.member("text") == nil)
+            #expect(body[member: "note"] == "mine" && body[member: "text"] == nil)
             #expect(try await database.push().outcome == .incomplete)
             let conflict = try #require(try await database.conflicts().first)
             #expect(conflict.mine?["text"] == "mine" && conflict.server?["text"] == "theirs")
@@ -151,7 +151,7 @@ import Testing
             try await new.table("t").update(.item("1", ["note": .string("b\(device)"), "priority": 2]))
             #expect(try await new.sync(["t"]).reason == nil)
             writes += 1
-            #expect(server.rows(of: "t").first?.member("priority") == nil, "only what the app set is sent")
+            #expect(server.rows(of: "t").first?[member: "priority"] == nil, "only what the app set is sent")
             #expect(try await new.table("t").get(id: "1")?.columns["priority"] == 2)
             let past = try await new.history(at: 4)
             #expect(try past.get("t", id: "1")?.columns["priority"] == nil)

@@ -177,11 +177,11 @@ struct SimulatedServerTests {
         func statuses(_ rule: String, _ operations: [String]) throws -> [Int64] {
             var request = HTTPRequest("POST", "/tables/$batch")
             request.body = Array(#"{"onRefusal":"\#(rule)","operations":[\#(operations.joined(separator: ","))]}"#.utf8)
-            guard case .array(let results)? = try Value(json: server.handle(request).body).member("results") else {
+            guard case .array(let results)? = try Value(json: server.handle(request).body)[member: "results"] else {
                 throw SyncError(.internalError, "no results")
             }
             return results.compactMap { result in
-                if case .integer(let status)? = result.member("status") { return status }
+                if case .integer(let status)? = result[member: "status"] { return status }
                 return nil
             }
         }
@@ -258,7 +258,7 @@ struct SimulatedServerTests {
             request.query = [HTTPHeader("$filter", "n eq null"), HTTPHeader("$top", "3")]
             let response = client.server.handle(request)
             let body = try Value(json: response.body)
-            #expect(body.member("nextLink") == expected.map { .string($0) })
+            #expect(body[member: "nextLink"] == expected.map { .string($0) })
             #expect((response.headers.value("Link") != nil) == (dialect == .zumo2))
         }
     }

@@ -49,7 +49,7 @@ struct SentWrite: CustomStringConvertible {
         return [
             SentWrite(
                 isInsert: request.method == "POST", table: parts[1],
-                id: parts.count > 2 ? parts[2] : item?.member("id")?.text ?? "", columns: columns,
+                id: parts.count > 2 ? parts[2] : item?[member: "id"]?.text ?? "", columns: columns,
                 operationID: request.headers.value(WireHeader.operationID) ?? "",
                 hasVersion: request.headers.contains("If-Match"))
         ]
@@ -189,7 +189,7 @@ extension SyncWorld {
     func serverRows(of table: String) -> [String: [String: Value]] {
         var rows: [String: [String: Value]] = [:]
         for row in server.rows(of: table) {
-            guard case .object(let members) = row, let id = row.member("id")?.text else { continue }
+            guard case .object(let members) = row, let id = row[member: "id"]?.text else { continue }
             var columns = Dictionary(members.map { ($0.name, $0.value) }) { $1 }
             columns["id"] = nil
             rows[id.lowercased()] = columns.wireForm
@@ -213,7 +213,7 @@ extension SyncWorld {
         if plan.options.tellsChanges, clients[client].chance.once(in: 12) { server.forgetDeletions() }
         let table = clients[client].chance.pick(SyncPlan.tables)
         let isBurst = clients[client].chance.once(in: 4)
-        let time = server.rows(of: "clock").first?.member("updatedAt")
+        let time = server.rows(of: "clock").first?[member: "updatedAt"]
         let count = isBurst ? 2 + clients[client].chance.below(8) : 1
         for _ in 0..<count {
             let id = id(&clients[client].chance)

@@ -136,7 +136,7 @@ import Testing
         try await database.resolve(table: "t", id: "r", .keepMine)
         await skip()
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != second }?.conflicts == 0)
-        #expect(server.rows(of: "t").first?.member("a") == .integer(9))
+        #expect(server.rows(of: "t").first?[member: "a"] == .integer(9))
         try await database.close()
     }
 

@@ -144,7 +144,7 @@ private struct WrongClock: Surroundings {
         #expect(try await pair.push().outcome == .complete)
         let body = String(decoding: pair.writes[0].body ?? [], as: UTF8.self)
         #expect(body == #"{"id":"r","n":null}"#)
-        #expect(pair.serverRow("r")?.member("updatedAt")?.json.contains("2026") == true)
+        #expect(pair.serverRow("r")?[member: "updatedAt"]?.json.contains("2026") == true)
     }
 
     @Test func `N9: a device's clock that is ten years off changes nothing`() async throws {

@@ -26,10 +26,10 @@ import Testing
 
     private static func expectNew(_ pair: SyncPair, line: SourceLocation = #_sourceLocation) async throws {
         let row = pair.serverRow("r")
-        #expect(row?.member("a") == .integer(7), sourceLocation: line)
-        #expect(row?.member("b") ?? .null == .null, sourceLocation: line)
-        #expect(row?.member("c") == .string("x"), sourceLocation: line)
-        #expect(row?.member("deleted") != .bool(true), sourceLocation: line)
+        #expect(row?[member: "a"] == .integer(7), sourceLocation: line)
+        #expect(row?[member: "b"] ?? .null == .null, sourceLocation: line)
+        #expect(row?[member: "c"] == .string("x"), sourceLocation: line)
+        #expect(row?[member: "deleted"] != .bool(true), sourceLocation: line)
         #expect(try await pair.agrees(), sourceLocation: line)
         try await pair.pull()
         #expect(try await pair.agrees(), sourceLocation: line)
@@ -103,9 +103,9 @@ import Testing
                 #expect(try await pair.agrees())
                 let now = pair.serverRow("r")
                 if isDelete {
-                    #expect(now?.member("deleted") == .bool(true))
+                    #expect(now?[member: "deleted"] == .bool(true))
                 } else {
-                    #expect(now?.member("a") == .integer(8))
+                    #expect(now?[member: "a"] == .integer(8))
                 }
             }
         }
@@ -128,11 +128,11 @@ import Testing
             let pair = try await Self.edited(server)
             #expect(try await pair.push(policy).operations.first?.code == "row-gone")
             #expect(try await pair.push(policy).outcome == .incomplete)
-            #expect(pair.serverRow("r")?.member("deleted") == .bool(true))
+            #expect(pair.serverRow("r")?[member: "deleted"] == .bool(true))
             try await pair.database.resolve(table: "t", id: "r", .keepMine)
             #expect(try await pair.push().outcome == .complete)
-            #expect(pair.serverRow("r")?.member("a") == .integer(7))
-            #expect(pair.serverRow("r")?.member("b") == .integer(2), "columns of the base belong to mine")
+            #expect(pair.serverRow("r")?[member: "a"] == .integer(7))
+            #expect(pair.serverRow("r")?[member: "b"] == .integer(2), "columns of the base belong to mine")
             #expect(try await pair.agrees())
         }
         let pair = try await Self.edited(server)
@@ -140,7 +140,7 @@ import Testing
         #expect(try await pair.table.get(id: "r") == nil)
         let other = try await Self.edited(server)
         #expect(try await other.push(.clientWins).outcome == .complete)
-        #expect(other.serverRow("r")?.member("a") == .integer(7))
+        #expect(other.serverRow("r")?[member: "a"] == .integer(7))
         #expect(try await other.agrees())
     }
 
@@ -152,8 +152,8 @@ import Testing
         try await pair.push()
         try await pair.database.resolve(table: "t", id: "r", .row(Row([.init("a", .integer(9))]), as: kind))
         #expect(try await pair.push().outcome == .complete)
-        #expect(pair.serverRow("r")?.member("a") == .integer(9))
-        #expect(pair.serverRow("r")?.member("b") ?? .null == .null)
+        #expect(pair.serverRow("r")?[member: "a"] == .integer(9))
+        #expect(pair.serverRow("r")?[member: "b"] ?? .null == .null)
         #expect(try await pair.agrees())
     }
 

@@ -150,7 +150,7 @@ import Testing
         try await pair.database.resolve(table: "t", id: "r0", .row(.empty, as: .delete))
         #expect(try await pair.table.get(id: "r0") == nil)
         #expect(try await pair.push().outcome == .complete)
-        #expect(pair.serverRow("r0")?.member("deleted") == .bool(true))
+        #expect(pair.serverRow("r0")?[member: "deleted"] == .bool(true))
         #expect(try await pair.database.pending().isEmpty)
     }
 

@@ -91,7 +91,7 @@ struct SyncPair {
             $0[$1.id] = SyncPair.wireForm($1.columns.members)
         }
         let remote = server.rows(of: "t").reduce(into: [String: [String: Value]]()) { rows, row in
-            guard row.member("deleted") != .bool(true), let id = row.member("id")?.text else { return }
+            guard row[member: "deleted"] != .bool(true), let id = row[member: "id"]?.text else { return }
             rows[id] = SyncPair.wireForm(row.members)
         }
         return local.filter { !ids.contains($0.key) } == remote.filter { !ids.contains($0.key) }
@@ -102,7 +102,7 @@ struct SyncPair {
         Dictionary(members.map { ($0.name, $0.value) }) { $1 }.wireForm.filter { !["id", "deleted"].contains($0.key) }
     }
 
-    func serverRow(_ id: String) -> Value? { server.rows(of: "t").first { $0.member("id") == .string(id) } }
+    func serverRow(_ id: String) -> Value? { server.rows(of: "t").first { $0[member: "id"] == .string(id) } }
 
     var writes: [HTTPRequest] { network.requests.filter { $0.method != "GET" } }
 }

@@ -35,7 +35,7 @@ import Testing
             let report = try await device.sync(["t"])
             #expect(report.push.outcome == .complete)
         }
-        #expect(serverRow()?.member("name") == "Bea" && serverRow()?.member("phone") == "2")
+        #expect(serverRow()?[member: "name"] == "Bea" && serverRow()?[member: "phone"] == "2")
         for device in [a, b] {
             let row = try await device.table("t").get(id: "r")?.columns
             #expect(row?["name"] == "Bea" && row?["phone"] == "2")
@@ -80,7 +80,7 @@ import Testing
         server.upsert([.item("r", ["name": "Ann", "phone": "3"])], in: "t")
         #expect(try await device.sync(settings).reason == nil)
         #expect(try await device.conflicts().isEmpty)
-        #expect(serverRow()?.member("name") == "Bea" && serverRow()?.member("phone") == "3")
+        #expect(serverRow()?[member: "name"] == "Bea" && serverRow()?[member: "phone"] == "3")
     }
 
     @Test func `without tables all that the store knows are pulled`() async throws {

@@ -73,8 +73,8 @@ import Testing
         try await pair.table.delete(id: "r")
         try await pair.table.insert(.item("r", ["a": .integer(2)]))
         #expect(try await pair.push().outcome == .complete)
-        #expect(pair.serverRow("r")?.member("a") == .integer(2))
-        #expect(pair.serverRow("r")?.member("b") ?? .null == .null)
+        #expect(pair.serverRow("r")?[member: "a"] == .integer(2))
+        #expect(pair.serverRow("r")?[member: "b"] ?? .null == .null)
         try await pair.pull()
         #expect(try await pair.agrees())
     }
@@ -90,10 +90,10 @@ import Testing
         try await pair.table.update(.item("r", ["a": .integer(2)]))
         pair.network.script([.delay])
         #expect(try await pair.push().outcome == .complete)
-        #expect(pair.serverRow("r")?.member("a") == .integer(2))
+        #expect(pair.serverRow("r")?[member: "a"] == .integer(2))
         #expect(try await pair.table.get(id: "r")?.columns["a"] == .integer(3))
         #expect(try await pair.push().outcome == .complete)
-        #expect(pair.serverRow("r")?.member("a") == .integer(3))
+        #expect(pair.serverRow("r")?[member: "a"] == .integer(3))
         #expect(try await pair.agrees())
     }
 

@@ -113,8 +113,8 @@ private struct Contact: SyncModel {
         let operation = try #require(try await pair.database.pending().first)
         #expect(try await pair.database.fields(of: operation) == ["name"], "\(Self.forms[form].name)")
         #expect(try await pair.push().outcome == .complete)
-        #expect(pair.serverRow("a")?.member("name") == "Ada L.")
-        #expect(pair.serverRow("a")?.member("phone") == "2", "\(Self.forms[form].name)")
+        #expect(pair.serverRow("a")?[member: "name"] == "Ada L.")
+        #expect(pair.serverRow("a")?[member: "phone"] == "2", "\(Self.forms[form].name)")
     }
 
     @Test func `a model without a version can't be told from a new one, which is why there are other forms`()

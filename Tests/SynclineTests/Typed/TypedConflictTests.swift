@@ -44,7 +44,7 @@ private struct Note: SyncModel {
         #expect(row["isExpanded"] == true && row["scroll"] == 7)
         #expect(row["text"] == "both" && row["colour"] == "blue")
         #expect(try await pair.push().outcome == .complete)
-        #expect(pair.serverRow("a")?.member("colour") == "blue")
+        #expect(pair.serverRow("a")?[member: "colour"] == "blue")
     }
 
     @Test(arguments: ServerProtocol.allCases)

@@ -24,11 +24,11 @@ private enum PlainReading {
     private static func texts(_ rows: [Value]) -> [String]? {
         var texts: [String] = []
         for row in rows {
-            guard case .object(let members) = row, case .string(let id)? = row.member("id"), !id.isEmpty else {
+            guard case .object(let members) = row, case .string(let id)? = row[member: "id"], !id.isEmpty else {
                 return nil
             }
             let columns = members.filter { $0.name != "id" }
-            texts.append("\(id) \(Value.object(columns).json) \(row.member("deleted") == .bool(true))")
+            texts.append("\(id) \(Value.object(columns).json) \(row[member: "deleted"] == .bool(true))")
         }
         return texts
     }

@@ -189,10 +189,7 @@ enum ExchangeCommands {
         _ value: Value, _ number: Int, _ table: String?
     ) throws(ToolError) -> (table: String, item: Value) {
         if let table { return (table, value) }
-        guard case .object(let members) = value,
-            case .string(let name)? = members.last(where: { $0.name == "table" })?.value,
-            let row = members.last(where: { $0.name == "row" })?.value
-        else {
+        guard case .string(let name)? = value[member: "table"], let row = value[member: "row"] else {
             throw ToolError(
                 "invalid-item", "line \(number): a row comes as {\"table\":…,\"row\":{…}}",
                 hint: "Name the table with --table if the lines are rows alone.")

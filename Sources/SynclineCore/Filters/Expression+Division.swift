@@ -10,7 +10,8 @@ extension Expression {
         return .arithmetic(.div, .arithmetic(.mul, left, .literal(.double(1))), right)
     }
 
-    fileprivate var divides: Bool {
+    /// Whether there is a `div` in it.
+    var divides: Bool {
         switch self {
         case .column, .literal: false
         case .arithmetic(.div, _, _): true
@@ -21,14 +22,5 @@ extension Expression {
         case .oneOf(let value, let choices): value.divides || choices.contains(where: \.divides)
         case .call(_, let arguments): arguments.contains(where: \.divides)
         }
-    }
-}
-
-extension StateReader {
-    /// A filter as the store's server means it.
-    func asServerDivides(_ filter: Expression?) throws(StateError) -> Expression? {
-        guard let filter, filter.divides else { return filter }
-        let cuts = try setting("protocol") == .string(ServerProtocol.datasync3.rawValue)
-        return cuts ? filter : filter.dividingAsDoubles
     }
 }

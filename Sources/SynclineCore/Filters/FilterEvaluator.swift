@@ -87,8 +87,7 @@ extension Expression {
         case .column(let path):
             var value = row.value(ofColumn: path[0])
             for name in path.dropFirst() {
-                guard case .object(let members) = value else { return .null }
-                value = members.last { $0.name == name }?.value ?? .null
+                value = value[member: name] ?? .null
             }
             return value
         case .literal(let value, _):

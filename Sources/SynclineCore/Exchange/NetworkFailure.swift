@@ -1,0 +1,42 @@
+// Why no answer came, and what an app is told if a server does not do what it was asked, or is not there.
+
+/// Why no answer came.
+package enum NetworkFailure: Error, Hashable, Sendable {
+    /// No connection, a time-out, a closed connection, TLS, DNS; the reason is for people.
+    case offline(String)
+    /// An answer came that can't be taken: too large, or not HTTP.
+    case refused(String)
+    case cancelled
+    /// The request did not leave: the app's credentials could not be had, or the task was cancelled before.
+    case notSent(SyncError)
+
+    /// Whether it is certain that the server did not get the request.
+    var isBeforeSending: Bool { if case .notSent = self { true } else { false } }
+}
+
+extension SyncError {
+    /// No answer came.
+    package init(of failure: NetworkFailure) {
+        switch failure {
+        case .offline(let reason):
+            self.init(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
+        case .refused(let reason):
+            self.init(.serverError, reason, hint: "Nothing is lost. Is it the right backend?")
+        case .cancelled: self.init(.cancelled, "it was cancelled")
+        case .notSent(let error): self = error
+        }
+    }
+
+    /// The answer says that something is wrong with the server.
+    package init(of reply: ServerReply) {
+        self.init(
+            .serverError, "the server answered \(reply.status)" + (reply.message.map { ": \($0)" } ?? ""),
+            hint: "Nothing is lost: try again later.")
+    }
+
+    /// The server does not take the credentials, or there are none.
+    package static func unauthorized(_ reply: ServerReply?) -> SyncError {
+        SyncError(
+            .unauthorized, reply?.message ?? "the server wants other credentials", hint: "Sign in, then try again.")
+    }
+}

@@ -1,0 +1,39 @@
+// Where a column lies in rows of many shapes, looked up once for each shape.
+
+/// A column's place, looked up once for each shape that comes by.
+struct ColumnPlace {
+    private let name: String
+    /// Kept, so that no other can have its address.
+    private var shape: Shape?
+    private var address: UnsafeMutableRawPointer?
+    private var place: Int?
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    @inline(__always)
+    mutating func place(in shape: Unmanaged<Shape>) -> Int? {
+        if shape.toOpaque() != address { look(in: shape.takeUnretainedValue()) }
+        return place
+    }
+
+    private mutating func look(in shape: Shape) {
+        self.shape = shape
+        address = Unmanaged.passUnretained(shape).toOpaque()
+        place = shape.place(of: name)
+    }
+}
+
+/// A column's places: rows have one shape for what lies over the base, another for the base, and one for local columns.
+struct ColumnPlaces {
+    var local: ColumnPlace
+    var over: ColumnPlace
+    var under: ColumnPlace
+
+    init(_ name: String) {
+        local = ColumnPlace(name)
+        over = ColumnPlace(name)
+        under = ColumnPlace(name)
+    }
+}

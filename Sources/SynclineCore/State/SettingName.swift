@@ -1,0 +1,9 @@
+// What the store keeps of itself beside its tables, by name.
+
+/// Names of settings.
+package enum SettingName {
+    package static let ids = "ids"
+    package static let retention = "retention"
+    package static let device = "device"
+    package static let place = "place"
+}

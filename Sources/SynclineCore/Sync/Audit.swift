@@ -1,0 +1,22 @@
+// Which local rows go because the server has them no longer, though no tombstone told.
+
+/// Which rows of a table an audit removes: those that match the query, have nothing pending and were not found. One that
+/// another query stands for, too, may have left this query's filter only: the server is asked for it.
+package struct Audit {
+    package private(set) var gone: [String] = []
+    /// Those that another query stands for.
+    package private(set) var claimed: [String] = []
+
+    package init(_ reader: StateReader, _ query: PullQuery, found: Set<String>) throws(StateError) {
+        let ignoresCase = try reader.idComparison == .ignoreCase
+        let found = ignoresCase ? Set(found.map { $0.lowercased() }) : found
+        let claims = try Claims(reader, besides: query)
+        let filter = try reader.asServerDivides(query.filter)
+        try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
+            guard let base = entry.base, entry.pending == nil, !found.contains(ignoresCase ? id.lowercased() : id)
+            else { return }
+            guard base.matches(filter, id: id) else { return }
+            if claims.contains(id, base) { claimed.append(id) } else { gone.append(id) }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// What becomes of rows that left the view of a query: they are there, and the filter holds for them no longer.
+
+/// What becomes of a page with rows that left the view. Of such a row only the version is known. One that nobody else
+/// stands for goes at once; one with pending changes, or in the view of another query, stays, as the server has it now.
+package struct LeftRows {
+    /// The rows that must be looked up.
+    package private(set) var unclear: [String] = []
+    /// The page with what was decided.
+    package private(set) var rows: [PulledRow] = []
+
+    package init(
+        _ reader: StateReader, _ query: PullQuery, _ page: [ServerRow], lookedUp: [String: ServerRow] = [:]
+    ) throws(StateError) {
+        let page = try reader.news(of: page, query.table)
+        guard page.contains(where: \.hasLeft) else {
+            rows = page.map(\.pulled)
+            return
+        }
+        let claims = try Claims(reader, besides: query)
+        for row in page {
+            guard row.hasLeft else {
+                rows.append(row.pulled)
+                continue
+            }
+            guard let entry = try reader.entry(query.table, row.id), let base = entry.base else { continue }
+            if entry.pending == nil && claims.isEmpty {
+                rows.append(PulledRow(id: row.id, row: nil))
+            } else if let now = lookedUp[row.id] {
+                let stays = entry.pending != nil || claims.contains(row.id, now.columns)
+                rows.append(stays ? now.pulled : PulledRow(id: row.id, row: nil))
+            } else if base.isSameState(as: row.columns) {
+                if entry.pending == nil, !claims.contains(row.id, base) { rows.append(PulledRow(id: row.id, row: nil)) }
+            } else {
+                unclear.append(row.id)
+            }
+        }
+    }
+}
+
+extension StateReader {
+    /// A page without tombstones that are not news.
+    fileprivate func news(of page: [ServerRow], _ table: String) throws(StateError) -> [ServerRow] {
+        guard page.contains(where: \.isDeleted) else { return page }
+        var news: [ServerRow] = []
+        for row in page {
+            if row.isDeleted, try outlives(row, table) { continue }
+            news.append(row)
+        }
+        return news
+    }
+
+    /// Whether a tombstone is older than what the server said of the row in answer to an own write: then it is not news. The
+    /// row was brought back, or inserted again, since.
+    private func outlives(_ tombstone: ServerRow, _ table: String) throws(StateError) -> Bool {
+        guard let deleted = tombstone.moment, let entry = try entry(table, tombstone.id), entry.isAnswered,
+            let written = entry.base?["updatedAt"]?.moment
+        else { return false }
+        return deleted < written
+    }
+}
