@@ -9,11 +9,10 @@ extension PushMachine {
         /// The last change it takes along.
         package internal(set) var through: Position
         package internal(set) var report: OperationReport
-        var isFinished = false
-        /// Whether a try of it may have reached the server.
-        var mayHaveArrived: Bool
-        /// Whether the fate of a try is unknown: its answer was lost.
-        var hasLostAnswer: Bool
+        /// Where it is in this push; `PushMachine.move` moves it on.
+        var phase = Phase.planned
+        /// What is known of its tries.
+        var arrival: Arrival
         /// Whether it brings the row back if it meets a tombstone, without another decision.
         var mayRevive = false
         /// How often it met a tombstone.
@@ -21,15 +20,25 @@ extension PushMachine {
         /// How many pushes in a row it has stopped with 500, and whether the server answered something else meanwhile.
         var failures = 0
         var serverWorks = false
-        /// The server has refused to bring the row back: no policy is asked.
-        var isRefused = false
-        var request: WriteRequest?
-        /// The status of the answer for which the row is being fetched.
-        var fetchingAfter: Int?
         var attempts = 0
         var rebases = 0
         var policy: String?
-        var isWaitingForCredentials = false
+    }
+
+    /// What is known of the tries of an operation, from the least to the most that may have happened.
+    enum Arrival: Comparable, Sendable {
+        /// No try can have reached the server.
+        case impossible
+        /// The server has answered a try.
+        case answered
+        /// The answer to a try was lost, so its fate is unknown.
+        case unknown
+    }
+
+    /// Moves an operation on. What follows from the phases follows here.
+    mutating func move(_ index: Int, to phase: Phase) {
+        tally.move(index, from: items[index].phase, to: phase)
+        items[index].phase = phase
     }
 
     package enum Input: Sendable {

@@ -32,14 +32,10 @@ package struct PushMachine: Sendable {
     private var hasRefreshed = false
     /// The first item that may not be finished.
     private var front = 0
-    /// Those that are on their way.
-    private(set) var active: Set<Int> = []
     /// Whether the server did anything in this push but fail.
     private var serverWorks = false
-    /// What is ready to be sent, and with what.
+    var tally = PushTally()
     var departures: PushDepartures
-    /// Those whose answer is being stored: the next may be sent meanwhile.
-    private var settling: Set<Int> = []
     /// How many operations this push has decided.
     package private(set) var finishedCount = 0
     /// How many it set out to decide: all but those that waited for a decision when it began.
@@ -60,28 +56,28 @@ package struct PushMachine: Sendable {
             var report = OperationReport(table: operation.table, id: operation.id, kind: operation.kind)
             var item = Item(
                 operation: operation, position: operation.position, through: operation.through, report: report,
-                mayHaveArrived: operation.maybeSent, hasLostAnswer: operation.maybeSent)
+                arrival: operation.maybeSent ? .unknown : .impossible)
             if operation.state == .conflict || operation.state == .parked {
                 report.outcome = operation.state == .conflict ? .conflict : .parked
                 report.status = operation.status
                 report.code = operation.code
                 blocked[operation.rowKey] = operation.code ?? "conflict"
-                item.isFinished = true
+                item.phase = .finished
             } else if let code = blocked[operation.rowKey] {
                 report.code = code
-                item.isFinished = true
+                item.phase = .finished
             }
             item.report = report
             return item
         }
-        total = items.count { !$0.isFinished }
+        total = items.count { !$0.phase.isFinished }
     }
 
     package mutating func start() -> [Action] { next() + depart() }
 
     /// The keys of the rows whose operations are being sent, or whose answers are being stored.
     package var rowsOnTheirWay: Set<[UInt8]> {
-        Set(active.union(settling).map { items[$0].operation.rowKey })
+        Set(tally.underWay.map { items[$0].operation.rowKey })
     }
 
     // MARK: What happened
@@ -92,66 +88,81 @@ package struct PushMachine: Sendable {
     }
 
     private mutating func decide(_ input: Input) -> [Action] {
-        if case .frozen(let index, _) = input { departures.freezing.remove(index) }
+        if let actions = endWait(input) { return actions }
+        guard takes(input) else { return refuse(input) }
         switch input {
-        case .frozen(let index, .ready(let request, let standing)):
-            items[index].request = request
-            items[index].mayRevive = standing.mayRevive || options.policy.revives && request.kind == .insert
-            items[index].failures = standing.failures
-            items[index].serverWorks = standing.serverWorks
-            if stop != nil { return giveUp(index) }
-            departures.prepare(index)
-            return []
-        case .frozen(let index, .nothing):
-            items[index].report.outcome = .done
-            return finish(index)
-        case .frozen(let index, .blocked(let conflict)):
-            return block(index, conflict)
+        case .frozen(let index, let freezing):
+            return frozen(index, freezing)
         case .replied(let index, let reply):
             departures.learn(from: reply, options)
             return judge(index, reply)
         case .repliedTogether(let indices, let reply):
             return judge(indices, reply)
         case .failed(let index, let failure):
-            if items[index].fetchingAfter == nil, !failure.isBeforeSending {
-                items[index].mayHaveArrived = true
-                items[index].hasLostAnswer = true
-            }
+            if case .sent = items[index].phase, !failure.isBeforeSending { items[index].arrival = .unknown }
             return end(index, SyncError(of: failure))
         case .continued(let index, let request):
             return proceed(index, with: request)
         case .recorded(let index, let conflict, let hasBase):
-            return recorded(index, conflict, hasBase: hasBase)
+            guard case .deciding = items[index].phase else { return finish(index) }
+            return decide(index, conflict, hasBase: hasBase)
         case .resolved(let index):
-            guard items[index].report.outcome != .done, stop == nil else { return finish(index) }
-            return [freeze(index)]
+            guard case .resolving(sendsAgain: true) = items[index].phase, stop == nil else { return finish(index) }
+            return [freeze(index, again: true)]
         case .waited(let index):
-            if departures.endWait(index) { return [] }
-            if stop != nil { return giveUp(index) }
             return resend(index)
         case .cancelled(let index):
             return end(index, SyncError(of: .cancelled))
         case .refreshed(let failure):
             return refreshed(failure)
         case .broken(let error):
-            stop = stop ?? error
-            // What could not be stored is not done, whatever the server answered: it is sent again.
-            for index in active.union(settling) {
-                items[index].report.outcome = .pending
-                items[index].report.code = error.code.rawValue
-            }
-            departures.clear()
-            return []
+            return broken(error)
         }
     }
 
+    private func takes(_ input: Input) -> Bool {
+        if case .refreshed = input { return isRefreshing }
+        let indices = input.indices
+        return Set(indices).count == indices.count
+            && indices.allSatisfy { items.indices.contains($0) && items[$0].phase.takes(input) }
+    }
+
+    private mutating func frozen(_ index: Int, _ freezing: Freezing) -> [Action] {
+        switch freezing {
+        case .ready(let request, let standing):
+            items[index].mayRevive = standing.mayRevive || options.policy.revives && request.kind == .insert
+            items[index].failures = standing.failures
+            items[index].serverWorks = standing.serverWorks
+            if stop != nil { return giveUp(index, request) }
+            prepare(index, request)
+            return []
+        case .nothing:
+            items[index].report.outcome = .done
+            return finish(index)
+        case .blocked(let conflict):
+            return block(index, conflict)
+        }
+    }
+
+    private mutating func broken(_ error: SyncError) -> [Action] {
+        halt(error)
+        // What could not be stored is not done, whatever the server answered: it is sent again.
+        for index in tally.underWay {
+            items[index].report.outcome = .pending
+            items[index].report.code = error.code.rawValue
+        }
+        for index in departures.takeLeft() { move(index, to: .finished) }
+        return []
+    }
+
     mutating func judge(_ index: Int, _ reply: ServerReply) -> [Action] {
-        guard let request = items[index].request else { return [] }
+        let phase = items[index].phase
+        guard let request = phase.request else { return refuse(.replied(index, reply)) }
         let judge = WriteJudge(
             request, ids: ids, mayRevive: items[index].mayRevive && items[index].revivals < PushOptions.rebaseLimit)
         let verdict: Verdict
         let status: Int
-        if let original = items[index].fetchingAfter {
+        if case .fetching(_, let original) = phase {
             verdict = judge.judge(fetched: reply, after: original)
             status = original
         } else {
@@ -175,38 +186,34 @@ package struct PushMachine: Sendable {
             items[index].report.code = code
             var answer = answer(.conflict(server: server, code: code))
             answer.mayHaveBeenDone =
-                server != nil && items[index].hasLostAnswer && !reply.capabilities.contains(.operations)
+                server != nil && items[index].arrival == .unknown && !reply.capabilities.contains(.operations)
             // A policy may send it again before the next.
             if case .fail = options.policy { return settle(index, answer) }
-            return [record(index, answer)]
+            return [record(index, answer, then: .deciding)]
         case .refused:
             items[index].report.outcome = .conflict
             items[index].report.code = "row-gone"
-            items[index].isRefused = true
             var answer = answer(.conflict(server: nil, code: "row-gone"))
             answer.message = answer.message ?? "the server answered \(status) when asked to bring the row back"
             return settle(index, answer)
         case .tombstone(let row):
             items[index].revivals += 1
-            return [record(index, answer(.tombstone(row)))]
+            return [record(index, answer(.tombstone(row)), then: .proceeding)]
         case .revived(let row):
-            return [record(index, answer(.revived(row)))]
+            return [record(index, answer(.revived(row)), then: .proceeding)]
         case .parked:
             items[index].report.outcome = .parked
             items[index].report.code = "rejected"
             return settle(index, answer(.parked))
         case .fetch:
-            items[index].fetchingAfter = reply.status
+            move(index, to: .fetching(request, after: reply.status))
             // Whatever the fetch brings, the write was received.
-            items[index].mayHaveArrived = true
+            items[index].arrival = max(items[index].arrival, .answered)
             return [.send(index, fetch(request))]
         case .unauthorized:
             return unauthorized(index, reply)
         case .retry(let mayHaveArrived):
-            if mayHaveArrived {
-                items[index].mayHaveArrived = true
-                items[index].hasLostAnswer = true
-            }
+            if mayHaveArrived { items[index].arrival = .unknown }
             items[index].attempts += 1
             guard items[index].attempts <= options.retries, stop == nil,
                 reply.isWaitedFor
@@ -216,7 +223,11 @@ package struct PushMachine: Sendable {
                 }
                 return end(index, SyncError(of: reply))
             }
-            if departures.wait(index, attempt: items[index].attempts, reply.retryAfter) { return [] }
+            if departures.wait(index, attempt: items[index].attempts, reply.retryAfter) {
+                move(index, to: .waiting(request))
+                return []
+            }
+            move(index, to: .pausing(request))
             return [.wait(index, attempt: items[index].attempts, reply.retryAfter)]
         case .unknown(let reason):
             return end(index, SyncError(.serverError, reason, hint: "Nothing is lost: push again later."))
@@ -235,10 +246,10 @@ package struct PushMachine: Sendable {
             items[index].report.code = "rejected"
             return settle(index, answer(.parked))
         }
-        stop = stop ?? SyncError(of: reply)
+        halt(SyncError(of: reply))
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
-        var actions = [record(index, answer(.failing))]
+        var actions = [record(index, answer(.failing), then: .givingUp)]
         // It is recorded after the failure that it counts for.
         if items[index].failures > 1, serverWorks, !items[index].serverWorks {
             actions.append(.store(.noteServerWorks))
@@ -252,7 +263,14 @@ package struct PushMachine: Sendable {
         guard !hasRefreshed || isRefreshing, stop == nil else {
             return end(index, SyncError.unauthorized(reply))
         }
-        items[index].isWaitingForCredentials = true
+        switch items[index].phase {
+        case .fetching(let request, let status):
+            move(index, to: .waitingForCredentials(request, fetchesAfter: status))
+        default:
+            if let request = items[index].phase.request {
+                move(index, to: .waitingForCredentials(request, fetchesAfter: nil))
+            }
+        }
         if isRefreshing { return [] }
         isRefreshing = true
         hasRefreshed = true
@@ -261,19 +279,22 @@ package struct PushMachine: Sendable {
 
     private mutating func refreshed(_ failure: SyncError?) -> [Action] {
         isRefreshing = false
-        let waiting = items.indices.filter { items[$0].isWaitingForCredentials }
-        var actions: [Action] = []
-        for index in waiting {
-            items[index].isWaitingForCredentials = false
-            if let reason = stop ?? failure { actions += end(index, reason) } else { actions += resend(index) }
+        return tally.underWay.sorted().flatMap { index -> [Action] in
+            guard case .waitingForCredentials = items[index].phase else { return [] }
+            guard let reason = stop ?? failure else { return resend(index) }
+            return end(index, reason)
         }
-        return actions
     }
 
+    /// The wait of one is over.
     private mutating func resend(_ index: Int) -> [Action] {
-        guard let request = items[index].request else { return [] }
-        if items[index].fetchingAfter != nil { return [.send(index, fetch(request))] }
-        departures.prepare(index)
+        guard let request = items[index].phase.request else { return [] }
+        if stop != nil { return giveUp(index, request) }
+        if case .waitingForCredentials(_, let status?) = items[index].phase {
+            move(index, to: .fetching(request, after: status))
+            return [.send(index, fetch(request))]
+        }
+        prepare(index, request)
         return []
     }
 
@@ -284,21 +305,18 @@ package struct PushMachine: Sendable {
 
     /// What was stored goes on as another request.
     private mutating func proceed(_ index: Int, with request: WriteRequest) -> [Action] {
-        items[index].request = request
-        items[index].fetchingAfter = nil
         items[index].attempts = 0
-        items[index].mayHaveArrived = false
-        items[index].hasLostAnswer = false
-        if stop != nil { return giveUp(index) }
-        departures.prepare(index)
+        items[index].arrival = .impossible
+        if stop != nil { return giveUp(index, request) }
+        prepare(index, request)
         return []
     }
 
     // MARK: Conflicts
 
-    private mutating func recorded(_ index: Int, _ conflict: Conflict?, hasBase: Bool) -> [Action] {
-        guard let conflict, conflict.state == .conflict, items[index].report.outcome == .conflict, stop == nil,
-            !conflict.mayHaveBeenDone, !items[index].isRefused,
+    /// The conflict is stored, and the policy may decide it.
+    private mutating func decide(_ index: Int, _ conflict: Conflict?, hasBase: Bool) -> [Action] {
+        guard let conflict, conflict.state == .conflict, stop == nil, !conflict.mayHaveBeenDone,
             items[index].rebases < PushOptions.rebaseLimit
         else { return finish(index) }
         // A merge that can't be is a conflict that stays.
@@ -312,13 +330,11 @@ package struct PushMachine: Sendable {
             items[index].report.code = options.policy.name
         } else {
             items[index].report.outcome = .pending
-            // What was sent is decided: it can't be answered any more.
-            items[index].request = nil
-            items[index].fetchingAfter = nil
-            items[index].mayHaveArrived = false
-            items[index].hasLostAnswer = false
+            // What was sent is decided: what is sent next has not been tried.
+            items[index].arrival = .impossible
             items[index].through = items[index].position
         }
+        move(index, to: .resolving(sendsAgain: resolution.change != nil))
         return [.store(.resolve(index, resolution))]
     }
 
@@ -331,31 +347,31 @@ package struct PushMachine: Sendable {
 
     // MARK: Ends
 
-    /// The push stops; what of this operation is known not to have arrived thaws.
+    mutating func halt(_ error: SyncError) { stop = stop ?? error }
+
+    /// The push stops; what of this operation is known not to have arrived thaws. While something of it is stored, it waits
+    /// for that.
     private mutating func end(_ index: Int, _ error: SyncError) -> [Action] {
-        stop = stop ?? error
-        return giveUp(index)
+        halt(error)
+        guard let request = items[index].phase.request else { return next() }
+        return giveUp(index, request)
     }
 
-    mutating func giveUp(_ index: Int) -> [Action] {
+    mutating func giveUp(_ index: Int, _ request: WriteRequest) -> [Action] {
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
-        guard let request = items[index].request else { return finish(index) }
         // One that stays frozen has not failed in a row if anything but 500 stopped this push.
-        let outcome: Answer.Outcome = items[index].mayHaveArrived ? .interrupted : .notReceived
+        let outcome: Answer.Outcome = items[index].arrival == .impossible ? .notReceived : .interrupted
         if outcome == .interrupted, items[index].failures == 0 || stop?.code == .cancelled { return finish(index) }
         items[index].failures = 0
         let answer = Answer(
             table: request.table, id: request.id, operationID: request.operationID,
             status: items[index].report.status ?? 0, outcome: outcome)
-        return [record(index, answer)]
+        return [record(index, answer, then: .givingUp)]
     }
 
     private mutating func finish(_ index: Int) -> [Action] {
-        active.remove(index)
-        departures.remove(index)
-        settling.remove(index)
-        items[index].isFinished = true
+        move(index, to: .finished)
         // What was given up is still to be sent.
         if items[index].report.outcome != .pending { finishedCount += 1 }
         return next()
@@ -363,54 +379,49 @@ package struct PushMachine: Sendable {
 
     /// The fate of an operation is known: while it is stored, the next may begin.
     private mutating func settle(_ index: Int, _ answer: Answer) -> [Action] {
-        active.remove(index)
-        departures.remove(index)
-        settling.insert(index)
-        return [record(index, answer)] + next()
+        [record(index, answer, then: .settling)] + next()
     }
 
-    private func record(_ index: Int, _ answer: Answer) -> Action {
-        .store(.record(index, answer, items[index].operation))
+    private mutating func record(_ index: Int, _ answer: Answer, then phase: Phase) -> Action {
+        move(index, to: phase)
+        return .store(.record(index, answer, items[index].operation))
     }
 
-    private mutating func freeze(_ index: Int) -> Action {
-        departures.freezing.insert(index)
+    private mutating func freeze(_ index: Int, again: Bool) -> Action {
+        move(index, to: .freezing(again: again))
         let item = items[index]
         return .store(.freeze(index, item.operation, position: item.position, through: item.through))
     }
 
     /// Starts what may start now: in order, no two on one row, none behind one of its row that is not done.
-    private mutating func next() -> [Action] {
-        while front < items.count, items[front].isFinished { front += 1 }
+    mutating func next() -> [Action] {
+        while front < items.count, items[front].phase.isFinished { front += 1 }
         guard stop == nil else {
-            for index in items[front...].indices where !items[index].isFinished && !isUnderWay(index) {
+            for index in front..<items.count where items[index].phase.isPlanned {
                 items[index].report.code = stop?.code.rawValue
             }
             return []
         }
         // What goes together also ends together, so that the order of the plan is kept from one request to the next.
-        if departures.takesBatches, !active.isEmpty { return [] }
+        if departures.takesBatches, tally.active > 0 { return [] }
         let limit = departures.takesBatches ? options.batchSize : max(1, options.concurrency)
         var actions: [Action] = []
         var index = front
-        while active.count < limit, index < items.count {
+        while tally.active < limit, index < items.count {
             defer { index += 1 }
-            guard !items[index].isFinished, !isUnderWay(index) else { continue }
+            guard items[index].phase.isPlanned else { continue }
             switch blocker(of: index) {
             case .free:
-                active.insert(index)
-                actions.append(freeze(index))
+                actions.append(freeze(index, again: false))
             // Nothing that stands after a follow-up is sent before it: a lost reply must not turn the order around.
             case .waits: return actions
             case .never(let code):
                 items[index].report.code = code
-                items[index].isFinished = true
+                move(index, to: .finished)
             }
         }
         return actions
     }
-
-    private func isUnderWay(_ index: Int) -> Bool { active.contains(index) || settling.contains(index) }
 
     private enum Blocker {
         case free, waits
@@ -419,7 +430,7 @@ package struct PushMachine: Sendable {
 
     private func blocker(of index: Int) -> Blocker {
         guard let before = earlier[index] else { return .free }
-        if !items[before].isFinished { return .waits }
+        if !items[before].phase.isFinished { return .waits }
         return items[before].report.outcome == .done ? .free : .never(items[before].report.code)
     }
 }
