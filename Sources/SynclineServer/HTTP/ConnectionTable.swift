@@ -64,14 +64,13 @@ final class ConnectionTable: Sendable {
     /// How many processors this machine has.
     static let processors = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-    /// More threads than processors serve connections only once those have this many each.
-    private static let fewConnections = 48
-
     /// The thread that gets the next connection: the one that has the fewest. A thread that wakes serves all of its connections
     /// that have something to say, so the same work costs less on as many threads as there are processors than on more.
-    static func thread(among counts: [Int], processors: Int) -> Int {
+    /// - Parameter few: How many connections each of those has before more threads get any. Never more than a thread's share of
+    ///   all connections: the library's thread stops for good when it is given more than it was told to expect.
+    static func thread(among counts: [Int], processors: Int, few: Int) -> Int {
         let first = counts.prefix(max(1, processors))
-        let open = first.allSatisfy { $0 >= fewConnections } ? counts[...] : first
+        let open = first.allSatisfy { $0 >= few } ? counts[...] : first
         return open.indices.min { open[$0] < open[$1] } ?? 0
     }
 
@@ -86,7 +85,8 @@ final class ConnectionTable: Sendable {
                 guard endIdlest(&state, of: client) else { return nil }
             }
             if state.staying >= limit, !endIdlest(&state, of: nil) { return nil }
-            let thread = ConnectionTable.thread(among: state.perThread, processors: processors)
+            let thread = ConnectionTable.thread(
+                among: state.perThread, processors: processors, few: min(48, limit / state.perThread.count))
             let connection = OpenConnection(descriptor, client, thread: thread, now: now)
             state.entries[descriptor] = Entry(connection: connection)
             state.unserved += 1

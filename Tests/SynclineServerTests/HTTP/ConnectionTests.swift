@@ -67,7 +67,7 @@ import Testing
 
     @Test func `as many threads as processors serve the first connections, and all of them the rest`() {
         func thread(_ counts: [Int], _ processors: Int) -> Int {
-            ConnectionTable.thread(among: counts, processors: processors)
+            ConnectionTable.thread(among: counts, processors: processors, few: 48)
         }
         #expect(thread([0, 0, 0, 0], 2) == 0)
         #expect(thread([5, 4, 0, 0], 2) == 1)
@@ -76,6 +76,20 @@ import Testing
         #expect(thread([60, 50, 49, 49], 2) == 2)
         #expect(thread([3, 2], 8) == 1, "fewer threads than processors")
         #expect(thread([3, 2], 0) == 0, "a machine that does not say how many it has")
+    }
+
+    @Test(arguments: [(4, 20), (10, 180), (10, 1024), (2, 5), (3, 2)])
+    func `no thread gets more than its share of all connections`(_ threads: Int, _ connections: Int) throws {
+        var limits = ServerConfiguration.Limits()
+        limits.connections = connections
+        limits.connectionsPerAddress = connections
+        let table = ConnectionTable(limits, threads: threads, processors: 2, isExempt: { _ in false }, end: { _ in })
+        var counts = Array(repeating: 0, count: threads)
+        for descriptor in 0..<connections {
+            let connection = try #require(table.admit(Int32(descriptor), .v4(UInt32(descriptor)), now: 0))
+            counts[connection.thread] += 1
+        }
+        #expect(counts.max() == (connections + threads - 1) / threads)
     }
 
     @Test func `when all are taken, the one that is idle for longest makes room`() {
