@@ -1,4 +1,4 @@
-// A server from its configuration: the store, the service and the HTTP shell put together, and taken apart again.
+// A server made from its configuration: it assembles the store, the service and the HTTP shell, and shuts them down.
 
 import SynclineCore
 import SynclineWire
@@ -6,7 +6,7 @@ import SynclineWire
 final class Server: Sendable {
     let store: SQLStore
     private let http: HTTPServer
-    /// Answers at an address of the operator's own.
+    /// Answers at the operator's separate address.
     private let watching: HTTPServer?
     private let tombstoneDays: Int?
     private let surroundings: any Surroundings
@@ -45,17 +45,17 @@ final class Server: Sendable {
         }
     }
 
-    /// The HTTP library knows the shell without holding it.
+    /// The HTTP library does not retain the shell.
     deinit {
         watching?.stop()
         http.stop()
     }
 
     var url: String { http.url }
-    /// Where the metrics are, if that is somewhere else.
+    /// The URL of the metrics, if they have a separate address.
     var metricsURL: String? { watching?.url }
 
-    /// Lets what is running end, and stops. Who still waits for the database by then is told that it is busy.
+    /// Lets running requests end, and stops. Requests that still wait for the database by then are answered as busy.
     func stop() {
         http.stop(interrupt: store.interrupt)
         store.interrupt()
@@ -64,7 +64,8 @@ final class Server: Sendable {
         http.log.flush()
     }
 
-    /// Takes over what may change while the server runs: keys and certificates. Either all of it is taken over, or nothing.
+    /// Applies the settings that may change while the server runs: keys and certificates. Either all of them are
+    /// applied, or none.
     func reload(_ new: ServerConfiguration) throws(StartFailure) {
         let others = configuration.whatNeedsRestart(new)
         guard others.isEmpty else {
@@ -77,7 +78,7 @@ final class Server: Sendable {
 
     func note(_ text: String) { http.log.note(text) }
 
-    /// What is to be done now and then.
+    /// Periodic maintenance.
     func maintain() {
         let limit = tombstoneDays.map { surroundings.now() - Int64($0) * 86_400_000 }
         do throws(StoreFailure) {
@@ -119,7 +120,8 @@ final class Server: Sendable {
         }
         switch address {
         case .sqlite(let path):
-            // One for whoever may read at a time: a worker, a thread with a row, and those who ask where the order stands.
+            // One for each concurrent reader: each worker, each thread that reads a row, and the queries for the
+            // current change mark.
             let readers = configuration.readers + configuration.connectionThreads + 2
             return try SQLiteDatabase(path: path, readers: readers, limits: configuration.limits.database)
         case .postgres(let url):

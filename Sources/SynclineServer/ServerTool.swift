@@ -1,4 +1,5 @@
-// The command: words in, an exit code out. Standard output has one line, the address; everything else is narration.
+// The command: takes arguments and returns an exit code. Standard output has one line, the address; everything else
+// goes to standard error.
 
 import Dispatch
 import SynclineCore
@@ -49,7 +50,7 @@ package enum ServerTool {
 
     private static func serve(_ configuration: ServerConfiguration, _ words: [String]) throws(StartFailure) {
         let signals = try ServerSignals()
-        // Beside the connections stand the store's files and the listening socket.
+        // The store's files and the listening socket also need descriptors.
         let wanted = configuration.limits.connections + 100
         let allowed = SystemFiles.allowDescriptors(wanted)
         var configuration = configuration
@@ -64,7 +65,7 @@ package enum ServerTool {
         if let url = server.metricsURL { addresses.append(.init("metrics", .string(url))) }
         Diagnostics.write(Value.object(addresses).json + "\n", to: STDOUT_FILENO)
         ServiceManager.tell(.ready)
-        // What waits for the database keeps nobody from hearing a signal.
+        // Waiting for the database must not delay signals.
         let upkeep = DispatchQueue(label: "syncline.upkeep")
         upkeep.async { server.maintain() }
         while true {
@@ -78,7 +79,7 @@ package enum ServerTool {
         }
     }
 
-    /// Reads the configuration again. What can't be used changes nothing.
+    /// Reads the configuration again. An invalid one changes nothing.
     private static func reload(_ server: Server, _ words: [String]) {
         do {
             if case .serve(let configuration) = try parse(words) { try server.reload(configuration) }
@@ -90,7 +91,7 @@ package enum ServerTool {
         }
     }
 
-    /// One line: whoever starts a server reads logs.
+    /// A single line, because operators read logs.
     private static func tell(_ message: String, _ hint: String?) {
         let text = hint.map { "\(message) (\($0))" } ?? message
         Diagnostics.note("error: " + text.replacing("\n", with: " "))

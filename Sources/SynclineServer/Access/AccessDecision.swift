@@ -1,10 +1,10 @@
-// Whether a caller may do something to a table, decided before a row is looked at: what a caller may not ask about, no answer
-// tells of.
+// Decides whether a caller may do something to a table, before any row is read: no answer reveals what a caller may not
+// ask about.
 
 import SynclineWire
 
 enum AccessDecision: Hashable, Sendable {
-    /// With whose rows are seen, where a table has rows of users.
+    /// The owner whose rows are visible, if the table's rows belong to users.
     case granted(owner: String?)
     case refused(Refusal)
 
@@ -33,14 +33,14 @@ enum AccessDecision: Hashable, Sendable {
     static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
 }
 
-/// Who a request says it comes from.
+/// The identity that a request claims.
 enum Login: Hashable, Sendable {
     case none
     case caller(Caller)
-    /// There is a token, and it is not to be believed.
+    /// There is a token, but it is not valid.
     case invalid
 
-    /// What a request has for a token; empty where it has none in the place for one.
+    /// The request's token; empty if the expected header contains none.
     static func token(_ headers: [HTTPHeader]) -> String? {
         if let own = headers.value("X-ZUMO-AUTH") { return own.trimmed }
         guard let text = headers.value("Authorization")?.trimmed else { return nil }

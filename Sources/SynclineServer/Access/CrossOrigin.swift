@@ -1,13 +1,13 @@
-// Which pages of other origins a browser lets read the answers.
+// Decides which pages of other origins may read the answers in a browser.
 
 import SynclineWire
 
 struct CrossOrigin: Hashable, Sendable {
-    /// Hosts and origins, as `OriginPattern` reads them.
+    /// Hosts and origins in the form that `OriginPattern` reads.
     var origins = ["localhost"]
     var maxAgeSeconds = 300
 
-    /// Adds the headers that every answer to a request from an origin has.
+    /// Adds the headers for every answer to a cross-origin request.
     func add(to answer: inout [HTTPHeader], _ request: [HTTPHeader]) {
         answer.append(HTTPHeader("Vary", "Origin"))
         guard let origin = request.value("Origin"), allows(origin) else { return }
@@ -19,10 +19,10 @@ struct CrossOrigin: Hashable, Sendable {
                     + "\(WireHeader.capabilities), \(WireHeader.epoch)"))
     }
 
-    /// The most that are added.
+    /// The maximum number of added headers.
     static let headerLimit = 3
 
-    /// The answer to the question whether a request may be sent.
+    /// The answer to a preflight request.
     func preflight(_ request: [HTTPHeader]) -> HTTPResponse {
         var response = HTTPResponse(status: 204)
         guard let origin = request.value("Origin"), allows(origin) else { return response }

@@ -1,11 +1,11 @@
-// A set of JSON Web Keys (RFC 7517) as the keys that tokens are checked with. Keys for other uses, and of kinds that are not
-// known here, are passed over; one that is known and can't be used is a mistake.
+// Reads a set of JSON Web Keys (RFC 7517) as keys for checking tokens. Keys for other uses and keys of unknown kinds
+// are ignored; a key of a known kind that can't be used is an error.
 
 import SynclineCore
 import SynclineWire
 
 enum KeySet {
-    /// More than anybody has at a time: every key without a name may be tried.
+    /// More keys than a real set contains: every key without a name may be tried.
     private static let limit = 100
 
     static func keys(_ json: [UInt8]) throws(StartFailure) -> [TokenKey] {
@@ -76,7 +76,7 @@ enum PublicKeyEncoding {
         return element(0x30, algorithm + element(0x03, [0] + key))
     }
 
-    /// Coordinates are as long as the curve's numbers.
+    /// Coordinates have the full length of the curve's numbers.
     static func p256(_ x: [UInt8], _ y: [UInt8]) -> [UInt8] {
         let curve: [UInt8] = [
             0x06, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 0x06, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7,
@@ -86,7 +86,7 @@ enum PublicKeyEncoding {
 
     private static func integer(_ digits: [UInt8]) -> [UInt8] {
         let digits = digits.drop { $0 == 0 }
-        // The first bit would be a sign.
+        // The first bit is the sign.
         return element(0x02, (digits.first ?? 0x80) >= 0x80 ? [0] + digits : Array(digits))
     }
 

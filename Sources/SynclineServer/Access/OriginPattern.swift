@@ -1,8 +1,8 @@
-// Where a page comes from, as browsers say it, and what a configuration says of such places.
+// The origin of a page as browsers send it, and the patterns of a configuration that match origins.
 
 struct Origin: Hashable, Sendable {
     let scheme: String
-    /// In lower case; of the newer kind without brackets.
+    /// In lower case; IPv6 addresses without brackets.
     let host: String
     let port: UInt16
 
@@ -21,15 +21,15 @@ struct Origin: Hashable, Sendable {
 }
 
 struct OriginPattern: Hashable, Sendable {
-    /// Nil for either.
+    /// Nil for any scheme.
     private let scheme: String?
-    /// Nil for any; with a point in front any host that ends so.
+    /// Nil for any host; with a leading dot, any host with this suffix.
     private let host: String?
-    /// Nil for any.
+    /// Nil for any port.
     private let port: UInt16?
 
-    /// A host, `*.` with the end of one, `*`, or a whole origin. Without a scheme any scheme will do, and without a port, too,
-    /// any port; with a scheme the port that is usual for it.
+    /// A host, `*.` with a suffix, `*`, or a whole origin. Without a scheme, any scheme matches, and without a port,
+    /// any port matches too; with a scheme, the default is its usual port.
     init?(_ text: String) {
         let mark = text.firstRange(of: "://")
         scheme = mark.map { text[..<$0.lowerBound].lowercased() }

@@ -1,11 +1,11 @@
-// Checks tokens with the keys of now. The keys of a file are read again when the file changes, at which it looks once a second
-// at most; a file that can't be read, or holds none, leaves the keys as they were.
+// Checks tokens with the current keys. A key file is read again when it changes; the gate checks this at most once a
+// second. If the file can't be read, or contains no keys, the previous keys stay.
 
 import Synchronization
 import SynclineCore
 import SynclineWire
 
-/// What tells that a file is another one than before.
+/// Identifies a version of a file.
 struct FileStamp: Hashable, Sendable {
     var node: UInt64
     var size: Int64
@@ -13,7 +13,7 @@ struct FileStamp: Hashable, Sendable {
     var changed: Int64
 }
 
-/// How the gate sees files.
+/// Access to key files.
 struct KeyFileDoor: Sendable {
     var stamp: @Sendable (String) -> FileStamp? = { SystemFiles.stamp($0) }
     var read: @Sendable (String) throws(StartFailure) -> [UInt8] = { path throws(StartFailure) in
@@ -22,7 +22,7 @@ struct KeyFileDoor: Sendable {
 }
 
 final class TokenGate: Sendable {
-    /// What tokens are checked with.
+    /// The keys and rules for checking tokens.
     private final class Keys: Sendable {
         let rules: TokenRules?
         /// The keys of the file.
@@ -34,13 +34,13 @@ final class TokenGate: Sendable {
         }
     }
 
-    /// Hears of keys that can't be read.
+    /// Is notified about keys that can't be read.
     private let listener = Mutex<@Sendable (String) -> Void>({ _ in })
 
     private let keys: SharedReading<Keys>
-    /// The file as it was read last.
+    /// The file's stamp at the last read.
     private let stamp = Mutex<FileStamp?>(nil)
-    /// When somebody looked at it, in milliseconds since 1970.
+    /// The time of the last check, in milliseconds since 1970.
     private let looked = Atomic<Int64>(0)
     private let door: KeyFileDoor
     private let passed = Atomic(0)
@@ -50,13 +50,13 @@ final class TokenGate: Sendable {
         keys = SharedReading(Keys(rules))
     }
 
-    /// Has somebody hear of keys that can't be read.
+    /// Sets the listener that is notified about keys that can't be read.
     func tell(_ listener: @escaping @Sendable (String) -> Void) { self.listener.withLock { $0 = listener } }
 
-    /// How many tokens were checked.
+    /// The number of checked tokens.
     var count: Int { passed.load(ordering: .relaxed) }
 
-    /// Takes over rules, if their keys can be read; those of the file are read at once.
+    /// Replaces the rules if their keys can be read; the file's keys are read at once.
     func take(_ rules: TokenRules?) throws(StartFailure) {
         try stamp.withLock { stamp throws(StartFailure) in
             let new = rules?.file.flatMap { door.stamp($0) }
@@ -66,7 +66,7 @@ final class TokenGate: Sendable {
         }
     }
 
-    /// Who a request with such headers comes from.
+    /// The caller of a request with these headers.
     func login(_ headers: [HTTPHeader], now: Int64) -> Login {
         var known = keys.value
         if let path = known.rules?.file, look(path, now) { known = keys.value }
@@ -75,7 +75,7 @@ final class TokenGate: Sendable {
         return rules.caller(token, now: now, others: known.others).map { .caller($0) } ?? .invalid
     }
 
-    /// Whether the keys of the file may be others now. One thread looks, and nobody waits for it.
+    /// Whether the file's keys may have changed. One thread checks, and no other thread waits for it.
     private func look(_ path: String, _ now: Int64) -> Bool {
         let before = looked.load(ordering: .relaxed)
         guard abs(now - before) >= 1000,

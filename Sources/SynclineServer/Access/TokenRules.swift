@@ -1,5 +1,5 @@
-// Tokens: who the caller is, if what the token says holds now and its signature is by a key that the server knows. A key says
-// which algorithm it is for, and no token can say otherwise.
+// Tokens: the caller is known if the token's claims are valid now and its signature was made with a key that the server
+// knows. The key determines the algorithm, and a token can't override it.
 
 import SynclineCore
 import SynclineWire
@@ -11,9 +11,9 @@ enum TokenAlgorithm: String, Hashable, Sendable, CaseIterable {
     case es256 = "ES256"
 }
 
-/// A key that tokens are checked with.
+/// A key for checking tokens.
 struct TokenKey: Hashable, Sendable {
-    /// Tokens that name a key are by the one of this name; nil for one that is tried whatever they name.
+    /// Tokens that name a key must be signed by the key with this name; nil for a key that is tried for every token.
     var id: String?
     var algorithm = TokenAlgorithm.hs256
     /// The secret, or the public key as PEM or DER.
@@ -25,14 +25,14 @@ struct TokenKey: Hashable, Sendable {
 }
 
 struct TokenRules: Hashable, Sendable {
-    /// Those of the configuration.
+    /// The keys from the configuration.
     var keys: [TokenKey]
-    /// A file with others, as a set of JSON Web Keys.
+    /// A file with more keys, as a set of JSON Web Keys.
     var file: String?
-    /// Nil for any.
+    /// Nil for any audience.
     var audience: String?
     var issuer: String?
-    /// How far clocks may differ.
+    /// The allowed difference between clocks.
     var leewaySeconds: Int64 = 60
 
     init(keys: [TokenKey] = []) {
@@ -40,15 +40,15 @@ struct TokenRules: Hashable, Sendable {
     }
 }
 
-/// Who asks.
+/// The caller of a request.
 struct Caller: Hashable, Sendable {
     var subject: String
     var roles: Set<String> = []
 }
 
 extension TokenRules {
-    /// The caller that a token names; nil if it is not to be believed.
-    /// - Parameter others: The keys of the file.
+    /// The caller that a token names; nil if the token is not valid.
+    /// - Parameter others: The keys from the file.
     func caller(_ token: String, now milliseconds: Int64, others: [TokenKey] = []) -> Caller? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
@@ -100,7 +100,7 @@ extension TokenRules {
 }
 
 extension TokenKey {
-    /// Whether a token with a header may be by this key.
+    /// Whether this key may have signed a token with this header.
     fileprivate func isMeant(_ header: [String: Value]) -> Bool {
         guard header["alg"] == .string(algorithm.rawValue) else { return false }
         guard let id, let named = header["kid"] else { return true }
@@ -109,7 +109,7 @@ extension TokenKey {
 }
 
 extension Base64 {
-    /// Reads the alphabet of URLs, without padding.
+    /// Decodes base64url without padding.
     static func decode(url text: Substring) -> [UInt8]? {
         guard !text.isEmpty, !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
         let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })

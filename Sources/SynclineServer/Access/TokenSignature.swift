@@ -1,4 +1,4 @@
-// The signatures of tokens, by libcrypto.
+// Signatures of tokens, computed by libcrypto.
 
 import CCrypto
 
@@ -13,7 +13,7 @@ enum TokenSignature {
         switch key.algorithm {
         case .hs256:
             let expected = keyedHash(of: text, key: key.bytes)
-            // As long for a wrong signature as for a right one.
+            // The comparison takes the same time for a wrong signature as for a right one.
             return expected.count == signature.count && CRYPTO_memcmp(expected, signature, expected.count) == 0
         case .rs256: return isVerified(signature, text, publicKey: key.bytes, type: EVP_PKEY_RSA)
         case .es256:
@@ -33,7 +33,7 @@ enum TokenSignature {
     /// A secret that is shorter than its hash can be guessed from one token.
     static let secretBytes = 32
 
-    /// Why an algorithm can't have a key; nil if it can.
+    /// The reason why an algorithm can't use a key; nil if it can.
     static func fault(_ key: TokenKey) -> String? {
         if key.algorithm == .hs256 {
             if key.bytes.isEmpty { return "It is empty" }
@@ -76,14 +76,14 @@ enum TokenSignature {
         return EVP_DigestVerify(context, signature, signature.count, text, text.count) == 1
     }
 
-    /// The two numbers of a token's signature in the encoding that libcrypto reads.
+    /// The two numbers of a token's signature, in the encoding that libcrypto reads.
     private static func encodedPoint(_ signature: [UInt8]) -> [UInt8]? {
         guard signature.count == 64, let pair = ECDSA_SIG_new() else { return nil }
         defer { ECDSA_SIG_free(pair) }
         let (first, second) = signature.withUnsafeBufferPointer { bytes in
             (BN_bin2bn(bytes.baseAddress, 32, nil), BN_bin2bn(bytes.baseAddress.map { $0 + 32 }, 32, nil))
         }
-        // Both numbers are the pair's from here on.
+        // The pair owns both numbers from here on.
         guard ECDSA_SIG_set0(pair, first, second) == 1 else { return nil }
         var encoded: UnsafeMutablePointer<UInt8>?
         let length = i2d_ECDSA_SIG(pair, &encoded)

@@ -1,10 +1,10 @@
-// The configuration's JSON as values: every member is known, has the right kind and a sensible size, or the server does not
-// start. What is wrong is told with its place.
+// Reads the configuration's JSON into values. Every member must be known, have the right kind and be in range;
+// otherwise the server does not start. An error names its place.
 
 import SynclineCore
 import SynclineWire
 
-/// An object of the configuration while it is read: members that nobody asked for are mistakes.
+/// An object of the configuration while it is read. Members that were not read are errors.
 struct ConfigurationObject {
     let path: String
     let members: [Value.Member]
@@ -15,7 +15,7 @@ struct ConfigurationObject {
         }
         self.path = path
         self.members = members
-        // The short form of a table has no text of JSON in which they were found.
+        // The short form of a table is not parsed from JSON, so it has no list of found members.
         var names: Set<String> = []
         if let twice = members.first(where: { !names.insert($0.name).inserted }) {
             throw StartFailure("the configuration has two members called \(ConfigurationObject.join(path, twice.name))")
@@ -77,7 +77,7 @@ extension ServerConfiguration {
         "trustedProxies",
     ]
 
-    /// Reads a configuration. `secret` brings what a text says about a key, from wherever it is kept.
+    /// Reads a configuration. `secret` returns the key for a string that says where the key is stored.
     init(_ value: Value, secret: (String) throws(StartFailure) -> [UInt8]) throws(StartFailure) {
         self.init()
         let object = try ConfigurationObject(value, path: "", known: ServerConfiguration.members)

@@ -1,4 +1,4 @@
-// The configuration that is in force, as JSON that a server could be started with again; without keys.
+// The effective configuration as JSON that could start a server again; without keys.
 
 import SynclineCore
 import SynclineWire

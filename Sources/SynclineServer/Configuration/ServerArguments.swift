@@ -1,10 +1,9 @@
-// The words of the command line as a configuration: those of the file, with what the flags say over it. Pure but for the
-// doors it is given.
+// Turns the command line into a configuration: flags override the file. Pure except for the functions that it is given.
 
 import SynclineCore
 import SynclineWire
 
-/// What the command line asks for.
+/// The command that the command line requests.
 enum ServerCommand: Hashable, Sendable {
     case serve(ServerConfiguration)
     case printConfiguration(ServerConfiguration)
@@ -25,7 +24,7 @@ struct ColumnName: Hashable, Sendable {
     }
 }
 
-/// The command line itself is wrong.
+/// An error in the command line itself.
 struct UsageFailure: Error, Hashable, Sendable {
     var message: String
     var hint: String?
@@ -63,7 +62,7 @@ struct ServerArguments {
 
     /// Reads a whole file.
     let file: (String) throws(StartFailure) -> [UInt8]
-    /// A variable of the environment.
+    /// Reads an environment variable.
     let variable: (String) -> String?
 
     func parse(_ words: [String]) throws -> ServerCommand {
@@ -160,7 +159,7 @@ struct ServerArguments {
         return members
     }
 
-    /// A key from where it is kept.
+    /// Reads a key from the place where it is stored.
     private func secret(_ text: String) throws(StartFailure) -> [UInt8] {
         let sides = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard sides.count == 2 else { return Array(text.utf8) }

@@ -1,4 +1,4 @@
-// Everything an operator can decide, with what holds where nothing is said.
+// All settings of an operator, with their defaults.
 
 import SynclineCore
 
@@ -9,13 +9,13 @@ struct ServerConfiguration: Hashable, Sendable {
 
     /// `sqlite:FILE` or `postgres://…`.
     var store = "sqlite:syncline.db"
-    /// An address and a port; port 0 is any that is free.
+    /// An address and a port; port 0 means any free port.
     var listen = "127.0.0.1:8080"
-    /// Where `/metrics` is, and `/healthz`, too; nil for `listen`.
+    /// The address that serves `/metrics`, and also `/healthz`; nil for `listen`.
     var metricsListen: String?
-    /// What a request without a version speaks.
+    /// The protocol of a request without a version.
     var defaultProtocol = ServerProtocol.zumo2
-    /// Where the tables are.
+    /// The path of the tables.
     var root = "/tables"
     var pageSize = 50
     var maxTop = 1000
@@ -25,13 +25,13 @@ struct ServerConfiguration: Hashable, Sendable {
     var tables: [TableDefinition] = []
     var tls: TLSFiles?
     var log = Log.text
-    /// Tombstones are kept so many days; nil for ever.
+    /// The number of days for which tombstones are kept; nil for always.
     var tombstoneDays: Int?
-    /// Requests a second from one address; nil for any number.
+    /// The number of requests per second from one address; nil for no limit.
     var requestsPerSecond: Int?
-    /// Believed in what they say of a request.
+    /// Proxies whose headers about a request are trusted.
     var trustedProxies = TrustedProxies()
-    /// Whether clients are to read everything anew, as after the return of a backup. Only a flag says so.
+    /// Whether clients must read everything again, for example after a backup was restored. Only a flag sets this.
     var renewsEpoch = false
     /// Threads that serve connections, at least; what takes long is carried out elsewhere.
     var threads = 10
@@ -40,37 +40,38 @@ struct ServerConfiguration: Hashable, Sendable {
     var connectionThreads: Int {
         max(threads, (limits.connections + Self.connectionsPerThread - 1) / Self.connectionsPerThread)
     }
-    /// Reads that are carried out at a time.
+    /// The number of concurrent reads.
     var readers = 8
-    /// As many as can be carried out: on PostgreSQL some connections are left to writes.
+    /// The number of reads that can be carried out: on PostgreSQL some connections are left to writes.
     var readWorkers: Int { isSQLite ? readers : max(1, min(readers, databaseConnections - 2)) }
     private var isSQLite: Bool { store.hasPrefix("sqlite:") }
-    /// Connections to PostgreSQL.
+    /// The number of connections to PostgreSQL.
     var databaseConnections = 8
 
     struct Limits: Hashable, Sendable {
         var bodyBytes = 1 << 20
         var urlBytes = 16_384
         var headerBytes = 32_768
-        /// A connection without a request is closed.
+        /// After this time, a connection without a request is closed.
         var idleSeconds = 60
-        /// A request that does not go on is given up.
+        /// After this time without progress, a request is given up.
         var stalledSeconds = 10
         var filterDepth = 100
-        /// A read that takes longer is given up.
+        /// After this time, a read is given up.
         var readSeconds = 10
-        /// Reads that may wait for their turn.
+        /// The number of reads that may wait.
         var waitingReads = 200
         var connections = 1024
-        /// Columns that one request may begin.
+        /// The number of columns that one request may add.
         var newColumns = 100
-        /// Columns that a table may come to have.
+        /// The number of columns that a table may have.
         var columns = 1000
-        /// A page ends, and a batch's answer leaves rows out, before it is larger. No row is larger, either.
+        /// The maximum size of an answer: a page ends before it, and a batch's answer omits rows. It is also the
+        /// maximum size of a row.
         var answerBytes = 4 << 20
-        /// Of an operation whose row is larger, the answer is remembered without it.
+        /// If an operation's row is larger, the answer is remembered without it.
         var rememberedBytes = 65_536
-        /// Of one address; but for this machine's own and those of trusted proxies.
+        /// The number of connections from one address; this machine's addresses and trusted proxies are exempt.
         var connectionsPerAddress = 256
         var headSeconds = 10
         var bodySeconds = 60
@@ -81,7 +82,8 @@ struct ServerConfiguration: Hashable, Sendable {
             ConnectionDeadlines(idle: idleSeconds, head: headSeconds, body: bodySeconds, request: requestSeconds)
         }
 
-        /// A statement of the database is given up, and so is waiting for a connection to it, and for one that is in use.
+        /// After this time, a statement of the database is given up, and so is waiting for a new connection or for a
+        /// connection in use.
         var databaseSeconds = 30
         var databaseConnectSeconds = 5
         var databaseWaitSeconds = 5
@@ -100,8 +102,8 @@ struct ServerConfiguration: Hashable, Sendable {
 }
 
 extension ServerConfiguration {
-    /// The members in which another configuration differs that a running server can't take over: all but keys and the
-    /// files of certificates, which may neither come nor go.
+    /// The changed members that a running server can't take over: all except keys and certificate files, which may be
+    /// neither added nor removed.
     func whatNeedsRestart(_ other: ServerConfiguration) -> [String] {
         func fixed(_ configuration: ServerConfiguration) -> [String: Value] {
             var configuration = configuration

@@ -1,4 +1,4 @@
-// Where the rows are: `sqlite:FILE`, or a URL of PostgreSQL.
+// The location of the rows: `sqlite:FILE`, or a URL of PostgreSQL.
 
 enum StoreAddress: Hashable, Sendable {
     case sqlite(path: String)
@@ -14,7 +14,7 @@ enum StoreAddress: Hashable, Sendable {
         }
     }
 
-    /// The text without a password, wherever a URL may have one.
+    /// The string without a password, wherever a URL may contain one.
     static func masked(_ text: String) -> String {
         maskedUser(text).replacing(/(?<name>[?&](ssl)?password=)[^&#]*/) { "\($0.name)(hidden)" }
     }

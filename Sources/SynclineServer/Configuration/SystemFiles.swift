@@ -1,4 +1,4 @@
-// The files and variables a server is configured by.
+// The files and environment variables that configure a server.
 
 #if canImport(Darwin)
     import Darwin
@@ -23,7 +23,7 @@ enum SystemFiles {
         return bytes
     }
 
-    /// What tells a file from what was at its path before; nil if there is none.
+    /// Identifies the file at a path, so that a replacement is noticed; nil if there is none.
     static func stamp(_ path: String) -> FileStamp? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -37,7 +37,7 @@ enum SystemFiles {
             changed: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
-    /// Lets the process have so many files and connections open, as far as the system lets it; returns how many it may have.
+    /// Raises the limit of open files and connections, as far as the system allows; returns the resulting limit.
     static func allowDescriptors(_ count: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(openFiles, &limit) == 0 else { return count }

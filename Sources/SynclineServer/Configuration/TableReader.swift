@@ -1,4 +1,4 @@
-// A table's part of the configuration: as an object in the file, or in the short form of the command line,
+// Reads a table's part of the configuration: as an object in the file, or in the short form of the command line,
 // `todoitem:softDelete,columns=text/string+complete/boolean`.
 
 import SynclineCore
@@ -32,7 +32,7 @@ extension TableDefinition {
         if let perUser { try TableDefinition.check(column: perUser, object.place("perUser")) }
     }
 
-    /// The server's indexes bear the table's name, with words of theirs around it.
+    /// The names of the server's indexes contain the table's name and add to its length.
     private static func fault(_ name: String) -> String? {
         name.utf8.count > 40 ? "it has more than 40 bytes" : NameRule.fault(name)
     }
@@ -73,7 +73,7 @@ extension TableDefinition {
         return map
     }
 
-    /// The object that the short form stands for.
+    /// The object that the short form represents.
     static func object(shortForm text: String) throws(StartFailure) -> (name: String, value: Value) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         var members: [Value.Member] = []

@@ -1,5 +1,5 @@
-// Takes in connections on a thread of its own, which also ends those whose clients take too long. Where the system has no
-// descriptor left it waits a moment, and an idle connection makes room.
+// Accepts connections on its own thread, which also ends connections whose clients take too long. If the system has no
+// descriptor left, it waits a moment, and an idle connection makes room.
 
 import Dispatch
 
@@ -11,15 +11,15 @@ import Dispatch
 
 final class Acceptor: Sendable {
     private let socket: Int32
-    /// Closed to stop.
+    /// Closed to stop the thread.
     private let wake: (reading: Int32, writing: Int32)
     private let table: ConnectionTable
     private let serve: @Sendable (OpenConnection, UnsafePointer<sockaddr>, socklen_t) -> Void
     private let ended = DispatchSemaphore(value: 0)
-    /// How often overdue connections are looked for, in milliseconds.
+    /// The interval between checks for overdue connections, in milliseconds.
     private static let interval: Int32 = 250
 
-    /// - Parameter serve: Takes over a connection, whatever becomes of it.
+    /// - Parameter serve: Takes ownership of a connection in every case.
     init(
         _ socket: Int32, _ table: ConnectionTable,
         serve: @escaping @Sendable (OpenConnection, UnsafePointer<sockaddr>, socklen_t) -> Void
@@ -30,7 +30,7 @@ final class Acceptor: Sendable {
         wake = (ends[0], ends[1])
         self.table = table
         self.serve = serve
-        // A client that goes away between its knock and the door must not hold up the others.
+        // A client that disconnects between poll and accept must not block the others.
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
     }
 
@@ -38,7 +38,7 @@ final class Acceptor: Sendable {
         DispatchQueue(label: "syncline.acceptor").async { self.run() }
     }
 
-    /// Takes in no more.
+    /// Stops accepting connections.
     func stop() {
         ListenSocket.close(wake.writing)
         ended.wait()
@@ -65,7 +65,7 @@ final class Acceptor: Sendable {
         ended.signal()
     }
 
-    /// Takes in all that wait. If that can't be done now: for how many milliseconds to wait.
+    /// Accepts all waiting connections. If that is not possible now, returns the number of milliseconds to wait.
     private func takeIn() -> Int32? {
         while true {
             if table.isBehind { return 1 }
@@ -106,7 +106,7 @@ final class Acceptor: Sendable {
         return descriptor
     }
 
-    /// A client that takes nothing of what is sent, or has vanished, is given up after a minute.
+    /// A client that reads nothing, or has vanished, is given up after a minute.
     private static func bound(_ descriptor: Int32) {
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -118,7 +118,7 @@ final class Acceptor: Sendable {
     }
 }
 
-/// A clock that only goes forward.
+/// A monotonic clock.
 enum Monotonic {
     private static let start = ContinuousClock.now
 

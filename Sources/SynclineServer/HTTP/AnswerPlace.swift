@@ -1,37 +1,38 @@
-// Where a request is answered: on the thread that serves its connection, or by workers while the connection is suspended.
+// Where a request is answered: on the thread that serves its connection, or by workers while the connection is
+// suspended.
 
 import SynclineWire
 
 /// Where a request is answered.
 enum AnswerPlace: Hashable, Sendable {
-    /// On the thread that serves its connection: it takes no time to speak of.
+    /// On the thread that serves its connection: the work takes almost no time.
     case here
-    /// By the workers for reads, within a time.
+    /// By the workers for reads, within a time limit.
     case reads
-    /// By the workers for writes: it may wait for others, with which it shares a sync of the disk.
+    /// By the workers for writes: a write may wait for others that share its disk sync.
     case writes
-    /// By a worker of its own, for which nothing else waits.
+    /// By a dedicated worker, for which nothing else waits.
     case health
 
-    /// The methods that may change something.
+    /// The methods that may change data.
     static let writing: Set = ["POST", "PATCH", "PUT", "DELETE"]
 }
 
-/// What is sent for a request.
+/// The answer to a request.
 enum ServerAnswer {
     case whole(HTTPResponse)
     /// The head of a stream of events.
     case events(HTTPResponse)
-    /// What becomes of a request elsewhere, while its connection is suspended.
+    /// The result of work done elsewhere, while the connection is suspended.
     case later(WaitingAnswer)
 }
 
-/// An answer that a worker finds.
+/// An answer that a worker produces.
 struct WaitingAnswer: Sendable {
     let workers: any Workers
-    /// Nil for what is carried out to its end.
+    /// Nil for work that always runs to its end.
     let limit: WorkLimit?
     let answer: @Sendable () -> HTTPResponse
-    /// What is said when too many wait already.
+    /// The answer if too many requests already wait.
     let refusal: @Sendable () -> HTTPResponse
 }

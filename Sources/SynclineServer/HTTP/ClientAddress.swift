@@ -1,4 +1,4 @@
-// Who is on the other side of a connection. Its text is made only when it is needed.
+// The peer address of a connection. Its text is created only when it is needed.
 
 #if canImport(Darwin)
     import Darwin
@@ -23,7 +23,7 @@ enum ClientAddress: Hashable, Sendable {
         }
     }
 
-    /// Reads what `text` wrote. An address of the older kind within the newer one is what it stands for.
+    /// Reads the output of `text`. An IPv4 address mapped into IPv6 is read as the IPv4 address.
     init?(text: String) {
         var old = in_addr()
         var new = in6_addr()
@@ -41,7 +41,7 @@ enum ClientAddress: Hashable, Sendable {
         }
     }
 
-    /// In the order of the network: four, or sixteen.
+    /// In network order: four bytes, or sixteen.
     var bytes: [UInt8]? {
         switch self {
         case .v4(let bits): return withUnsafeBytes(of: bits) { Array($0) }
@@ -52,7 +52,7 @@ enum ClientAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether it is this machine's own, 127.0.0.1 or ::1.
+    /// Whether it is a loopback address, 127.0.0.1 or ::1.
     var isOwn: Bool { bytes == [127, 0, 0, 1] || bytes == [UInt8](repeating: 0, count: 15) + [1] }
 
     /// The address without the port.

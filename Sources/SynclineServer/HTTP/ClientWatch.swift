@@ -1,6 +1,6 @@
-// Finds clients that have gone while their requests are worked on: libmicrohttpd does not look at a connection that is
-// suspended. A client that has closed its connection and one that has only finished sending look the same, so both are given
-// some time; where others wait for a worker, none.
+// Finds clients that have disconnected while their requests are processed, because libmicrohttpd does not check a
+// suspended connection. A client that has closed its connection and one that has only finished sending look the same,
+// so both are given some time; if others wait for a worker, they are given none.
 
 import Dispatch
 import Synchronization
@@ -12,7 +12,7 @@ import Synchronization
 #endif
 
 final class ClientWatch: Sendable {
-    /// What a socket shows.
+    /// The observed state of a socket.
     enum Sight: Hashable, Sendable {
         case open, halfClosed, gone
     }
@@ -20,7 +20,7 @@ final class ClientWatch: Sendable {
     private struct Watched: Sendable {
         let descriptor: Int32
         let limit: WorkLimit
-        /// For how many rounds it has been half closed.
+        /// The number of rounds for which it has been half closed.
         var rounds = 0
     }
 
@@ -31,11 +31,11 @@ final class ClientWatch: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "syncline.clients")
-    /// Whether others wait for a worker; asked once a round.
+    /// Whether others wait for a worker; called once per round.
     private let othersWait: @Sendable () -> Bool
     private let look: @Sendable ([Int32]) -> [Sight]
     private static let interval = DispatchTimeInterval.milliseconds(100)
-    /// For how many rounds a client may be half closed: two seconds.
+    /// The number of rounds for which a client may be half closed: two seconds.
     private static let patience = 20
 
     init(
@@ -46,7 +46,7 @@ final class ClientWatch: Sendable {
         self.look = look
     }
 
-    /// Cancels the work when the client is gone. The socket must stay open until it is forgotten.
+    /// Cancels the work when the client disconnects. The socket must stay open until it is forgotten.
     func watch(_ descriptor: Int32, _ limit: WorkLimit) {
         let isFirst = state.withLock { state in
             state.watched[ObjectIdentifier(limit)] = Watched(descriptor: descriptor, limit: limit)
@@ -56,7 +56,7 @@ final class ClientWatch: Sendable {
         if isFirst { goOn() }
     }
 
-    /// Cancels all work that may be cancelled.
+    /// Cancels all cancellable work.
     func cancelAll() {
         state.withLock { state in for watched in state.watched.values { watched.limit.cancel() } }
     }
@@ -77,7 +77,8 @@ final class ClientWatch: Sendable {
         }
     }
 
-    /// Looks once at every client. Under the lock, so that no socket is closed, and its number another's, meanwhile.
+    /// Checks every client once. This happens under the lock, so that no socket is closed and its number reused
+    /// meanwhile.
     func round() {
         let patience = othersWait() ? 0 : ClientWatch.patience
         state.withLock { state in
@@ -101,7 +102,7 @@ final class ClientWatch: Sendable {
     #if canImport(Darwin)
         private static let hangUp: Int16 = 0
     #else
-        /// POLLRDHUP, which Swift does not see.
+        /// POLLRDHUP, which is not imported into Swift.
         private static let hangUp: Int16 = 0x2000
     #endif
 }

@@ -1,42 +1,42 @@
-// A request while it comes in, and the checks that need no more than its head: what is too large or contradicts itself is
+// A request while it arrives, and the checks that need only its head: a request that is too large or inconsistent is
 // refused before its body is read.
 
 import SynclineCore
 import SynclineWire
 
-/// What a request is found to be.
+/// The result of reading a request.
 enum RequestReading {
     case request(HTTPRequest)
     case refused(Refusal)
 }
 
 final class ConnectionRequest {
-    /// As it stands in the request line.
+    /// The target exactly as in the request line.
     let target: String
     var method = ""
     /// `HTTP/1.1`
     var version = ""
-    /// Who asks: the other side, or whom a trusted proxy asks for.
+    /// The client: the peer, or the client named by a trusted proxy.
     var client = ClientAddress.unknown
-    /// How the client reached a proxy: `https`.
+    /// The scheme with which the client reached a proxy: `https`.
     var scheme: String?
-    /// Whether a trusted proxy stands between.
+    /// Whether the request came through a trusted proxy.
     var isForwarded = false
     var headers: [HTTPHeader] = []
     var body: [UInt8] = []
-    /// Whether its head has been looked at.
+    /// Whether its head has been checked.
     var hasHead = false
-    /// Whether it was answered before its body had come.
+    /// Whether it was answered before its body arrived.
     var isAnswered = false
-    /// The answer that a worker is to find.
+    /// The answer that a worker will produce.
     var waiting: WaitingAnswer?
-    /// What it found.
+    /// The worker's answer.
     var outcome: HTTPResponse?
     var status = 0
-    /// How it is called in the log and in its answer.
+    /// The request's id in the log and in its answer.
     var id = ""
     let notes = RequestNotes()
-    /// The name of the error it is answered with.
+    /// The code of the error in its answer.
     var code: String?
     var bytesOut = 0
     let start: ContinuousClock.Instant = .now
@@ -45,7 +45,7 @@ final class ConnectionRequest {
         self.target = target
     }
 
-    /// The path alone: parameters hold what rows hold.
+    /// The path alone: parameters may contain row data.
     var path: String {
         String(decoding: target.utf8.prefix { $0 != UInt8(ascii: "?") }.prefix(500), as: UTF8.self)
     }
@@ -56,7 +56,7 @@ final class ConnectionRequest {
             code: code, bytesIn: body.count, bytesOut: bytesOut, microseconds: Int64(time / .microseconds(1)))
     }
 
-    /// Why the head alone is enough to refuse the request.
+    /// The reason to refuse the request after its head, if there is one.
     func refusalOfHead(_ limits: ServerConfiguration.Limits) -> Refusal? {
         if target.utf8.count > limits.urlBytes {
             return Refusal(414, "url-too-long", "The URL is longer than \(limits.urlBytes) bytes")
@@ -106,10 +106,10 @@ final class ConnectionRequest {
         return rest.hasPrefix("/") ? String(rest) : "/" + rest
     }
 
-    /// Whether a body is to come.
+    /// Whether a body follows.
     var hasBody: Bool { headers.contains("Content-Length") || headers.contains("Transfer-Encoding") }
 
-    /// Takes what a trusted proxy says for what it is.
+    /// Applies the headers of trusted proxies.
     func believe(_ proxies: TrustedProxies) {
         guard proxies.contains(client) else { return }
         let forwarding = Forwarding(headers, proxies)
@@ -121,7 +121,7 @@ final class ConnectionRequest {
         }
     }
 
-    /// The server's URL as the client reached it.
+    /// The server's URL as seen by the client.
     func url(_ own: String) -> String {
         guard let scheme, let colon = own.firstIndex(of: ":") else { return own }
         return scheme + own[colon...]
@@ -131,7 +131,7 @@ final class ConnectionRequest {
         Refusal(413, "body-too-large", "The body is larger than \(limits.bodyBytes) bytes")
     }
 
-    /// Takes a piece of the body; what is beyond the limit is not kept.
+    /// Appends a piece of the body; bytes beyond the limit are not kept.
     func append(_ bytes: UnsafeRawBufferPointer, _ limits: ServerConfiguration.Limits) {
         if body.count <= limits.bodyBytes { body.append(contentsOf: bytes) }
     }
@@ -143,7 +143,7 @@ final class ConnectionRequest {
             return .refused(Refusal(400, "invalid-url", "The URL is not percent-encoded UTF-8"))
         }
         request.headers = headers
-        // Who routes it looks at them more than once.
+        // The segments are used more than once during routing.
         request.segments = request.pathSegments
         if !body.isEmpty { request.body = body }
         return .request(request)

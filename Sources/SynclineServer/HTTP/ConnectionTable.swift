@@ -1,5 +1,5 @@
-// The connections that are open, and who may open another. Where there is no room, the one that has been idle for longest
-// makes some: an honest client comes again, and one that only holds connections loses them.
+// The open connections, and the decision who may open another. If there is no room, the connection that has been idle
+// for longest is ended: an honest client reconnects, and a client that only holds connections loses them.
 
 import Synchronization
 
@@ -12,9 +12,10 @@ import Synchronization
 final class ConnectionTable: Sendable {
     private struct Entry: Sendable {
         let connection: OpenConnection
-        /// Whether it was ended from here; its thread has yet to notice.
+        /// Whether this table has ended it; its thread has not noticed yet.
         var isEnded = false
-        /// Whether the HTTP library has taken it. One that it gave up before is closed without a word.
+        /// Whether the HTTP library has taken it. If the library gave it up before, it closes it without a
+        /// notification.
         var isServed = false
     }
 
@@ -23,10 +24,10 @@ final class ConnectionTable: Sendable {
         var perClient: [ClientAddress: Int] = [:]
         var perThread: [Int]
         var ended = 0
-        /// How many the HTTP library has yet to take.
+        /// The number of connections that the HTTP library has not taken yet.
         var unserved = 0
 
-        /// How many connections there will be when those that were ended are gone.
+        /// The number of connections that remain when the ended ones are gone.
         var staying: Int { entries.count - ended }
 
         mutating func remove(_ descriptor: Int32) {
@@ -43,9 +44,9 @@ final class ConnectionTable: Sendable {
     private let limitPerClient: Int
     private let processors: Int
     private let deadlines: ConnectionDeadlines
-    /// Proxies, which bring the requests of many.
+    /// Proxies, which forward the requests of many clients.
     private let isExempt: @Sendable (ClientAddress) -> Bool
-    /// Ends a connection from outside; whoever serves it notices and closes it.
+    /// Ends a connection from outside; the thread that serves it notices and closes it.
     private let end: @Sendable (Int32) -> Void
 
     init(
@@ -76,10 +77,10 @@ final class ConnectionTable: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Takes in a new connection, and says which thread is to serve it; nil if there is no room.
+    /// Registers a new connection and returns the thread that will serve it; nil if there is no room.
     func admit(_ descriptor: Int32, _ client: ClientAddress, now: UInt64) -> OpenConnection? {
         state.withLock { state in
-            // The number of one that the library gave up without a word.
+            // The descriptor belonged to a connection that the library gave up without a notification.
             state.remove(descriptor)
             if !isExempt(client), state.perClient[client, default: 0] >= limitPerClient {
                 guard endIdlest(&state, of: client) else { return nil }
@@ -96,11 +97,11 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Whether the threads have to catch up before there is another connection: they have room for few more than may stay,
-    /// and only one that they have taken can make room.
+    /// Whether the threads must catch up before another connection is accepted: they have room for few more connections
+    /// than may stay, and only a connection that they have taken can make room.
     var isBehind: Bool { state.withLock { $0.ended >= 8 || $0.unserved >= min(32, (limit + 1) / 2) } }
 
-    /// The connection of a descriptor, which the HTTP library has taken.
+    /// The connection of a descriptor that the HTTP library has taken.
     func begin(_ descriptor: Int32) -> OpenConnection? {
         state.withLock { state in
             guard let entry = state.entries[descriptor] else { return nil }
@@ -127,7 +128,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Ends the connections whose request has not come whole.
+    /// Ends the connections whose request is incomplete.
     func endUnfinished() {
         state.withLock { state in
             for (descriptor, entry) in state.entries
@@ -137,7 +138,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Ends the connection that has been idle for longest, so that there is a descriptor for another.
+    /// Ends the connection that has been idle for longest, to free a descriptor.
     func makeRoom() {
         state.withLock { _ = endIdlest(&$0, of: nil) }
     }

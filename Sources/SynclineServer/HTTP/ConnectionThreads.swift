@@ -1,5 +1,5 @@
-// libmicrohttpd's threads, each a daemon of its own that is given connections: the library's own acceptors spin where the
-// system has no descriptor left, and know no difference between clients.
+// libmicrohttpd's threads, each a daemon that receives connections from us: the library's own acceptors spin if the
+// system has no descriptor left, and do not distinguish clients.
 
 import CMicroHTTPD
 import Synchronization
@@ -11,10 +11,10 @@ import Synchronization
 #endif
 
 final class ConnectionThreads: Sendable {
-    /// The addresses of the daemons; none when they are stopped.
+    /// The addresses of the daemons; empty after they are stopped.
     private let daemons: Mutex<[UInt]>
 
-    /// Nil if they can't be started. They do not keep the server alive, whose owner stops them first.
+    /// Nil if they can't be started. They do not retain the server; its owner stops them first.
     init?(_ server: HTTPServer, isSecure: Bool) {
         var started: [OpaquePointer] = []
         for _ in 0..<server.configuration.connectionThreads {
@@ -27,7 +27,7 @@ final class ConnectionThreads: Sendable {
         daemons = Mutex(started.map { UInt(bitPattern: $0) })
     }
 
-    /// Has a connection served; one that can't be served is closed.
+    /// Passes a connection to a thread; closes it if it can't be served.
     func serve(_ connection: OpenConnection, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) {
         daemons.withLock { daemons in
             guard daemons.indices.contains(connection.thread),
@@ -37,7 +37,7 @@ final class ConnectionThreads: Sendable {
         }
     }
 
-    /// Closes all connections. None may be suspended.
+    /// Closes all connections. None of them may be suspended.
     func stop() {
         let stopped = daemons.withLock { daemons in
             defer { daemons = [] }

@@ -1,4 +1,5 @@
-// A stream of events as a response of libmicrohttpd: the library asks for bytes, and is suspended while there are none.
+// A stream of events as a response of libmicrohttpd: the library asks for bytes, and the connection is suspended while
+// there are none.
 
 import CMicroHTTPD
 import SynclineWire
@@ -9,7 +10,7 @@ import SynclineWire
     import Glibc
 #endif
 
-/// What the response of a stream holds until it is over.
+/// The objects that a stream's response retains until it is over.
 private final class StreamHold {
     let stream: EventStream
     let hub: EventHub
@@ -24,7 +25,7 @@ private final class StreamHold {
     }
 }
 
-/// A connection's address, on its way to whoever resumes it.
+/// A connection's address, passed to the code that resumes it.
 private struct ConnectionAddress: @unchecked Sendable {
     // Unchecked: the library may be asked to resume from any thread, and the connection outlives its suspension.
     let connection: OpaquePointer
@@ -49,7 +50,7 @@ func queue(
     MHD_add_response_header(made, RequestID.header, request.id)
     hub.add(stream)
     enter(.listening, connection)
-    // A client that takes nothing is found out early, and given up: while there is nothing to send, no time counts.
+    // A client that reads nothing is detected early and given up; while there is nothing to send, no time counts.
     var size: Int32 = 4096
     setsockopt(syncline_mhd_socket(connection), SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     return MHD_queue_response(connection, UInt32(response.status), made)

@@ -1,15 +1,16 @@
-// Tells listeners that something was committed, in whichever process: asks the store where the order of changes stands, a few
-// times a second while anybody listens, and passes on what moved. Listeners wait suspended and cost no thread.
+// Notifies listeners of commits in any process: it asks the store for the current change mark several times a second
+// while there are listeners, and passes on changes. Listeners wait suspended and occupy no thread.
 
 import Dispatch
 import Synchronization
 
-/// One listener's stream. The HTTP library takes from it what there is, and is suspended while there is nothing.
+/// One listener's stream. The HTTP library takes the available bytes from it, and its connection is suspended while
+/// there are none.
 final class EventStream: Sendable {
     private struct State {
-        /// What is being taken, piece by piece.
+        /// The message that is being sent, piece by piece.
         var current: [UInt8] = []
-        /// What comes behind it: who does not read needs no more than the latest.
+        /// The next message: a slow reader needs only the latest one.
         var latest: String?
         var isWaiting = false
         var isEnded = false
@@ -28,7 +29,7 @@ final class EventStream: Sendable {
         self.resume = resume
     }
 
-    /// The next bytes. `suspend` is called before anybody can resume.
+    /// The next bytes. `suspend` is called before any thread can resume the connection.
     func next(atMost limit: Int, suspend: () -> Void) -> Piece {
         state.withLock { state in
             if state.current.isEmpty, let latest = state.latest {
@@ -47,7 +48,7 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Sends a text in place of one that still waits.
+    /// Sends a message, and replaces one that still waits.
     func send(_ text: String) {
         state.withLock { state in
             state.latest = text
@@ -55,7 +56,7 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Sends a text to whom nothing else is being sent.
+    /// Sends a message if nothing else is being sent.
     func remind(_ text: String) {
         state.withLock { state in
             guard state.latest == nil, state.current.isEmpty else { return }
@@ -81,9 +82,9 @@ final class EventStream: Sendable {
 final class EventHub: Sendable {
     private struct Listener {
         var stream: EventStream
-        /// What it was told last.
+        /// The last mark that was sent.
         var told: String?
-        /// For how many rounds it was sent nothing.
+        /// The number of rounds in which nothing was sent.
         var quietRounds = 0
     }
 
@@ -94,19 +95,19 @@ final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Only here it is asked and told, so that nothing overtakes what is newer.
+    /// All queries and messages run on this queue, so that an older mark is never sent after a newer one.
     private let queue = DispatchQueue(label: "syncline.events")
-    /// Where the order of changes stands; nil if that can't be told now.
+    /// The current change mark; nil if it is not available now.
     private let mark: @Sendable () -> String?
     private static let interval = DispatchTimeInterval.milliseconds(200)
-    /// After so many rounds a sign of life is sent, by which a listener that is gone is found out.
+    /// The number of rounds after which a keep-alive message is sent, which reveals a listener that is gone.
     private static let patience = 75
 
     init(mark: @escaping @Sendable () -> String?) {
         self.mark = mark
     }
 
-    /// A listener is told where the order stands now, and whenever it has moved.
+    /// Adds a listener. It receives the current mark now, and every later one.
     func add(_ stream: EventStream) {
         let (isFirst, isEnded) = state.withLock { state in
             state.listeners[ObjectIdentifier(stream)] = Listener(stream: stream)
@@ -124,7 +125,7 @@ final class EventHub: Sendable {
         state.withLock { $0.listeners[ObjectIdentifier(stream)] = nil }
     }
 
-    /// Ends all streams, and every later one at once.
+    /// Ends all streams; later ones end at once.
     func end() {
         let streams = state.withLock { state in
             state.isEnded = true
@@ -133,7 +134,7 @@ final class EventHub: Sendable {
         for stream in streams { stream.end() }
     }
 
-    /// Tells, again and again while anybody listens.
+    /// Repeats `tell` while there are listeners.
     private func go() {
         tell(isRound: true)
         let isOver = state.withLock { state in
@@ -144,7 +145,8 @@ final class EventHub: Sendable {
         queue.asyncAfter(deadline: .now() + EventHub.interval) { [weak self] in self?.go() }
     }
 
-    /// Asks where the order stands, and tells those who do not know; in a round, who heard nothing for long gets a sign of life.
+    /// Asks for the current mark and sends it to listeners that do not have it. In a round, listeners that received
+    /// nothing for long get a keep-alive message.
     func tell(isRound: Bool) {
         let now = mark()
         let (news, quiet) = state.withLock { state -> ([EventStream], [EventStream]) in

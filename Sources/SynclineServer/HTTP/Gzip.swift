@@ -1,20 +1,20 @@
-// Answers in the form of gzip, for clients that take it. A row has a tag that names its bytes, and is sent as it is; so is
-// what is short, and what does not leave the machine.
+// Compresses answers with gzip for clients that accept it. A row has a tag that names its bytes, so it is not
+// compressed; neither are short answers and answers that stay on this machine.
 
 import CZlib
 import SynclineWire
 
 enum Gzip {
-    /// Shorter ones fit into one packet as they are.
+    /// Shorter answers fit into one packet uncompressed.
     static let threshold = 1400
 
-    /// An answer as its client takes it.
+    /// The answer in an encoding that its client accepts.
     static func encoded(_ response: HTTPResponse, for headers: [HTTPHeader]) -> HTTPResponse {
         guard response.status == 200, response.body.count >= threshold, !response.headers.contains("ETag") else {
             return response
         }
         var response = response
-        // Whoever keeps answers must keep both forms apart.
+        // Caches must keep both forms apart.
         if let place = response.headers.firstIndex(where: { $0.isNamed("Vary") }) {
             response.headers[place].value += ", Accept-Encoding"
         } else {
@@ -26,7 +26,7 @@ enum Gzip {
         return response
     }
 
-    /// Whether a client takes gzip, and would rather have it than what is not encoded at all.
+    /// Whether a client accepts gzip and prefers it to no encoding.
     static func accepts(_ headers: [HTTPHeader]) -> Bool {
         var qualities: [String: Double] = [:]
         for header in headers where header.isNamed("Accept-Encoding") {
@@ -41,7 +41,7 @@ enum Gzip {
         return gzip > 0 && gzip >= qualities["identity"] ?? 0
     }
 
-    /// Nil if there is no memory.
+    /// Nil if memory can't be allocated.
     static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
         var stream = z_stream()
         // The fastest level: most of the gain for a third of the work.

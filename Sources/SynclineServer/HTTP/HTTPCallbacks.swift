@@ -1,5 +1,5 @@
-// The functions that libmicrohttpd calls, on its own threads. A request's state is an object that the connection holds from
-// its first line to its end.
+// The callbacks of libmicrohttpd, which it calls on its own threads. A request's state is an object that the connection
+// holds from the request's first line to its end.
 
 import CMicroHTTPD
 import SynclineWire
@@ -12,7 +12,7 @@ enum DaemonOptions {
         let limits = server.configuration.limits
         let context = Unmanaged.passUnretained(server).toOpaque()
         let connections = share(limits, server.configuration.connectionThreads)
-        // Room for the head of a request that is refused for its size, too; it is cleared for every request.
+        // Enough for the head of a request that is refused for its size, too; the memory is cleared for every request.
         let memory = limits.headerBytes + limits.urlBytes + (16 << 10)
         var options = [
             option(.CONNECTION_LIMIT, connections),
@@ -41,14 +41,15 @@ enum DaemonOptions {
         }
     }
 
-    /// In the words of GnuTLS: 1.2 and 1.3.
+    /// A GnuTLS priority string: TLS 1.2 and 1.3.
     private static let tlsVersions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
-    /// A thread of libmicrohttpd that finds 128 events at once asks epoll for more before it looks at one of them, and waits
-    /// for as long as a connection may be idle. One with fewer connections, a listening socket and a pipe never finds so many.
+    /// If a libmicrohttpd thread receives 128 events at once, it asks epoll for more before it handles any of them, and
+    /// waits for as long as a connection may be idle. A thread with fewer connections, a listening socket and a pipe
+    /// never receives that many.
     private static let epollLimit = 128
 
-    /// A share of all connections, and of those that were ended and are still there.
+    /// One thread's share of all connections, and of those that were ended but still exist.
     private static func share(_ limits: ServerConfiguration.Limits, _ threads: Int) -> Int {
         (limits.connections + threads - 1) / threads + 16
     }
@@ -60,7 +61,7 @@ enum DaemonOptions {
     }
 }
 
-/// The request line has come.
+/// Called when the request line has arrived.
 private let beginRequest:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
         context, target, connection in
@@ -72,7 +73,7 @@ private let beginRequest:
         return Unmanaged.passRetained(request).toOpaque()
     }
 
-/// A connection has been taken over by its thread, or is about to be closed.
+/// Called when a connection has been taken over by its thread, or is about to be closed.
 private let noteConnection:
     @convention(c) (
         UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
@@ -80,7 +81,7 @@ private let noteConnection:
     ) -> Void = { context, connection, slot, code in
         guard let context, let connection, let slot else { return }
         let table = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().table
-        // MHD_CONNECTION_NOTIFY_STARTED, which Swift does not see.
+        // MHD_CONNECTION_NOTIFY_STARTED, which is not imported into Swift.
         if code.rawValue == 0 {
             guard let open = table.begin(syncline_mhd_socket(connection)) else { return }
             slot.pointee = Unmanaged.passRetained(open).toOpaque()
@@ -90,13 +91,13 @@ private let noteConnection:
         }
     }
 
-/// Notes what the client of a connection is at.
+/// Records the current phase of a connection.
 func enter(_ phase: OpenConnection.Phase, _ connection: OpaquePointer?) {
     guard let held = connection.flatMap({ syncline_mhd_context($0) }) else { return }
     Unmanaged<OpenConnection>.fromOpaque(held).takeUnretainedValue().enter(phase, now: Monotonic.milliseconds)
 }
 
-/// The answer is sent, or the connection is lost.
+/// Called when the answer is sent, or the connection is lost.
 private let endRequest:
     @convention(c) (
         UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
@@ -108,11 +109,11 @@ private let endRequest:
         let request = Unmanaged<ConnectionRequest>.fromOpaque(held).takeRetainedValue()
         server.end(request)
         enter(.idle, connection)
-        // The next request of the connection may be a while in coming.
+        // The next request of the connection may take a while to arrive.
         _ = syncline_mhd_set_timeout(connection, UInt32(server.configuration.limits.idleSeconds))
     }
 
-/// Called once for the head, for each piece of the body, and once behind it.
+/// Called once for the head, for each piece of the body, and once after it.
 private let answerRequest: syncline_mhd_request = { context, connection, _, method, version, bytes, count, slot in
     guard let context, let connection, let count, let held = slot?.pointee else { return .NO }
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
@@ -153,8 +154,9 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
     case .whole(let response): return queue(response, request, connection, server, closes: false)
     case .events(let response): return queue(events: response, request, connection, server)
     case .later(let waiting):
-        // Without an answer the library comes again at once, and has done with reading. Suspended now, it would read when
-        // it is resumed, and take a client that has finished sending for one that is gone.
+        // Without an answer, the library calls again at once and has then finished reading. If the connection were
+        // suspended now, the library would read when it is resumed, and take a client that has finished sending for one
+        // that has disconnected.
         request.waiting = waiting
         return .YES
     }
@@ -162,7 +164,8 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
 
 /// A request whose connection is suspended.
 private struct SuspendedRequest: @unchecked Sendable {
-    // Unchecked: until the connection is resumed, nobody but who resumes it has the request, and any thread may resume it.
+    // Unchecked: until the connection is resumed, only the resuming thread may touch the request, and any thread may
+    // resume it.
     let request: ConnectionRequest
     let connection: OpaquePointer
 }
@@ -188,7 +191,7 @@ private func suspend(
     switch admission {
     case .taken: break
     case .full: finish(waiting.refusal())
-    // What is carried out now might never be answered.
+    // Work that starts now might never be answered.
     case .closed: finish(server.stopped(request))
     }
 }

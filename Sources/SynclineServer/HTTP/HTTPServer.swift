@@ -1,5 +1,5 @@
-// The shell around the service: libmicrohttpd reads requests and writes answers on a fixed number of threads; the callbacks
-// in HTTPCallbacks.swift bring each request here. Connections come in at the `Acceptor`.
+// The shell around the service: libmicrohttpd reads requests and writes answers on a fixed number of threads, and the
+// callbacks in HTTPCallbacks.swift pass each request to this class. The `Acceptor` accepts connections.
 
 import CMicroHTTPD
 import Dispatch
@@ -7,18 +7,18 @@ import Synchronization
 import SynclineCore
 import SynclineWire
 
-/// What answers a request, whatever it runs on.
+/// Answers requests, independent of the HTTP library.
 protocol RequestAnswering: Sendable {
     func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse
-    /// Where a request is to be answered.
+    /// The place where a request must be answered.
     func place(of request: HTTPRequest) -> AnswerPlace
-    /// Nil if the request asks for no events; 200 if it may have them.
+    /// Nil if the request is not for events; 200 if the caller may receive them.
     func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse?
-    /// Where the order of changes stands; nil if that can't be told now.
+    /// The current change mark; nil if it is not available now.
     func cursor() -> String?
-    /// An answer with what every answer to a request with such headers has.
+    /// The answer with the headers that every answer to a request with these headers has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse
-    /// What it counts by itself.
+    /// Its own metrics.
     var measures: [Measure] { get }
 }
 
@@ -35,11 +35,11 @@ final class HTTPServer: Sendable {
     let metrics = Metrics()
     let log: ServerLog
     let events: EventHub
-    /// As many writes may wait together for one sync, and as many bodies are taken apart at a time.
+    /// The number of writes that may wait together for one sync, and of bodies that are parsed at a time.
     private let writers = WorkerPool("writes", workers: 32)
     private let readers: ReadWorkers
     private let healthWorker = WorkerPool("health", workers: 1)
-    /// The clients for which reads are carried out.
+    /// The clients whose reads are being carried out.
     let clients: ClientWatch
     /// The server's own URL.
     let url: String
@@ -50,9 +50,9 @@ final class HTTPServer: Sendable {
     private let running = Atomic(0)
     let table: ConnectionTable
     private let socket: ListenSocket
-    /// Nil before they are started and when they are stopped.
+    /// Nil before they are started and after they are stopped.
     private let serving = Mutex<(acceptor: Acceptor, threads: ConnectionThreads)?>(nil)
-    /// Whether no more requests are begun.
+    /// Whether new requests are no longer started.
     private let stopping = Atomic(false)
 
     init(
@@ -97,9 +97,9 @@ final class HTTPServer: Sendable {
         }
     }
 
-    /// Takes no more connections and begins no more requests, has those that were begun answered, and stops. Each answer
-    /// says that it is the last of its connection.
-    /// - Parameter interrupt: Cuts short what waits for something else, once that has lasted too long.
+    /// Stops: accepts no more connections, starts no more requests, and waits for the answers to the running ones. Each
+    /// answer says that it is the last of its connection.
+    /// - Parameter interrupt: Interrupts waits for external resources after they have lasted too long.
     func stop(waitingSeconds: Int = 7, interrupt: () -> Void = {}) {
         let serving = self.serving.withLock { serving in
             defer { serving = nil }
@@ -109,13 +109,13 @@ final class HTTPServer: Sendable {
         stopping.store(true, ordering: .releasing)
         serving.acceptor.stop()
         socket.close()
-        // Nobody may be left suspended.
+        // No connection may stay suspended.
         events.end()
-        // Reads that take long are given up sooner: whoever asked can ask again.
+        // Long reads are given up sooner: their clients can ask again.
         if !drain(seconds: (waitingSeconds + 1) / 2) { clients.cancelAll() }
         if !drain(seconds: waitingSeconds / 2) {
             interrupt()
-            // What the workers carry out is resumed, and must still be sent.
+            // Connections with running work are resumed, and their answers must still be sent.
             for workers in pools { workers.close() }
             drain(seconds: 1)
         }
@@ -125,11 +125,11 @@ final class HTTPServer: Sendable {
 
     private var pools: [any Workers] { [readers, writers, healthWorker] }
 
-    /// Waits until every request is answered, for a while.
+    /// Waits for a limited time until every request is answered.
     @discardableResult
     private func drain(seconds: Int) -> Bool {
         for round in 0..<seconds * 100 where running.load(ordering: .acquiring) > 0 {
-            // Who has not sent a whole request after a second has not been promised anything.
+            // A client that has not sent a whole request after a second has not been promised anything.
             if round == 100 { table.endUnfinished() }
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
         }
@@ -146,7 +146,7 @@ final class HTTPServer: Sendable {
         running.add(1, ordering: .acquiringAndReleasing)
     }
 
-    /// The request's answer is sent, or its connection lost.
+    /// Called when the request's answer is sent, or its connection lost.
     func end(_ request: ConnectionRequest) {
         running.subtract(1, ordering: .acquiringAndReleasing)
         let time = request.start.duration(to: .now)
@@ -155,13 +155,13 @@ final class HTTPServer: Sendable {
         log.note(request.line(now: surroundings.now(), time))
     }
 
-    /// The name that a request is to have.
+    /// Chooses the request's id.
     func name(_ request: ConnectionRequest) {
         let given = request.headers.value(RequestID.header).flatMap { RequestID($0) }
         request.id = (given ?? ids.make()).text
     }
 
-    /// A request's answer is known: what of it is for the log. What went wrong inside is told at once.
+    /// Records an answer for the log. Internal failures are logged at once.
     func note(_ response: HTTPResponse, to request: ConnectionRequest) {
         request.status = response.status
         request.code = response.code
@@ -193,7 +193,7 @@ final class HTTPServer: Sendable {
             }
             let notes = request.notes
             if let response = service.events(read, notes) {
-                // Listeners may stay for ever: some connections are kept for those who don't.
+                // Listeners may stay forever: some connections are reserved for other clients.
                 if response.status == 200, events.count >= max(1, configuration.limits.connections * 3 / 4) {
                     return .whole(busy(read.headers))
                 }
@@ -207,7 +207,7 @@ final class HTTPServer: Sendable {
         let answer: @Sendable () -> HTTPResponse = { [service, url = request.url(url), notes = request.notes] in
             service.answer(read, url: url, notes)
         }
-        // What does not leave the machine is sent as it is.
+        // Answers that stay on this machine are not compressed.
         let leaves = request.isForwarded || !request.client.isOwn
         let (workers, limit): (any Workers, WorkLimit?)
         switch service.place(of: read) {
@@ -226,25 +226,25 @@ final class HTTPServer: Sendable {
                 refusal: { [self] in busy(read.headers) }))
     }
 
-    /// The answer to a request that was not begun because the server stops.
+    /// The answer to a request that was not started because the server stops.
     func stopped(_ request: ConnectionRequest) -> HTTPResponse {
         busy(request.headers, "The server is stopping; ask again")
     }
 
-    /// The answer when there is no room for a request.
+    /// The answer if there is no room for a request.
     private func busy(_ headers: [HTTPHeader], _ message: String = "The server is busy; try again") -> HTTPResponse {
         var response = TableAnswer.refusal(503, message, code: "busy")
         response.headers.append(HTTPHeader("Retry-After", "1"))
         return service.marked(response, headers)
     }
 
-    /// What is found wrong before the service sees it.
+    /// The answer to an error that is found before the service sees the request.
     func refusal(_ refusal: Refusal, _ request: ConnectionRequest) -> HTTPResponse {
         let response = TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
         return service.marked(response, request.headers)
     }
 
-    /// Everything that is counted and measured.
+    /// All metrics.
     var measures: HTTPResponse {
         let own = [
             Measure("connections", .gauge, "Connections that are open.", connections),

@@ -1,19 +1,20 @@
-// Decides which job a worker carries out next, and which one makes room for others. Jobs that take long get at most half of the
-// workers, so that a request for a page never waits for all those that look through a table. Nobody can tell beforehand which
-// jobs take long. If one turns out to while that half is taken and others wait, it stops, and begins again when it is its turn.
+// Decides which job a worker carries out next, and which one makes room for others. Long jobs get at most half of the
+// workers, so a request for a page never waits for all requests that scan a table. It is not known in advance which
+// jobs take long. If a job turns out to while that half is taken and others wait, it stops, and starts again when it is
+// its turn.
 
 struct JobOrder: Sendable {
-    /// What bounds jobs that come from clients that do not wait for each other.
+    /// Limits for jobs of independent clients.
     struct Bounds: Hashable, Sendable {
-        /// How many jobs may wait, of all clients.
+        /// The number of jobs that may wait, over all clients.
         var waiting: Int
-        /// How many of one client's jobs may run at a time.
+        /// The number of one client's jobs that may run at a time.
         var running: Int
     }
 
     enum Admission: Hashable, Sendable {
         case begins, waits
-        /// As many jobs wait as may.
+        /// The maximum number of jobs is already waiting.
         case full
     }
 
@@ -46,7 +47,7 @@ struct JobOrder: Sendable {
     /// Jobs that made room.
     private var long: [Job] = []
     private(set) var waitingCount = 0
-    /// A job that runs for longer takes long. Most reads take less than a tenth of it.
+    /// A job that runs for longer counts as long. Most reads take less than a tenth of it.
     static let patience = Duration.milliseconds(12)
 
     init(workers: Int, bounds: Bounds) {
@@ -54,7 +55,7 @@ struct JobOrder: Sendable {
         self.bounds = bounds
     }
 
-    /// How many jobs that take long may run at a time.
+    /// The number of long jobs that may run at a time.
     private var longLimit: Int { (workers + 1) / 2 }
 
     var runningCount: Int { running.count }
@@ -62,7 +63,7 @@ struct JobOrder: Sendable {
     mutating func arrive(_ number: Int, of client: ClientAddress, now: ContinuousClock.Instant) -> Admission {
         let job = Job(number: number, client: client)
         let has = clients[job.client].map { (running: $0.running, waiting: $0.waiting) } ?? (running: 0, waiting: 0)
-        // A worker that is free has found nothing among those that wait.
+        // A free worker has found nothing to run among the waiting jobs.
         if running.count < workers, mayRun(beside: has.running) {
             clients[job.client, default: Client()].running += 1
             running[number] = Running(job: job, since: now)
@@ -79,14 +80,14 @@ struct JobOrder: Sendable {
         if job.isLong { long.append(job) } else { clients[job.client]?.quick.append(job.number) }
     }
 
-    /// One client's jobs take up at most half of the room.
+    /// One client's jobs fill at most half of the room.
     private func hasRoom(beside waiting: Int) -> Bool {
         waitingCount < bounds.waiting && waiting < (bounds.waiting + 1) / 2
     }
 
     private func mayRun(beside running: Int) -> Bool { running < bounds.running }
 
-    /// A job's worker is free. A job that made room is to be carried out again.
+    /// Called when a job's worker is free. A job that made room is carried out again.
     mutating func end(_ number: Int, madeRoom: Bool) {
         guard var job = running.removeValue(forKey: number)?.job else { return }
         clients[job.client]?.running -= 1
@@ -99,7 +100,7 @@ struct JobOrder: Sendable {
         }
     }
 
-    /// The next job for a worker that is free; nil if there is none.
+    /// The next job for a free worker; nil if there is none.
     mutating func next(now: ContinuousClock.Instant) -> Int? {
         guard running.count < workers, waitingCount > 0 else { return nil }
         // Half of the places of long jobs are theirs while others wait, so that they end some time.
@@ -113,7 +114,7 @@ struct JobOrder: Sendable {
         return job.number
     }
 
-    /// The oldest job of the client that has the fewest running.
+    /// The oldest job of the client with the fewest running jobs.
     private mutating func takeQuick() -> Job? {
         var best: (client: ClientAddress, rank: (Int, Int))?
         for (address, client) in clients where mayRun(beside: client.running) {
@@ -134,8 +135,8 @@ struct JobOrder: Sendable {
         return found.min { $0.rank < $1.rank }.map { long.remove(at: $0.index) }
     }
 
-    /// The jobs that are to make room, of those that have turned out to take long: one for each job that waits and may be quick,
-    /// those that have run for longest first. To be asked now and then.
+    /// The long jobs that must make room: one for each waiting job that may be quick, longest-running first. Call this
+    /// from time to time.
     mutating func crowders(now: ContinuousClock.Instant) -> [Int] {
         guard workers > 1 else { return [] }
         var wanted = clients.values.reduce(0) { $0 + (mayRun(beside: $1.running) ? $1.quick.count : 0) }

@@ -1,5 +1,5 @@
-// The socket that connections come in at: made here rather than by the HTTP library, so that an address that is taken, or
-// none at all, is told in a clear line, and a free port can be read back.
+// The listening socket. It is created here rather than by the HTTP library, so that an address that is invalid or in
+// use is reported in a clear line, and a free port can be read back.
 
 #if canImport(Darwin)
     import Darwin
@@ -7,7 +7,7 @@
     import Glibc
 #endif
 
-/// Why a server can't start: one line for a person.
+/// The reason why a server can't start: one line for a person.
 struct StartFailure: Error, Hashable, Sendable {
     var message: String
     var hint: String?
@@ -17,13 +17,13 @@ struct StartFailure: Error, Hashable, Sendable {
         self.hint = hint
     }
 
-    /// Both, in one line.
+    /// Message and hint in one line.
     var text: String { (hint.map { "\(message) (\($0))" } ?? message).replacing("\n", with: " ") }
 }
 
 struct ListenSocket {
     let descriptor: Int32
-    /// How clients reach it: `127.0.0.1:8080`.
+    /// The authority under which clients reach it: `127.0.0.1:8080`.
     let authority: String
 
     /// Opens a socket at `127.0.0.1:8080`, `[::1]:8080` or `localhost:0`.
@@ -85,7 +85,7 @@ struct ListenSocket {
         return withUnsafeMutableBytes(of: &address) { bytes in
             guard let start = bytes.baseAddress else { return 0 }
             getsockname(descriptor, start.assumingMemoryBound(to: sockaddr.self), &length)
-            // Behind the family, in both families.
+            // The port follows the family in both address families.
             return UInt16(bytes[2]) << 8 | UInt16(bytes[3])
         }
     }

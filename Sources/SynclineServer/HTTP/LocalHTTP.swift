@@ -1,4 +1,4 @@
-// The HTTP shell for something that is no table server: whoever starts it answers the requests. It listens on loopback only.
+// The HTTP shell for programs other than the table server: its owner answers the requests. It listens on loopback only.
 
 package import SynclineCore
 package import SynclineWire
@@ -6,7 +6,7 @@ package import SynclineWire
 package final class LocalHTTP: Sendable {
     private let http: HTTPServer
 
-    /// Listens on a port of 127.0.0.1; 0 is any that is free.
+    /// Listens on a port of 127.0.0.1; 0 means any free port.
     package init(
         port: UInt16, answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) throws(SyncError) {
@@ -14,7 +14,7 @@ package final class LocalHTTP: Sendable {
         configuration.listen = "127.0.0.1:\(port)"
         configuration.log = .none
         configuration.threads = 4
-        // Nothing here makes room for others.
+        // No job here makes room for others.
         configuration.readers = 16
         configuration.limits.connections = 64
         do throws(StartFailure) {
@@ -24,7 +24,7 @@ package final class LocalHTTP: Sendable {
         }
     }
 
-    /// The HTTP library knows the shell without holding it.
+    /// The HTTP library does not retain the shell.
     deinit { http.stop() }
 
     /// `http://127.0.0.1:8080`

@@ -1,15 +1,15 @@
-// What the client of an open connection is at, and since when. The thread that serves the connection writes it, and whoever
-// looks for overdue ones reads it.
+// The current phase of an open connection, and since when. The thread that serves the connection writes it, and the
+// search for overdue connections reads it.
 
 import Synchronization
 
-/// How long a client may take, in seconds.
+/// Time limits for a client, in seconds.
 struct ConnectionDeadlines: Hashable, Sendable {
-    /// Between two requests. The HTTP library closes a connection that is silent for so long.
+    /// Between two requests. After this time without traffic, the HTTP library closes a connection.
     var idle: Int
     /// From a request's first line to the end of its head.
     var head: Int
-    /// From there to the end of its body.
+    /// From the end of the head to the end of the body.
     var body: Int
     /// From the first line until the answer is sent.
     var request: Int
@@ -19,7 +19,7 @@ struct ConnectionDeadlines: Hashable, Sendable {
         func isOver(_ start: UInt64, _ seconds: Int) -> Bool { now > start + UInt64(seconds) * 1000 }
         switch phase {
         case .listening: return false
-        // A first line that comes letter by letter is not seen before its end.
+        // A first line that arrives letter by letter is not seen before its end.
         case .idle: return isOver(since, idle + head)
         case .head: return isOver(since, head)
         case .body: return isOver(since, body) || isOver(requestSince, request)
@@ -39,7 +39,7 @@ final class OpenConnection: Sendable {
     let client: ClientAddress
     /// The number of the thread that serves it.
     let thread: Int
-    /// A phase in the lowest three bits, and above them when it began.
+    /// The phase in the lowest three bits, and above them the time when it began.
     private let state: Atomic<UInt64>
     private let requestStart = Atomic<UInt64>(0)
 
@@ -57,7 +57,7 @@ final class OpenConnection: Sendable {
 
     var phase: Phase { Phase(rawValue: state.load(ordering: .relaxed) & 7) ?? .idle }
 
-    /// Since when it has waited for a request; nil if it has one.
+    /// The time since which it has waited for a request; nil if it has one.
     var idleSince: UInt64? {
         let state = state.load(ordering: .relaxed)
         return state & 7 == Phase.idle.rawValue ? state >> 3 : nil

@@ -1,4 +1,5 @@
-// How many requests an address may send: a bucket for each that fills at a steady rate and is as deep as a second.
+// Limits the requests of an address: each address has a bucket that fills at a steady rate and holds the requests of
+// one second.
 
 import Synchronization
 
@@ -10,7 +11,7 @@ final class RateLimiter: Sendable {
 
     private let perSecond: Double
     private let buckets = Mutex([String: Bucket]())
-    /// Full buckets say nothing; they are forgotten when there are so many.
+    /// Full buckets carry no information; they are removed above this number.
     private static let limit = 10_000
 
     init(perSecond: Int) {

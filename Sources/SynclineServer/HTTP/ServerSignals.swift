@@ -1,5 +1,5 @@
-// Signals as something to wait for. The handler, which may run on any thread, does what a handler may: it writes a byte into
-// a pipe.
+// Signals that a thread can wait for. The handler, which may run on any thread, only writes a byte into a pipe, which
+// is async-signal-safe.
 
 import Synchronization
 
@@ -23,19 +23,19 @@ private nonisolated func note(_ number: Int32) {
 struct ServerSignals {
     enum Wish: Hashable {
         case stop
-        /// SIGHUP: what may change while the server runs is read again.
+        /// SIGHUP: the reloadable settings are read again.
         case reload
     }
 
     private let reading: Int32
 
-    /// From here on the signals are noted instead of ending the process.
+    /// From now on, the signals are recorded instead of ending the process.
     init() throws(StartFailure) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw StartFailure("no pipe can be made") }
         reading = ends[0]
         signalPipe.store(ends[1], ordering: .releasing)
-        // Whoever started this process may have left them blocked.
+        // The parent process may have left them blocked.
         var noted = sigset_t()
         sigemptyset(&noted)
         for number in [SIGTERM, SIGINT, SIGHUP] {
@@ -46,7 +46,7 @@ struct ServerSignals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// What a signal asks for; nil if none came before so many seconds were over.
+    /// The request of a signal; nil if none arrived within this number of seconds.
     func wait(seconds: Int32) -> Wish? {
         var question = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         while true {

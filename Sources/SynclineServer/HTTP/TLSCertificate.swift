@@ -1,22 +1,21 @@
-// The certificate that the server shows, and its key. Each handshake asks for it, so that another can take its place while the
-// server runs.
+// The server's certificate and key. Each handshake asks for them, so that they can be replaced while the server runs.
 
 import CMicroHTTPD
 import Synchronization
 
 final class TLSCertificate: @unchecked Sendable {
-    // Unchecked: it is made whole and only read from then on, which GnuTLS allows on any thread.
+    // Unchecked: it is complete after init and only read from then on, which GnuTLS allows on any thread.
     private let chain: UnsafeMutablePointer<gnutls_pcert_st>
     private let count: UInt32
     private let key: gnutls_privkey_t
 
-    /// No chain is longer.
+    /// The maximum length of a chain.
     private static let limit: UInt32 = 32
 
-    /// The process shows one. Those before it stay, for handshakes that are under way.
+    /// The process uses the last one. Earlier ones stay for handshakes in progress.
     private static let shown = Mutex<[TLSCertificate]>([])
 
-    /// Reads a chain of certificates, and the key of its first, as PEM.
+    /// Reads a chain of certificates, and the key of the first one, as PEM.
     init(certificate: [UInt8], key: [UInt8]) throws(StartFailure) {
         let chain = UnsafeMutablePointer<gnutls_pcert_st>.allocate(capacity: Int(TLSCertificate.limit))
         var count = TLSCertificate.limit
@@ -45,7 +44,7 @@ final class TLSCertificate: @unchecked Sendable {
         gnutls_privkey_deinit(key)
     }
 
-    /// Shows it from now on.
+    /// Uses it from now on.
     func present() { TLSCertificate.shown.withLock { $0.append(self) } }
 
     private static func withDatum(_ bytes: [UInt8], _ body: (UnsafePointer<gnutls_datum_t>) -> Bool) -> Bool {
@@ -64,7 +63,7 @@ final class TLSCertificate: @unchecked Sendable {
         return name == self.name(certificate)
     }
 
-    /// What tells keys apart.
+    /// The identifier of a key.
     private static func name(_ key: gnutls_pubkey_t?) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 64)
         var size = bytes.count
@@ -86,7 +85,7 @@ final class TLSCertificate: @unchecked Sendable {
         return 0
     }
 
-    /// What GnuTLS calls at each handshake.
+    /// The callback that GnuTLS calls at each handshake.
     static var callback: UnsafeMutableRawPointer? {
         UnsafeMutableRawPointer(bitPattern: unsafeBitCast(retrieve, to: Int.self))
     }

@@ -1,5 +1,5 @@
-// Proxies that are believed what they say of a request: who sent it, and how it reached them. Of anybody else these headers
-// are passed over.
+// Proxies whose headers are trusted: who sent a request, and how it reached them. From all other peers these headers
+// are ignored.
 
 import SynclineWire
 
@@ -36,7 +36,7 @@ struct TrustedProxies: Hashable, Sendable {
         }
     }
 
-    /// As they were written.
+    /// The original strings.
     let texts: [String]
     private let networks: [Network]
 
@@ -61,13 +61,13 @@ struct TrustedProxies: Hashable, Sendable {
     }
 }
 
-/// What trusted proxies say of a request; nil where they say nothing.
+/// The information of trusted proxies about a request; nil if they give none.
 struct Forwarding: Hashable, Sendable {
     var client: ClientAddress?
     var scheme: String?
     var host: String?
 
-    /// The nearest proxy writes last. What stands before the first one that is not trusted anybody may have written.
+    /// The nearest proxy writes last. Anybody may have written the entries before the first untrusted one.
     init(_ headers: [HTTPHeader], _ proxies: TrustedProxies) {
         let standard = Forwarding.list("Forwarded", headers).map(Forwarding.pairs)
         if !standard.isEmpty {
@@ -82,7 +82,7 @@ struct Forwarding: Hashable, Sendable {
         let clients = Forwarding.list("X-Forwarded-For", headers).map { ClientAddress(text: Forwarding.bare($0)) }
         let place = clients.lastIndex { $0.map { !proxies.contains($0) } ?? true } ?? 0
         client = clients.indices.contains(place) ? clients[place] : nil
-        /// How many proxies wrote behind the one that saw the client.
+        /// The number of proxies that wrote after the one that saw the client.
         let behind = max(0, clients.count - 1 - place)
         func value(_ name: String) -> String? {
             let values = Forwarding.list(name, headers)
@@ -96,7 +96,7 @@ struct Forwarding: Hashable, Sendable {
         self.host = host.flatMap { HTTPRequest.isHost($0) ? $0 : nil }
     }
 
-    /// The members of a list, over all its lines.
+    /// The members of a list header, over all its lines.
     private static func list(_ name: String, _ headers: [HTTPHeader]) -> [String] {
         headers.filter { $0.isNamed(name) }.flatMap { $0.value.split(separator: ",").map(\.trimmed) }
     }

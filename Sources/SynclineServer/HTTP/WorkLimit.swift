@@ -1,5 +1,5 @@
-// How long a piece of work may go on: until a moment, and for as long as somebody waits for its result. What works long looks
-// here now and then; nobody is stopped from outside.
+// A limit for a piece of work: a deadline, and cancellation when the result is no longer needed. Long work checks it
+// regularly; work is never stopped from outside.
 
 import Synchronization
 
@@ -8,7 +8,7 @@ final class WorkLimit: Sendable {
         case late
         /// Whoever asked has gone.
         case unwanted
-        /// Others wait: the work is to be done again, from its beginning, when there is room.
+        /// Others wait: the work must be done again, from its beginning, when there is room.
         case crowding
     }
 
@@ -19,10 +19,10 @@ final class WorkLimit: Sendable {
     private let isLeftOff = Atomic(false)
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// The limit of the work that this thread does, if it has one.
+    /// The limit of the current task's work, if it has one.
     @TaskLocal static var current: WorkLimit?
 
-    /// Begins now. What passes before the work begins counts as well.
+    /// Starts now. Time before the work begins counts as well.
     init(seconds: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.seconds = seconds
         self.now = now
@@ -35,13 +35,13 @@ final class WorkLimit: Sendable {
     /// Others wait.
     func makeRoom() { isCrowding.store(true, ordering: .relaxed) }
 
-    /// Whether the work was left off because others wait. It may begin again, and others wait no more.
+    /// Whether the work was interrupted because others wait. Resets the flag, so that it may start again.
     func takeLeftOff() -> Bool {
         isCrowding.store(false, ordering: .relaxed)
         return isLeftOff.exchange(false, ordering: .relaxed)
     }
 
-    /// Why the work is to stop; nil while it may go on.
+    /// The reason to stop; nil while the work may continue.
     var stop: Stop? {
         if isUnwanted.load(ordering: .relaxed) { return .unwanted }
         if isCrowding.load(ordering: .relaxed) { return .crowding }
@@ -52,7 +52,7 @@ final class WorkLimit: Sendable {
         if let stop { throw refusal(stop) }
     }
 
-    /// What is answered in place of a result. One that nobody wants is answered as well, to nobody.
+    /// The answer in place of a result. An unwanted result also gets one, although nobody receives it.
     func refusal(_ stop: Stop) -> StoreFailure {
         switch stop {
         case .late:

@@ -7,27 +7,27 @@ import Synchronization
 /// What a job came to.
 enum JobOutcome: Hashable, Sendable {
     case done
-    /// It has stopped to make room for others, and is to be carried out again.
+    /// It has stopped to make room for others, and must be carried out again.
     case madeRoom
 }
 
 enum JobAdmission: Hashable, Sendable {
     case taken
-    /// As many jobs wait as may.
+    /// The maximum number of jobs is already waiting.
     case full
     case closed
 }
 
 protocol Workers: Sendable {
-    /// How many jobs wait for a worker.
+    /// The number of jobs that wait for a worker.
     var waitingCount: Int { get }
 
-    /// Has a client's job carried out soon; again if it made room when its limit said so.
+    /// Schedules a client's job; it runs again if it made room when its limit said so.
     func carryOut(
         for client: ClientAddress, within limit: WorkLimit?, _ run: @escaping @Sendable () -> JobOutcome
     ) -> JobAdmission
 
-    /// Takes no more jobs, and waits until those it took are done.
+    /// Accepts no more jobs, and waits until the accepted ones are done.
     func close()
 }
 
@@ -93,7 +93,7 @@ final class WorkerPool: Workers {
 /// Carries out reads in the order that `JobOrder` decides.
 final class ReadWorkers: Workers {
     private struct Job: Sendable {
-        /// What tells the job to make room.
+        /// The limit that tells the job to make room.
         let limit: WorkLimit?
         let run: @Sendable () -> JobOutcome
     }
@@ -119,7 +119,7 @@ final class ReadWorkers: Workers {
     private let looks: DispatchQueue?
     private static let interval = DispatchTimeInterval.milliseconds(8)
 
-    /// - Parameter looks: Whether it is to look by itself for jobs that take long.
+    /// - Parameter looks: Whether the pool itself checks for long jobs.
     init(workers: Int, bounds: JobOrder.Bounds, looks: Bool = false) {
         let queues = (0..<workers).map { DispatchQueue(label: "syncline.reads.\($0)") }
         state = Mutex(State(order: JobOrder(workers: workers, bounds: bounds), idle: queues))
@@ -128,7 +128,7 @@ final class ReadWorkers: Workers {
 
     var waitingCount: Int { state.withLock { $0.order.waitingCount } }
 
-    /// How many times a job has made room.
+    /// The number of times that a job has made room.
     var madeRoomCount: Int { state.withLock { $0.madeRoom } }
 
     func carryOut(
@@ -189,7 +189,7 @@ final class ReadWorkers: Workers {
         }
     }
 
-    /// Tells jobs that take long to make room for others, if too many do.
+    /// Tells long jobs to make room for others, if there are too many.
     func relieve(now: ContinuousClock.Instant) {
         let crowders = state.withLock { state in state.order.crowders(now: now).compactMap { state.jobs[$0]?.limit } }
         for limit in crowders { limit.makeRoom() }

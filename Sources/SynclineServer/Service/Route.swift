@@ -1,4 +1,5 @@
-// What a path leads to. Everything under the root but `$batch` and `$events` is a table, a row, or a table's changes.
+// The target of a path. Everything under the root except `$batch` and `$events` is a table, a row, or a table's
+// changes.
 
 import SynclineWire
 
@@ -24,14 +25,14 @@ enum Route: Hashable, Sendable {
         case (1, "$events"?, _): self = .events
         case (1, let name?, _): self = .table(name)
         case (2, let name?, let id?):
-            // A row may have the id `changes`: a cursor tells that changes are meant.
+            // A row may have the id `changes`: only a cursor means a request for changes.
             let asksForChanges = id == "changes" && request.query.contains { $0.isNamed("since") }
             self = asksForChanges ? .changes(table: name) : .row(table: name, id: id)
         default: self = .nowhere
         }
     }
 
-    /// The methods that mean something there.
+    /// The methods that are allowed there.
     var methods: [String] {
         switch self {
         case .health, .metrics, .changes: ["GET", "HEAD", "OPTIONS"]

@@ -1,10 +1,10 @@
-// Many writes in one transaction, each with a result of its own.
+// Many writes in one transaction, each with its own result.
 
 import SynclineCore
 import SynclineWire
 
 extension TableService {
-    /// An operation that may be tried, or one that is refused before any row is looked at.
+    /// An operation that may be attempted, or one that is refused before any row is read.
     private enum Admitted {
         case write(TableWrite)
         case refused(Refusal)
@@ -75,7 +75,7 @@ extension TableService {
         return write
     }
 
-    /// The outcomes in order. A group with an operation that is refused beforehand is not tried.
+    /// The outcomes in order. A group with an operation that is refused in advance is not attempted.
     private func carryOut(_ groups: [[Admitted]], _ batch: BatchRequest) throws(ServiceFailure) -> [[WriteOutcome]] {
         let stops = batch.stopsAtRefusal
         var tried: [[TableWrite]] = []
@@ -103,7 +103,7 @@ extension TableService {
         var rest = results[...]
         return groups.indices.map { index in
             guard let outcome = known[index] else { return rest.removeFirst() }
-            // What was tried stopped before it came to this one.
+            // Execution stopped before it reached this operation.
             return hasStopped ? outcome.map { _ in .notAttempted } : outcome
         }
     }

@@ -1,4 +1,4 @@
-// A table's changes in the order of their commits, and the news that there are some.
+// A table's changes in commit order, and notifications about them.
 
 import SynclineCore
 import SynclineWire
@@ -43,7 +43,7 @@ extension TableService {
         var response = HTTPResponse(status: 200)
         do throws(ServiceFailure) {
             let caller = try caller(request)
-            // That something happens is told to whoever may read something.
+            // Any caller with read access to some table may subscribe.
             let grants = configuration.tables.map { AccessDecision.decide(.read, $0, caller) }
             if !grants.contains(where: \.isGranted) {
                 throw .refused(caller == nil ? AccessDecision.loginNeeded : AccessDecision.notPermitted)

@@ -1,10 +1,10 @@
-// Requests to a table or a row, in the words of either protocol.
+// Requests to a table or a row, in either protocol.
 
 import SynclineCore
 import SynclineWire
 
 extension TableService {
-    /// Answers a request to a table, or to the row of an id.
+    /// Answers a request to a table, or to a row with an id.
     func exchange(
         _ request: HTTPRequest, _ spoken: ServerProtocol, _ visit: Visit, id: String, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
@@ -22,7 +22,7 @@ extension TableService {
         }
     }
 
-    /// What a store does, with its failures as the service's.
+    /// Calls the store and converts its failures into the service's.
     func ask<Result>(_ body: () throws(StoreFailure) -> Result) throws(ServiceFailure) -> Result {
         do throws(StoreFailure) { return try body() } catch { throw .store(error) }
     }
@@ -60,7 +60,7 @@ extension TableService {
         return row.updatedAt.seconds <= since.seconds
     }
 
-    /// An answer with one row, with what the newer protocol says beside it.
+    /// Adds the newer protocol's headers to an answer with one row.
     private func dressed(_ response: HTTPResponse, _ row: TableRow, _ spoken: ServerProtocol) -> HTTPResponse {
         guard spoken == .datasync3 else { return response }
         var response = response
@@ -104,19 +104,19 @@ extension TableService {
         return response
     }
 
-    /// The parameters of the page behind one that told the first rows of those found.
+    /// The parameters of the page after one that contained the first rows.
     private func next(
         _ request: HTTPRequest, _ list: ListRequest, _ table: TableDefinition, _ outcome: ListOutcome, told: Int
     ) -> String? {
         let rest = list.top.map { $0 - told }
         guard told > 0, outcome.hasMore || told < outcome.rows.count, (rest ?? 1) > 0 else { return nil }
-        // Tables of others may have times that are finer than a place's.
+        // Foreign tables may have times that are more exact than a place's.
         let isOwn = store.schema(table.name)?.isOwn == true
         let place = isOwn ? PagePlace(outcome.rows[told - 1], order: list.order)?.text : nil
         return request.nextPage(skip: list.skip + told, top: rest, after: place)
     }
 
-    /// How a request to a table is read: its filter must fit the columns.
+    /// The rules for reading a request to a table: its filter must fit the columns.
     func rules(for table: TableDefinition, _ request: HTTPRequest) -> RequestRules {
         if request.query.isEmpty { return rules }
         var rules = rules
@@ -124,7 +124,7 @@ extension TableService {
         return rules
     }
 
-    /// A column that a table can't come to have is a mistake of the request.
+    /// Unknown columns on a fixed-schema table are the client's error.
     func checkNames(_ names: Set<String>, _ table: TableDefinition) throws(ServiceFailure) {
         guard let schema = store.schema(table.name), !schema.definition.dynamicSchema else { return }
         for name in names.sorted() where schema.place(ofAnyCase: name) == nil && SystemColumn(anyCase: name) == nil {
@@ -182,7 +182,7 @@ extension TableService {
         if id.isEmpty, kind == .integer {
             throw .refused(Refusal(400, "missing-id", "The ids of table \(table.name) are \(kind.plural); give one"))
         }
-        // A UUID has its dashes.
+        // An id of type UUID has dashes.
         let made = id.isEmpty ? surroundings.newID(kind == .uuid ? .zumo2 : spoken) : id
         return TableWrite(.insert(item.columns), table: table.name, id: made, serverProtocol: spoken)
     }
@@ -239,7 +239,7 @@ extension TableRow {
 }
 
 extension HTTPRequest {
-    /// How the client reached a server: links must lead the same way.
+    /// The URL under which the client reached the server: links must use it, too.
     func base(_ url: String) -> String {
         guard let host = headers.value("Host"), HTTPRequest.isHost(host), let colon = url.firstIndex(of: ":") else {
             return url
@@ -254,7 +254,7 @@ extension HTTPRequest {
             }
     }
 
-    /// The path as a URL has it.
+    /// The path in URL encoding.
     var pathText: String {
         var path = self
         path.query = []

@@ -1,5 +1,5 @@
-// A request in, an answer out: routing, access, the protocol's words, and what the store made of it. It knows no socket and
-// no database, and no state but theirs.
+// Takes a request and returns an answer: routing, access, the protocol, and the store's result. It knows no socket and
+// no database, and has no other state.
 
 import SynclineCore
 import SynclineWire
@@ -13,9 +13,9 @@ struct TableService: Sendable {
     /// The tables by their names in lower case.
     private let tables: [String: TableDefinition]
     private let marks: [HTTPHeader]
-    /// Takes what is found out about the request that is answered.
+    /// Collects information about the request that is being answered.
     var notes: RequestNotes?
-    /// The segments of the path below which the tables are.
+    /// The segments of the path of the tables.
     let root: [String]
 
     init(
@@ -36,7 +36,7 @@ struct TableService: Sendable {
         ]
     }
 
-    /// What this server can do beyond the protocols.
+    /// The server's capabilities beyond the protocols.
     static let capabilities = "batch, changes, events, operation-ids"
 
     func place(of request: HTTPRequest) -> AnswerPlace {
@@ -62,7 +62,7 @@ struct TableService: Sendable {
         return marked(response, request.headers)
     }
 
-    /// The answer to a request that failed, with what its status asks for.
+    /// The answer to a failed request, with the headers that its status requires.
     func refused(_ failure: ServiceFailure, _ route: Route) -> HTTPResponse {
         var response = failure.refusal.response
         if let reason = failure.reason { notes?.note(reason) }
@@ -75,7 +75,7 @@ struct TableService: Sendable {
         return response
     }
 
-    /// An answer with what every answer has.
+    /// Adds the headers that every answer has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
         var response = response
         response.headers.reserveCapacity(response.headers.count + marks.count + 1 + CrossOrigin.headerLimit)
@@ -145,7 +145,7 @@ struct TableService: Sendable {
 
     // MARK: Access
 
-    /// The table of a name in any letter case, if the caller may do something to it.
+    /// The table with this name in any letter case, if the caller may perform the operation on it.
     private func admit(
         _ caller: Caller?, _ name: String, _ operation: TableOperation
     ) throws(ServiceFailure) -> Visit {
@@ -159,7 +159,7 @@ struct TableService: Sendable {
         tables[name] ?? tables[name.lowercased()]
     }
 
-    /// Who asks. A request's token is checked here, once.
+    /// The caller. A request's token is checked here, once.
     func caller(_ request: HTTPRequest) throws(ServiceFailure) -> Caller? {
         switch gate.login(request.headers, now: surroundings.now()) {
         case .none: return nil
@@ -181,15 +181,15 @@ struct TableService: Sendable {
     }
 }
 
-/// A caller at a table that they may do something to.
+/// A caller and a table for which access was granted.
 struct Visit {
     let table: TableDefinition
     let caller: Caller?
-    /// Whose rows are seen, where the table has rows of users.
+    /// The owner whose rows are visible, if the table's rows belong to users.
     let owner: String?
 }
 
-/// Why a request gets no other answer than an error.
+/// The reason why a request is answered with an error.
 enum ServiceFailure: Error {
     case refused(Refusal)
     case store(StoreFailure)
@@ -198,7 +198,7 @@ enum ServiceFailure: Error {
         self = .refused(Refusal(error.status, error.code, error.message))
     }
 
-    /// Why the store failed; nil if it did not.
+    /// The reason why the store failed; nil if it did not.
     var reason: FailureReason? {
         if case .store(let failure) = self { failure.reason } else { nil }
     }

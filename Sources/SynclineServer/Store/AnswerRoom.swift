@@ -1,10 +1,10 @@
-// How much of an answer is left. What a request makes the server keep in memory is bounded by it, also while rows are
-// collected, and what it makes it add to the database.
+// The remaining size of an answer. It bounds the memory that a request uses, also while rows are collected, and the
+// data that it adds to the database.
 
 import SynclineCore
 import SynclineWire
 
-/// Room for the rows of an answer. The first always has room: else nobody could go on.
+/// Room for the rows of an answer. The first row always fits: otherwise a client could not continue.
 struct AnswerRoom: Hashable, Sendable {
     private(set) var left: Int
     private var isUsed = false
@@ -21,13 +21,13 @@ struct AnswerRoom: Hashable, Sendable {
     }
 }
 
-/// What one request may have.
+/// The limits of one request.
 struct WriteAllowance: Hashable, Sendable {
-    /// Columns to begin, those that are taken back included.
+    /// Columns that it may add, including those that are rolled back.
     var columns: Int
-    /// For the rows of its answer.
+    /// Room for the rows of its answer.
     var answer: AnswerRoom
-    /// Bytes of rows that are remembered for its repeats.
+    /// Bytes of rows to remember for its repeats.
     var memory: Int
 
     init(_ limits: ServerConfiguration.Limits) {
@@ -38,12 +38,12 @@ struct WriteAllowance: Hashable, Sendable {
 }
 
 extension TableRow {
-    /// About how many bytes it has in an answer.
+    /// Its approximate size in an answer, in bytes.
     var size: Int {
         columns.bytes.count + columns.shape.encodedNames.count + 4 * columns.shape.names.count + id.utf8.count + 160
     }
 
-    /// The row as far as it is told where it is too large.
+    /// The part of the row that is sent if the row is too large.
     var bare: TableRow {
         var row = self
         (row.columns, row.isBare) = (.empty, true)

@@ -1,21 +1,21 @@
-// Connections that wait to be used. Who finds none waits for one, for a while: threads of the server are as many as its owner
-// wants, and connections may be fewer. A connection waits in a slot that is emptied and filled in one step, so that threads that need
-// one at the same time do not wait for each other.
+// A pool of connections. Callers block until one is free, with a time limit; there may be more server threads than
+// connections. A connection waits in a slot that is emptied and filled in one step, so that threads that need one at
+// the same time do not wait for each other.
 
 import Dispatch
 import Synchronization
 
-/// How a pool is used at a moment.
+/// The use of a pool at a moment.
 struct PoolUse: Hashable, Sendable {
     var name: String
     var limit: Int
     var lent: Int
-    /// How many wait for a connection.
+    /// The number of callers that wait for a connection.
     var waiting: Int
 }
 
 final class ConnectionPool<Connection: AnyObject>: Sendable {
-    /// Holds a connection that nobody uses, as the bits of a reference that it owns; zero if it is empty.
+    /// Holds an unused connection, as the bits of an owned reference; zero if it is empty.
     private final class Slot: Sendable {
         let held = Atomic<UInt>(0)
     }
@@ -27,7 +27,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     private let waiting = Atomic(0)
     private let make: @Sendable () throws(StoreFailure) -> Connection
 
-    /// At most `limit` connections, made when they are needed. Nobody waits for one longer than `patience`.
+    /// Has at most `limit` connections, created on demand. A caller waits no longer than `patience`.
     init(
         limit: Int, patience: Duration = .seconds(5), make: @escaping @Sendable () throws(StoreFailure) -> Connection
     ) {
@@ -39,7 +39,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
 
     deinit { drain() }
 
-    /// Lends a connection. One that `isGood` is not content with, before or afterwards, is given up.
+    /// Lends a connection. A connection for which `isGood` is false, before or afterwards, is closed.
     func withConnection<Result>(
         isGood: (Connection) -> Bool = { _ in true }, _ body: (Connection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
@@ -56,7 +56,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
             free.signal()
         }
         var unused = take()
-        // It may have been lost since it was used.
+        // It may have been lost since its last use.
         while let found = unused, !isGood(found) { unused = take() }
         let connection = if let unused { unused } else { try make() }
         defer { if isGood(connection) { put(connection) } }
@@ -80,7 +80,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
         where slot.held.compareExchange(expected: 0, desired: bits, ordering: .acquiringAndReleasing).exchanged {
             return
         }
-        // There are as many slots as connections at once, so one was empty.
+        // There are as many slots as connections, so one was empty.
         held.release()
     }
 
@@ -90,7 +90,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
             waiting: waiting.load(ordering: .relaxed))
     }
 
-    /// Gives up the connections that nobody uses.
+    /// Closes the unused connections.
     func drain() {
         while take() != nil {}
     }

@@ -1,8 +1,8 @@
-// Why a database could not do something: what kind of trouble it is, which is counted, and a sentence for the log, which no
-// client ever sees.
+// The reason why a database operation failed: its kind, which is counted, and a sentence for the log, which is never
+// sent to a client.
 
 struct FailureReason: Hashable, Sendable {
-    /// The kinds that an operator does different things about.
+    /// The kinds that need different actions by an operator.
     enum Kind: String, Hashable, Sendable, CaseIterable {
         case locked, deadlock, serialization
         case timedOut = "timed-out"
@@ -33,12 +33,12 @@ extension FailureReason: ExpressibleByStringInterpolation, CustomStringConvertib
 }
 
 extension FailureReason.Kind {
-    /// The kind of a code of PostgreSQL.
+    /// The kind for a PostgreSQL error code.
     init(sqlState code: String) {
         switch code {
         case "40P01": self = .deadlock
         case "55P03": self = .locked
-        // Only the database itself cancels what somebody waits for.
+        // The database itself cancelled the statement: otherwise nobody would still wait for it.
         case "25P03", "25P04", "57014": self = .timedOut
         case "53300": self = .tooManyConnections
         case "53100": self = .diskFull
@@ -57,7 +57,7 @@ extension FailureReason.Kind {
         }
     }
 
-    /// The kind of a result code of SQLite, without its extension.
+    /// The kind for a result code of SQLite, without its extension.
     init(sqlite code: Int32) {
         switch code {
         case 5, 6, 15: self = .locked

@@ -1,4 +1,4 @@
-// A filter's work within a request's limit, and its failures as the store's.
+// Applies a request's limit to a filter's work, and converts its failures into the store's.
 
 import SynclineCore
 import SynclineWire
@@ -8,7 +8,7 @@ extension FilterWork {
         self.init(goesOn: limit.map { limit in { limit.stop == nil } })
     }
 
-    /// Throws why the work failed, if it did.
+    /// Throws the reason why the work failed, if it did.
     func check(within limit: WorkLimit?) throws(StoreFailure) {
         switch failure {
         case nil: return

@@ -1,11 +1,11 @@
-// What is kept of an operation that was carried out, so that a repeat gets its answer: the kind of its outcome, and the row
-// as it was then. A refused operation changed nothing and is judged anew.
+// The remembered result of a completed operation, so that a repeat gets its answer: the kind of its outcome, and the
+// row at that time. A refused operation changed nothing and is decided again.
 
 import SynclineCore
 import SynclineWire
 
 enum OperationMemory {
-    /// Stands behind the kind of an outcome whose row was too large to keep.
+    /// The suffix for the kind of an outcome whose row was too large to keep.
     private static let bare = "-bare"
 
     /// Nil for an operation that changed nothing.
@@ -38,7 +38,7 @@ enum OperationMemory {
         }
     }
 
-    /// A column may have a system column's name in another letter case, so each is taken by its place.
+    /// A column may have a system column's name in another letter case, so each is identified by its position.
     private static func row(_ members: [Value.Member]) -> TableRow? {
         guard members.count >= 5, case .string(let id) = members[0].value else { return nil }
         let system = members.suffix(4).map(\.value)

@@ -1,22 +1,23 @@
-// Where a page ended, for orders whose rows may move while they are read: by time, and by id. The next page begins behind
-// that place rather than behind so many rows, so that a row which moves to the end makes nobody jump over another one.
+// The place where a page ended, for orders whose rows may move while they are read: by time, and by id. The next page
+// begins after that place rather than after N rows, so that a row which moves to the end does not make a reader skip
+// another one.
 
 import SynclineCore
 import SynclineWire
 
 struct PagePlace: Hashable, Sendable {
-    /// Milliseconds since 1970; nil where the order is by id alone.
+    /// Milliseconds since 1970; nil if the order is by id alone.
     var time: Int64?
     var id: String
 
-    /// Nil for an order that has no such places.
+    /// Nil if the order has no such places.
     init?(_ row: TableRow, order: [Query.Key]) {
         guard let isByTime = PagePlace.isByTime(order) else { return nil }
         time = isByTime ? row.updatedAt.milliseconds : nil
         id = row.id
     }
 
-    /// Reads what `text` wrote; nil if it is no place in the order.
+    /// Reads the output of `text`; nil if it is not a place in the order.
     init?(_ text: String, order: [Query.Key]) {
         guard let isByTime = PagePlace.isByTime(order) else { return nil }
         let sides = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -32,7 +33,7 @@ struct PagePlace: Hashable, Sendable {
         let keys = order.filter { $0.column.lowercased() != "id" }
         if order.contains(where: \.isDescending) { return nil }
         if keys.isEmpty { return false }
-        // By id within a time, as any order is.
+        // Within a time, every order is by id.
         let isLast = order.count == 1 || order.count == 2 && order[1].column.lowercased() == "id"
         return keys.count == 1 && keys[0].column.lowercased() == "updatedat" && isLast ? true : nil
     }
