@@ -1,4 +1,5 @@
-// The door to time and chance: all that the server takes from the world besides requests and rows. A test owns both.
+// Time and randomness: everything that the server takes from its environment besides requests and rows. Tests replace
+// both.
 
 import SynclineCore
 
@@ -8,15 +9,15 @@ import SynclineCore
     import Glibc
 #endif
 
-/// A clock and a source of chance.
+/// A clock and a source of randomness.
 protocol Surroundings: Sendable {
     /// Milliseconds since 1970.
     func now() -> Int64
-    /// Sixteen bytes without a pattern.
+    /// Sixteen random bytes.
     func chance() -> (high: UInt64, low: UInt64)
 }
 
-/// The system's.
+/// The system's clock and random numbers.
 struct SystemSurroundings: Surroundings {
     init() {}
 
@@ -39,7 +40,7 @@ extension Surroundings {
         return Self.hexadecimal(high) + Self.hexadecimal(low)
     }
 
-    /// An id for a row, in the form that the protocol's servers give it: a UUID in lower case, or its digits alone.
+    /// An id for a row, in the form of the protocol's servers: a UUID in lower case, or its digits alone.
     func newID(_ serverProtocol: ServerProtocol) -> String {
         let id = TimedID.text(milliseconds: now(), chance: chance(), isUpper: false)
         return serverProtocol == .datasync3 ? id.filter { $0 != "-" } : id

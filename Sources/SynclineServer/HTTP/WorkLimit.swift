@@ -6,7 +6,7 @@ import Synchronization
 final class WorkLimit: Sendable {
     enum Stop: Hashable, Sendable {
         case late
-        /// Whoever asked has gone.
+        /// The client has disconnected.
         case unwanted
         /// Others wait: the work must be done again, from its beginning, when there is room.
         case crowding
@@ -19,7 +19,7 @@ final class WorkLimit: Sendable {
     private let isLeftOff = Atomic(false)
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// The limit of the current task's work, if it has one.
+    /// The limit of the current work, if it has one.
     @TaskLocal static var current: WorkLimit?
 
     /// Starts now. Time before the work begins counts as well.
@@ -29,7 +29,7 @@ final class WorkLimit: Sendable {
         deadline = now() + .seconds(seconds)
     }
 
-    /// Whoever asked has gone.
+    /// The client has disconnected.
     func cancel() { isUnwanted.store(true, ordering: .relaxed) }
 
     /// Others wait.

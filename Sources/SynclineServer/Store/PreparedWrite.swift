@@ -1,22 +1,22 @@
-// A write with all that can be known of it before its transaction begins: other writers wait for what is done inside. It was
-// made ready for the columns of a table, and a patch for a row; on others it is made ready again.
+// A write with everything that can be computed before its transaction begins, because other writers wait during the
+// transaction. It was prepared for the columns of a table, and a patch for a row; for others it is prepared again.
 
 import SynclineCore
 import SynclineWire
 
 struct PreparedWrite: Sendable {
     private(set) var write: TableWrite
-    /// The columns that it sets, or why it can't set them.
+    /// The columns that it sets, or the reason why it can't set them.
     let item: Result<CheckedItem, Refusal>
     private let schema: TableSchema?
     private let row: TableRow?
 
-    /// One that nothing is known of: its table is not as it was.
+    /// A write without preparation: its table has changed.
     init(_ write: TableWrite) {
         (self.write, schema, row, item) = (write, nil, nil, .success(CheckedItem()))
     }
 
-    /// - Parameter limit: How many columns it may begin.
+    /// - Parameter limit: The number of columns that it may add.
     init(_ write: TableWrite, _ schema: TableSchema, on row: TableRow?, mayBegin limit: Int) {
         var write = write
         do throws(Refusal) {
@@ -27,7 +27,7 @@ struct PreparedWrite: Sendable {
         (self.write, self.schema, self.row) = (write, schema, row)
     }
 
-    /// The same, ready for the columns and the row that are there.
+    /// The same write, prepared for the current columns and row.
     func ready(for schema: TableSchema, on row: TableRow?, mayBegin limit: Int) -> PreparedWrite {
         let isReady = self.schema === schema && (!write.isPatch || self.row == row)
         return isReady ? self : PreparedWrite(write, schema, on: row, mayBegin: limit)
@@ -40,7 +40,8 @@ extension TableWrite {
         return false
     }
 
-    /// The columns that it sets. A patch tells only when it is applied to the row, and then also whether it brings it back.
+    /// The columns that it sets. For a patch they are known only when it is applied to the row, and so is whether it
+    /// restores the row.
     fileprivate mutating func item(on row: TableRow?) throws(Refusal) -> Row {
         switch kind {
         case .insert(let item), .update(let item), .replace(let item): return item

@@ -1,35 +1,35 @@
-// Whether a database answers at all. One that stands still takes every thread that asks it: so who has waited for a second
-// has it asked on a connection of its own, and once it is found silent nobody waits for it, until it answers again. What is
-// decided here is a function of what was seen; who asks is elsewhere.
+// Decides whether a database answers at all. One that stands still occupies every thread that waits for it. So after a
+// second of waiting, it is checked on a separate connection; once it is found silent, no request waits for it until it
+// answers again. The decision is a pure function of the observations; other code makes the checks.
 
-/// What is known of a database's pulse.
+/// The known state of a database's pulse.
 struct Pulse: Hashable, Sendable {
     enum Step: Hashable, Sendable {
-        /// It answered last time.
+        /// It answered the last check.
         case goOn
-        /// It did not, and it is too early to ask again.
+        /// It did not answer, and it is too early to check again.
         case refuse
-        /// Whoever is told this asks, and notes what came of it.
+        /// The caller must check now, and record the result.
         case probe
     }
 
-    /// How often in a row it did not answer.
+    /// The number of consecutive misses.
     private var misses = 0
     private var isAsking = false
     private var asked: ContinuousClock.Instant?
 
-    /// Whether it did not answer last time.
+    /// Whether it missed the last check.
     var hasMissed: Bool { misses > 0 }
 
     /// One miss may be a hiccup of a busy machine.
     var isSilent: Bool { misses >= 2 }
 
-    /// One that is silent is asked so often.
+    /// The interval between checks of a silent database.
     static let pause = Duration.seconds(1)
-    /// One that does not answer within this time has missed.
+    /// After this time without an answer, the check has missed.
     static let patience = Duration.milliseconds(700)
 
-    /// - Parameter doubts: Whether there is a reason to ask although it answered last time.
+    /// - Parameter doubts: Whether there is a reason to check although it answered last time.
     mutating func step(doubts: Bool, now: ContinuousClock.Instant) -> Step {
         let isTime = isSilent ? asked.map { $0.duration(to: now) >= Pulse.pause } ?? true : doubts
         guard isTime, !isAsking else { return isSilent ? .refuse : .goOn }

@@ -1,5 +1,5 @@
-// Writes: one transaction for all that requests bring at a time, in which each write is looked up, decided and carried out in
-// turn. Nothing of it is seen, and no number is used up, before all of it is durable.
+// Writes: one transaction for all requests that arrive together, in which each write is looked up, decided and carried
+// out in turn. Nothing of it is visible, and no number is used up, before all of it is durable.
 
 import SynclineCore
 import SynclineWire
@@ -15,7 +15,7 @@ extension SQLStore {
             prepared.append(writes)
         }
         var done = WriteProgress(WriteAllowance(limits))
-        // What is much work gives way to others after each part of it.
+        // A large job lets others run after each part of it.
         while done.outcomes.count < groups.count, !done.isStopped {
             let rest = Array(prepared.dropFirst(done.outcomes.count))
             let job = WriteJob(rest, done.allowance, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows)
@@ -23,7 +23,7 @@ extension SQLStore {
             guard let result = job.result else { throw .broken("a write was not carried out") }
             switch result {
             case .success(let part): done.add(part)
-            // What was carried out before is told.
+            // The outcomes of earlier parts are reported.
             case .failure(let failure) where done.outcomes.isEmpty: throw failure
             case .failure(let failure): done.add(job.failed(failure))
             }
@@ -37,13 +37,14 @@ extension SQLStore {
         return PreparedWrite(write, schema, on: row, mayBegin: mayBegin(schema, limits.newColumns))
     }
 
-    /// How many columns a request may begin that has so many left.
+    /// The number of columns that a request may still add to a table.
     func mayBegin(_ schema: TableSchema, _ left: Int) -> Int {
         max(0, min(left, limits.columns - schema.columns.count))
     }
 
-    /// Finishes each job. They share a transaction; if that fails, they share one in which each group's failure is its own;
-    /// and if that fails too, as when the database ends it or refuses the commit, they have one each.
+    /// Finishes each job. They share a transaction; if that fails, they share one in which a group's failure affects
+    /// only that group; and if that fails too, for example because the database ends it or refuses the commit, each has
+    /// its own.
     func perform(_ jobs: [WriteJob]) {
         var failure: StoreFailure?
         for isCareful in [false, true] {
@@ -64,7 +65,7 @@ extension SQLStore {
         for (job, result) in zip(jobs, results) { job.finish(.success(result)) }
     }
 
-    /// A job's groups, each in a transaction of its own.
+    /// A job's groups, each in its own transaction.
     private func apart(_ job: WriteJob) -> WriteProgress {
         var done = WriteProgress(job.allowance)
         for group in job.groups where !done.isStopped {
@@ -79,7 +80,7 @@ extension SQLStore {
         return done
     }
 
-    /// All jobs in one transaction, which is careful after one that failed.
+    /// All jobs in one transaction, which uses savepoints after a failed one.
     private func attempt(
         _ jobs: [WriteJob], after failure: StoreFailure?
     ) throws(AttemptFailure) -> [WriteProgress] {
@@ -114,7 +115,7 @@ extension SQLStore {
 }
 
 extension WriteJob {
-    /// What has become of it if the database did nothing of it.
+    /// The progress if the database carried out nothing of it.
     fileprivate func failed(_ failure: StoreFailure) -> WriteProgress {
         var progress = WriteProgress(allowance)
         progress.outcomes = groups.map { $0.map { _ in .failed(failure) } }
@@ -134,12 +135,12 @@ private enum WriteStage {
     case beginning, writing, committing
 }
 
-/// Why a transaction was not carried out.
+/// The reason why a transaction was not carried out.
 private struct AttemptFailure: Error {
     let reason: StoreFailure
     let stage: WriteStage
 
-    /// Whether no write of it is the cause: there is no database, or nobody knows what became of the commit.
+    /// Whether none of its writes is the cause: the database is not available, or the result of the commit is unknown.
     var isOfAll: Bool {
         switch stage {
         case .beginning: true

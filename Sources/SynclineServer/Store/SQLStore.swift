@@ -1,18 +1,18 @@
-// The store over a database of either kind: reads at once, writes in the order of changes. The catalogue of columns may grow
-// in any process; every row is read together with the catalogue's number, so that a stale one is noticed.
+// The store over either database: reads run at once, writes in the order of changes. Any process may add columns to the
+// catalogue; every row is read together with the catalogue's number, so that a stale catalogue is noticed.
 
 import SynclineCore
 import SynclineWire
 
 final class SQLStore: TableStore {
-    /// The tables as they are at a number of the schema.
+    /// The tables as of a schema number.
     struct Catalogue: Sendable {
         var tables: [String: TableSQL]
         var number: Int64
         var epoch: String
-        /// Why a table can't be served as it is in the database.
+        /// The reasons why tables can't be served in their current form.
         var faults: [String: Refusal] = [:]
-        /// Columns of a server's table that it did not make.
+        /// Columns of a server's table that the server did not create.
         var strangers: [String: [String]] = [:]
     }
 
@@ -25,14 +25,14 @@ final class SQLStore: TableStore {
     private let definitions: [TableDefinition]
     private let published: SharedReading<Published>
 
-    /// A catalogue that is in force: readers copy a reference.
+    /// The current catalogue: readers copy a reference.
     private final class Published: Sendable {
         let catalogue: Catalogue
 
         init(_ catalogue: Catalogue) { self.catalogue = catalogue }
     }
 
-    /// Makes the tables it does not find and learns the columns of those it finds.
+    /// Creates missing tables and learns the columns of existing ones.
     init(
         _ database: any SQLDatabase, _ definitions: [TableDefinition], _ surroundings: any Surroundings,
         limits: ServerConfiguration.Limits = .init(), renewsEpoch: Bool = false
@@ -58,7 +58,7 @@ final class SQLStore: TableStore {
     var measures: [Measure] { counts.list(waiting: queue.waiting, database.pools) }
     var epoch: String { inForce.catalogue.epoch }
 
-    /// What is in the same process is looked up at once.
+    /// A database in the same process is read at once.
     var findsRowsAtOnce: Bool { dialect == .sqlite }
 
     func schema(_ table: String) -> TableSchema? { inForce.catalogue.tables[table]?.schema }
@@ -74,19 +74,19 @@ final class SQLStore: TableStore {
         }
     }
 
-    /// Learns of columns that other processes made, and of what was done to tables by hand, which the log is told.
+    /// Learns of columns that other processes created, and of manual changes to tables, which are logged.
     func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
         let (old, new) = (currentCatalogue, try StoreFoundation.catalogue(connection, definitions, dialect))
         publish(new)
         for note in new.notes(since: old) { Diagnostics.note(note) }
     }
 
-    /// Looks at the tables again.
+    /// Reads the tables' structure again.
     func look() throws(StoreFailure) {
         try database.read { connection throws(StoreFailure) in try refresh(connection) }
     }
 
-    /// Why a table that is configured can't be used.
+    /// The failure for a configured table that can't be used.
     func tableChanged(_ table: String) -> StoreFailure {
         .changed("table \(table) is not as it was")
     }
@@ -107,7 +107,8 @@ final class SQLStore: TableStore {
         }
     }
 
-    /// Reads again with the columns of now if a row tells that there are new ones, or if the table was changed by hand.
+    /// Repeats a read with the current columns if a row shows that there are new ones, or if the table was changed by
+    /// hand.
     private func current<Result>(
         _ table: String, _ connection: any SQLConnection,
         _ body: (TableSQL, inout Int64) throws(StoreFailure) -> Result
@@ -129,7 +130,7 @@ final class SQLStore: TableStore {
         }
     }
 
-    /// A failure as it is to be told after another look at the table.
+    /// The failure to report after another look at the table.
     func told(_ failure: StoreFailure, _ table: String) -> StoreFailure {
         guard case .changed(let reason) = failure else { return failure }
         if schema(table) != nil { return .broken(reason) }
@@ -154,7 +155,7 @@ final class SQLStore: TableStore {
         }
     }
 
-    /// A list whose filter and window are the database's.
+    /// A list whose filter and window the database evaluates.
     private func selected(
         _ plan: ListPlan, _ filter: FilterSQL?, _ statements: TableSQL, _ connection: any SQLConnection,
         _ number: inout Int64
@@ -163,7 +164,7 @@ final class SQLStore: TableStore {
         if plan.counts {
             outcome.count = try connection.first(statements.count(plan, filter), count: 1).map { Int($0[0].integer) }
         }
-        // One more than wanted tells whether there are more.
+        // One more row than wanted shows whether there are more.
         var wider = plan
         wider.limit += 1
         var seen = number
@@ -172,21 +173,21 @@ final class SQLStore: TableStore {
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             outcome.add(row, plan.limit, &room)
-            // The statement ends by itself where the page is full.
+            // The statement ends by itself if the page is full.
             return !outcome.hasMore || outcome.rows.count == plan.limit
         }
         number = seen
         return outcome
     }
 
-    /// A list for which the database only narrows what the evaluator decides.
+    /// A list for which the database only preselects rows for the evaluator.
     private func evaluated(
         _ plan: ListPlan, _ filter: FilterSQL, _ statements: TableSQL, _ connection: any SQLConnection,
         _ number: inout Int64
     ) throws(StoreFailure) -> ListOutcome {
         var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
         if plan.counts, plan.after != nil {
-            // All are counted, those before the page's place, too.
+            // All rows are counted, including those before the page's place.
             var whole = plan
             (whole.after, whole.limit) = (nil, 0)
             outcome.count = try evaluated(whole, filter, statements, connection, &number).count
@@ -211,7 +212,7 @@ final class SQLStore: TableStore {
         return outcome
     }
 
-    /// A column that is not known here may have been made elsewhere.
+    /// Another process may have created a column that is unknown here.
     private func learn(_ plan: ListPlan, _ connection: any SQLConnection) throws(StoreFailure) {
         guard let schema = schema(plan.table), schema.definition.dynamicSchema else { return }
         let named = (plan.filter?.columns ?? []).union(plan.order.map(\.column))
@@ -235,7 +236,7 @@ final class SQLStore: TableStore {
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
         try database.read { connection throws(StoreFailure) in
             try current(plan.table, connection) { statements, number throws(StoreFailure) in
-                // The mark and the rows are of one moment.
+                // The mark and the rows are from one moment.
                 try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
                     (try changes(plan, statements, connection, &number), true)
                 }
@@ -255,7 +256,8 @@ final class SQLStore: TableStore {
         var graves = try self.graves(wider, statements, connection)[...]
         var seen = number
         var room = AnswerRoom(limits.answerBytes)
-        // Behind what was said of the transaction: one that is left off while rows come can be asked nothing more.
+        // After the queries about the transaction: once the read is stopped while rows arrive, the connection can run
+        // no more queries.
         try connection.run(statements.changes(wider)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
@@ -274,7 +276,7 @@ final class SQLStore: TableStore {
         return outcome
     }
 
-    /// What was deleted for good.
+    /// The permanently deleted rows.
     private func graves(
         _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection
     ) throws(StoreFailure) -> [TableChange] {
@@ -311,7 +313,8 @@ final class SQLStore: TableStore {
         try database.write { connection throws(StoreFailure) in try foundation.drop(column, of: table, connection) }
     }
 
-    /// What may be gone is said first, then it goes in portions: a change that waits for one does not wait for all.
+    /// First the purge is recorded, then the tombstones are removed in portions: a change that waits for one portion
+    /// does not wait for all.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
         let now = surroundings.now()
         if let time {
@@ -327,7 +330,7 @@ final class SQLStore: TableStore {
             StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000, dialect))
     }
 
-    /// Times and change numbers have one order: what was changed up to the latest of the purged is what may be gone.
+    /// Times and change numbers have the same order: the latest purged change bounds what may be gone.
     private func sayPurged(before time: Int64) throws(StoreFailure) {
         try database.write { connection throws(StoreFailure) in
             var latest: Int64 = 0
@@ -343,7 +346,7 @@ final class SQLStore: TableStore {
         }
     }
 
-    /// Removes portions until there is nothing left to remove.
+    /// Removes portions until nothing is left to remove.
     private func removeAll(_ statement: SQLStatement) throws(StoreFailure) {
         var count = StateSQL.portion
         while count == StateSQL.portion {

@@ -1,6 +1,6 @@
-// A value that every request reads and that seldom changes. With one lock for all readers, a thread that is interrupted while
-// it holds the lock makes all others wait for it, one after another, again and again. Here a reader takes one of many
-// locks, by its thread.
+// A value that every request reads and that seldom changes. With one lock for all readers, a thread that is interrupted
+// while it holds the lock would repeatedly make all others wait. Here a reader takes one of many locks, chosen by its
+// thread.
 
 import Synchronization
 
@@ -24,10 +24,10 @@ final class SharedReading<Value: Sendable>: Sendable {
         cells = (0..<64).map { _ in Cell(value) }
     }
 
-    /// The value. Until a change has returned, another thread may read the one before it.
+    /// The value. Until a change has returned, another thread may read the previous one.
     var value: Value { cells[SharedReading.place(below: cells.count)].value.withLock { $0 } }
 
-    /// Changes the value for all readers. Changes come one after another.
+    /// Changes the value for all readers. Changes run one after another.
     func change(_ body: (inout Value) -> Void) {
         changing.withLock { _ in
             var value = cells[0].value.withLock { $0 }
@@ -36,7 +36,7 @@ final class SharedReading<Value: Sendable>: Sendable {
         }
     }
 
-    /// A number that mostly differs from thread to thread.
+    /// A number that usually differs between threads.
     private static func place(below count: Int) -> Int {
         let thread = UInt(bitPattern: pthread_self())
         // The highest bits of the product depend on all bits of the address.

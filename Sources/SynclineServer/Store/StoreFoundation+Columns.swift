@@ -1,17 +1,17 @@
-// The columns of tables that a server made: how they come, how they go, and what became of them by hand.
+// The columns of tables that a server created: adding them, removing them, and detecting manual changes.
 
 import SynclineCore
 
 extension StoreFoundation {
-    /// Adds columns that a table does not have yet. One that somebody made by hand is taken over if it is as the server's
-    /// own would be.
+    /// Adds columns that a table does not have yet. A column that was created by hand is accepted if it matches the
+    /// server's own form.
     func add(
         _ columns: [Column], to definition: TableDefinition, _ connection: any SQLConnection
     ) throws(StoreFailure) {
         if columns.isEmpty { return }
         let present = try connection.columns(of: definition.source)
         for column in columns {
-            // SQLite's names are the same in any letter case.
+            // SQLite's names are not case-sensitive.
             let there = present.first {
                 dialect == .sqlite ? $0.name.lowercased() == column.name.lowercased() : $0.name == column.name
             }
@@ -33,12 +33,12 @@ extension StoreFoundation {
         try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
     }
 
-    /// Removes a column with its values. Other processes notice by the number of the schema, and by what fails.
+    /// Removes a column with its values. Other processes notice by the schema number, and by failing statements.
     func drop(
         _ column: String, of definition: TableDefinition, _ connection: any SQLConnection
     ) throws(StoreFailure) {
         try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-            // Locks the row that writers begin with.
+            // Locks the row that writers lock first.
             try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
             let known = try StoreFoundation.catalogue(connection, [definition], dialect)
             guard let schema = known.tables[definition.name]?.schema, schema.isOwn, schema.place(of: column) != nil
@@ -53,7 +53,7 @@ extension StoreFoundation {
         }
     }
 
-    /// The schema of a table that the server made, of which the database may lack columns by now.
+    /// The schema of a table that the server created; the database may lack some of its columns by now.
     static func own(
         _ definition: TableDefinition, _ columns: [Column], _ present: [DatabaseColumn], _ dialect: SQLDialect
     ) throws(StoreFailure) -> TableSchema {
@@ -75,7 +75,7 @@ extension StoreFoundation {
 }
 
 extension SQLStore.Catalogue {
-    /// What an operator should know of the difference to an earlier one.
+    /// Messages for the operator about the difference from an earlier catalogue.
     func notes(since old: SQLStore.Catalogue) -> [String] {
         var notes: [String] = []
         for (name, fault) in faults.sorted(by: { $0.key < $1.key }) where old.faults[name] != fault {

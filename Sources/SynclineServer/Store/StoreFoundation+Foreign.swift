@@ -1,4 +1,5 @@
-// Tables that somebody else made: served as they are, or refused with the name of what they lack and what to do about it.
+// Foreign tables, which the server did not create: they are served unchanged, or refused with the name of what is
+// missing and a hint.
 
 import SynclineCore
 
@@ -45,7 +46,7 @@ extension StoreFoundation {
         var opaque = Set(names.filter { types[bare.source(of: $0)]?.isOpaque(dialect) == true })
         let idKind = types[bare.source(of: .id)]?.idKind(dialect) ?? .text
         if idKind != .text { opaque.insert(SystemColumn.id.rawValue) }
-        // Their columns may be declared as texts.
+        // Their columns may be declared as strings.
         if dialect == .sqlite { opaque.formUnion([SystemColumn.createdAt, .updatedAt].map(\.rawValue)) }
         guard try connection.isKey(bare.source(of: .id), of: definition.source) else {
             throw refusal(
@@ -72,7 +73,7 @@ extension StoreFoundation {
         return Column(column.name, type)
     }
 
-    /// What the server keeps in a column must fit it.
+    /// The values that the server writes to a column must fit it.
     private static func check(
         _ type: DatabaseColumn, as column: SystemColumn, _ definition: TableDefinition, _ dialect: SQLDialect
     ) throws(StoreFailure) {

@@ -1,6 +1,6 @@
-// What is done to a database when a server starts: the server's own tables, the served tables that are missing, and a look
-// at those that are there. It looks first: where all is there, nothing is made, nobody is waited for, and the right to read
-// and write rows is enough. Tables that somebody else made are served as they are, or refused with what they lack.
+// Prepares a database when a server starts: it creates the server's own tables and missing served tables, and reads the
+// existing ones. It looks first: if everything exists, nothing is created, it waits for no other transaction, and the
+// permission to read and write rows is enough. Foreign tables are served unchanged, or refused with what is missing.
 
 import SynclineCore
 
@@ -8,7 +8,7 @@ struct StoreFoundation {
     let definitions: [TableDefinition]
     let dialect: SQLDialect
 
-    /// What a definition asks for that is not there.
+    /// A part of a definition that the database lacks.
     private enum Lack: Hashable {
         case nothing
         case table
@@ -36,7 +36,7 @@ struct StoreFoundation {
         }
     }
 
-    /// The tables, if nothing of them is missing.
+    /// The tables, if none of them lacks anything.
     private func whole(_ connection: any SQLConnection) throws(StoreFailure) -> SQLStore.Catalogue? {
         guard try format(connection) == StateSQL.format else { return nil }
         let catalogue = try StoreFoundation.catalogue(connection, definitions, dialect)
@@ -44,7 +44,7 @@ struct StoreFoundation {
         return try StoreFoundation.served(catalogue)
     }
 
-    /// The format of the server's own tables; nil if they are not there.
+    /// The format of the server's own tables; nil if they do not exist.
     private func format(_ connection: any SQLConnection) throws(StoreFailure) -> Int64? {
         for table in StateSQL.tables where try connection.columns(of: table).isEmpty { return nil }
         guard let format = try connection.first(StateSQL.mark(dialect), count: 4)?[3].integer else { return nil }
@@ -56,11 +56,12 @@ struct StoreFoundation {
     }
 
     private func layOwn(_ connection: any SQLConnection, epoch: String) throws(StoreFailure) {
-        // Two processes that start at once do this one after the other.
+        // Two processes that start at the same time do this one after the other.
         if dialect == .postgres { try connection.execute("SELECT pg_advisory_xact_lock(1937337965)") }
         let old = try format(connection)
         if old == StateSQL.format { return }
-        // Writers take this row before anything else, and so does whoever changes a table: or each could wait for the other.
+        // Writers take this row before anything else, and code that changes a table must do so, too: otherwise each
+        // could wait for the other.
         if old != nil { try connection.execute(StateSQL.line) }
         if old == 1 { for text in StateSQL.setAsideTombstones { try connection.execute(text) } }
         for text in StateSQL.create(dialect) { try connection.execute(text) }
@@ -84,7 +85,7 @@ struct StoreFoundation {
         return catalogue
     }
 
-    /// The tables as the database has them now.
+    /// The tables as they are in the database now.
     static func catalogue(
         _ connection: any SQLConnection, _ definitions: [TableDefinition], _ dialect: SQLDialect
     ) throws(StoreFailure) -> SQLStore.Catalogue {
@@ -141,7 +142,7 @@ struct StoreFoundation {
         return missing.isEmpty ? .nothing : .columns(missing)
     }
 
-    /// Makes a table that is missing, or adds declared columns to one that a server made.
+    /// Creates a missing table, or adds declared columns to one that a server created.
     private func lay(
         _ definition: TableDefinition, _ known: SQLStore.Catalogue, _ connection: any SQLConnection
     ) throws(StoreFailure) {
@@ -150,7 +151,7 @@ struct StoreFoundation {
         case .table:
             let declared = TableSchema.declared(definition)
             try create(definition, declared, connection)
-            // A table without columns is the server's, too.
+            // The server also records a table without columns as its own.
             for column in declared.isEmpty ? [Column("", .string)] : declared {
                 try connection.run(StateSQL.remove(column: column.name, of: definition.name, dialect))
                 try connection.run(StateSQL.add(column, to: definition.name, dialect))
@@ -170,7 +171,8 @@ struct StoreFoundation {
             "\"version\" \(dialect.bigInteger) NOT NULL", "\"deleted\" \(flag) NOT NULL",
         ]
         parts += columns.map { "\(SQLDialect.quoted($0.name)) \(dialect.type($0.type))" }
-        // Rows lie in the order they came in: an id that falls anywhere moves an entry of the key's index, not a row.
+        // Rows are stored in the order of insertion: an id at a random position moves an entry of the key's index, not
+        // a row.
         let options = dialect == .sqlite ? " STRICT" : ""
         try connection.execute("CREATE TABLE \(table) (\(parts.joined(separator: ", ")))\(options)")
         let indexes = [("updatedAt", "INDEX", "\"updatedAt\", \"id\""), ("version", "UNIQUE INDEX", "\"version\"")]

@@ -1,4 +1,4 @@
-// What is counted of a store's transactions.
+// Metrics of a store's transactions.
 
 import Synchronization
 
@@ -8,12 +8,12 @@ final class StoreMeasures: Sendable {
     private let writes = Atomic(0)
     private let waited = Atomic<Int64>(0)
 
-    /// A transaction has the lock under which numbers are given.
+    /// Records that a transaction has the lock under which numbers are issued.
     func note(lockedAfter time: Duration) {
         waited.add(Int64(time / .nanoseconds(1)), ordering: .relaxed)
     }
 
-    /// A transaction is over.
+    /// Records the end of a transaction.
     func note(writes count: Int, isKept: Bool) {
         guard isKept else {
             undone.add(1, ordering: .relaxed)
@@ -23,7 +23,7 @@ final class StoreMeasures: Sendable {
         writes.add(count, ordering: .relaxed)
     }
 
-    /// - Parameter waiting: Requests whose writes wait for the transaction that is on its way.
+    /// - Parameter waiting: Requests whose writes wait for the running transaction.
     func list(waiting: Int, _ pools: [PoolUse]) -> [Measure] {
         let connections = pools.flatMap { pool in
             [("limit", pool.limit), ("lent", pool.lent), ("waiting", pool.waiting)].map { state, count in

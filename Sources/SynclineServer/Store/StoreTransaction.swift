@@ -1,4 +1,4 @@
-// A transaction while it is made: each write is looked up, decided, carried out and remembered in turn.
+// A transaction in progress: each write is looked up, decided, carried out and remembered in turn.
 
 import SynclineCore
 import SynclineWire
@@ -6,23 +6,23 @@ import SynclineWire
 struct StoreTransaction {
     private let store: SQLStore
     private let connection: any SQLConnection
-    /// Whether each group is carried out so that its failure is its own.
+    /// Whether each group has a savepoint, so that its failure affects only itself.
     private let isCareful: Bool
     private(set) var catalogue: SQLStore.Catalogue
     private(set) var hasEffect = false
     private var stamp: Stamp
     private var allowance: WriteAllowance
-    /// Bytes of rows that the job has read and written.
+    /// The bytes of rows that the job has read and written.
     private var work = 0
-    /// A job with more of it goes on in another transaction, so that others need not wait for it.
+    /// A job with more work continues in another transaction, so that others need not wait for it.
     private static let workLimit = 4 << 20
-    /// What is all or nothing can't go on in another.
+    /// An atomic group can't continue in another transaction.
     private static let groupLimit = 64 << 20
 
     private var dialect: SQLDialect { store.dialect }
 
-    /// Takes its place in the order of changes. After one that failed it is careful, and if the tables were not as they were
-    /// known to be, it looks at them again.
+    /// Takes its position in the order of changes. After a failed transaction it uses savepoints, and if the tables
+    /// differ from the known ones, it reads them again.
     init(
         _ store: SQLStore, _ connection: any SQLConnection, count: Int, after failure: StoreFailure?
     ) throws(StoreFailure) {
@@ -39,7 +39,7 @@ struct StoreTransaction {
         allowance = WriteAllowance(store.limits)
     }
 
-    /// Carries out a job's groups, or as many of the first as are work enough.
+    /// Carries out a job's groups, or as many of the first ones as reach the work limit.
     mutating func write(_ job: WriteJob) throws(StoreFailure) -> WriteProgress {
         var progress = WriteProgress(job.allowance)
         (allowance, work) = (job.allowance, 0)
@@ -51,7 +51,7 @@ struct StoreTransaction {
         return progress
     }
 
-    /// Carries out a group: wholly, or not at all.
+    /// Carries out a group: completely, or not at all.
     private mutating func write(_ group: [PreparedWrite], _ job: WriteJob) throws(StoreFailure) -> [WriteOutcome] {
         if group.count == 1, !isCareful { return [try write(group[0], job)] }
         let before = self
@@ -62,7 +62,7 @@ struct StoreTransaction {
             do throws(StoreFailure) {
                 outcome = try self.write(write, job)
             } catch {
-                // A transaction that the database has ended has no savepoint to go back to.
+                // If the database has ended the transaction, there is no savepoint to return to.
                 guard isCareful, (try? connection.execute("ROLLBACK TO SAVEPOINT \"group\"")) != nil else {
                     throw error
                 }
@@ -73,7 +73,7 @@ struct StoreTransaction {
             guard outcome.isRefused else { continue }
             try connection.execute("ROLLBACK TO SAVEPOINT \"group\"")
             try connection.execute("RELEASE SAVEPOINT \"group\"")
-            // Numbers are not given twice, and columns are not begun for nothing, not even those that were taken back.
+            // Numbers are not issued twice, and added columns count, even those that were rolled back.
             let (used, columns, done) = (stamp, allowance.columns, work)
             self = before
             (stamp, allowance.columns, work) = (used, columns, done)
@@ -113,7 +113,7 @@ struct StoreTransaction {
         switch ready.item {
         case .success(let checked): item = checked
         case .failure(let refusal):
-            // What stands before it in the order of checks is said first.
+            // Checks that precede it are reported first.
             if write.isPatch {
                 let outcome = write.decide(on: existing, CheckedItem(), schema, stamp)
                 if outcome.isRefused { return outcome }
@@ -127,14 +127,14 @@ struct StoreTransaction {
         if outcome.isRefused { return outcome }
         try add(item.newColumns, to: grown)
         try apply(outcome, grown)
-        // What others' tables make of a row is theirs to say.
+        // A foreign table may change the row when it stores it.
         if !schema.isOwn, let row = try row(write.id, grown) { outcome = outcome.with(row) }
         try remember(outcome, of: write)
         return outcome
     }
 
-    /// Inserts a row without looking first whether it is there, which most often it is not. Nil where that can't be done, or
-    /// was not: then it must be looked at. Tables of others may have rules that this would hide.
+    /// Inserts a row without first checking whether it exists, which usually it does not. Returns nil if that was not
+    /// possible or did not happen: then the row must be read. Foreign tables may have rules that this would hide.
     private func insertNew(_ ready: PreparedWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
         let item: CheckedItem
         switch ready.item {
@@ -148,7 +148,7 @@ struct StoreTransaction {
         return try connection.change(statements.insertNew(row, stamp)) == 1 ? outcome : nil
     }
 
-    /// Keeps what became of an operation, for its repeats.
+    /// Stores the outcome of an operation, for its repeats.
     private mutating func remember(_ outcome: WriteOutcome, of write: TableWrite) throws(StoreFailure) {
         if let key = write.operation, let row = outcome.row {
             let isKept = row.size <= min(store.limits.rememberedBytes, allowance.memory)
@@ -170,7 +170,7 @@ struct StoreTransaction {
         return row
     }
 
-    /// The outcome of an earlier write with the same name.
+    /// The outcome of an earlier write with the same operation id.
     private func remembered(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
         guard let key = write.operation, let values = try connection.first(StateSQL.operation(key, dialect), count: 3)
         else { return nil }
@@ -181,7 +181,7 @@ struct StoreTransaction {
                 Refusal(422, "operation-id-reused", "Another operation was sent with this operation's id before"), nil)
         }
         guard let row = outcome.row, row.isBare else { return outcome }
-        // The row was too large to keep; it may still be as it was.
+        // The row was too large to keep; it may still be unchanged.
         let now = try self.row(row.id, statements)
         return now?.version == row.version ? now.map { outcome.with($0) } : outcome
     }
@@ -218,7 +218,7 @@ extension Refusal {
 }
 
 extension SQLStore {
-    /// A row is never larger than an answer, unless it was before.
+    /// Refuses a row that is larger than an answer, unless it already was.
     fileprivate func refusalOfSize(_ outcome: WriteOutcome, _ existing: TableRow?) -> Refusal? {
         switch outcome {
         case .inserted(let row), .changed(let row):
@@ -230,10 +230,10 @@ extension SQLStore {
 }
 
 extension TableWrite {
-    /// Whether an outcome can be that of this write: the same kind, of the same row.
+    /// Whether an outcome can belong to this write: the same kind, of the same row.
     fileprivate func couldBecome(_ outcome: WriteOutcome) -> Bool {
         switch (kind, outcome) {
-        // An insert without an id has a new one on every repeat.
+        // An insert without an id gets a new one on every repeat.
         case (.insert, .inserted): true
         case (.update, .changed(let row)), (.replace, .changed(let row)), (.patch, .changed(let row)),
             (.delete, .deleted(let row)),
@@ -243,7 +243,7 @@ extension TableWrite {
         }
     }
 
-    /// Why a row that the table can't have is not written.
+    /// The refusal for an id that the table can't have.
     fileprivate func refusalOfID(_ schema: TableSchema) -> Refusal {
         if case .insert = kind {
             return Refusal(400, "invalid-id", "The ids of table \(table) are \(schema.idKind.plural)")

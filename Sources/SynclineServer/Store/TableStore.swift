@@ -1,34 +1,36 @@
-// Where the rows are: a database behind a handful of questions. Calls block; each is whole or has no effect.
+// The interface to the rows: a database reduced to a few operations. Calls block; each takes effect completely or not
+// at all.
 
 import SynclineCore
 import SynclineWire
 
 protocol TableStore: Sendable {
-    /// A table as it is now; nil if there is none of the name.
+    /// The current schema of a table; nil if there is no table with this name.
     func schema(_ table: String) -> TableSchema?
-    /// Whether a row is found in no time to speak of, however much else is asked of the store.
+    /// Whether reading a row takes almost no time, regardless of the load on the store.
     var findsRowsAtOnce: Bool { get }
-    /// The row of an id, deleted or not.
+    /// The row with an id, deleted or not.
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
-    /// Carries out writes in one transaction, durable when this returns. Of a group all are done or none. Rows that would
-    /// make the answer too large come without their columns, and so do those that nobody wants.
+    /// Carries out writes in one transaction, durable when this returns. All writes of a group are carried out or none.
+    /// Rows that would make the answer too large are returned without their columns, and so are rows that were not
+    /// requested.
     func write(
         _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool
     ) throws(StoreFailure) -> [[WriteOutcome]]
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome
-    /// Where the order of changes stands.
+    /// The current change mark.
     func mark() throws(StoreFailure) -> ChangeMark
-    /// Forgets tombstones that were made before a time, and operations that are older than a day.
+    /// Removes tombstones that were made before a time, and operations that are older than a day.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure)
-    /// Throws what keeps the store from being read. It needs nothing that requests wait for, and gives up soon.
+    /// Throws the reason why the store can't be read. It needs nothing that requests wait for, and gives up soon.
     func check() throws(StoreFailure)
-    /// Cuts short what waits for the database.
+    /// Interrupts waits for the database.
     func interrupt()
     func close()
-    /// What it counts by itself.
+    /// Its own metrics.
     var measures: [Measure] { get }
-    /// The name of the database's contents, as it was last seen.
+    /// The epoch of the database, as last read.
     var epoch: String { get }
 }
 
@@ -38,13 +40,13 @@ extension TableStore {
     }
 }
 
-/// Which rows of a table are wanted.
+/// Describes which rows of a table are wanted.
 struct ListPlan: Hashable, Sendable {
     var table: String
     var filter: Expression?
     var order: [Query.Key] = []
     var skip = 0
-    /// Only rows behind this place; the count is of all.
+    /// Only rows after this place; the count includes all rows.
     var after: PagePlace?
     var limit: Int
     var includesDeleted = false
@@ -59,7 +61,7 @@ struct ListPlan: Hashable, Sendable {
 
 struct ListOutcome: Hashable, Sendable {
     var rows: [TableRow]
-    /// Whether there are more behind them.
+    /// Whether more rows follow.
     var hasMore: Bool
     var count: Int?
 
@@ -69,12 +71,12 @@ struct ListOutcome: Hashable, Sendable {
     }
 }
 
-/// Which changes of a table are wanted.
+/// Describes which changes of a table are wanted.
 struct ChangePlan: Hashable, Sendable {
     var table: String
-    /// Those behind this change.
+    /// Changes after this one.
     var since: Int64
-    /// And not behind this one.
+    /// Changes up to this one.
     var until: Int64?
     var limit: Int
     /// Rows that it does not match have left the view.
@@ -92,9 +94,9 @@ struct ChangePlan: Hashable, Sendable {
 struct ChangeOutcome: Hashable, Sendable {
     var changes: [TableChange]
     var hasMore: Bool
-    /// How many there are behind the cursor, where that was asked.
+    /// The number of changes after the cursor, if it was requested.
     var count: Int?
-    /// Of the same moment.
+    /// From the same moment.
     var mark: ChangeMark
 
     /// Adds the next change, if the page has room for it.
@@ -103,18 +105,18 @@ struct ChangeOutcome: Hashable, Sendable {
     }
 }
 
-/// Why a store could not do what it was asked.
+/// The reason why a store could not carry out a request.
 enum StoreFailure: Error, Hashable, Sendable {
-    /// It may work in a moment.
+    /// The request may succeed in a moment.
     case busy(FailureReason)
-    /// The request can't be carried out on the tables as they are.
+    /// The request can't be carried out on the current tables.
     case refused(Refusal)
-    /// A statement does not fit the tables as they are: they were changed by hand. Another look at them helps, or tells.
+    /// A statement does not fit the tables: they were changed by hand. Another look at them solves or explains it.
     case changed(FailureReason)
-    /// A defect, or a broken database.
+    /// A defect, or a damaged database.
     case broken(FailureReason)
 
-    /// Nil if nothing failed but the request.
+    /// Nil if only the request was at fault.
     var reason: FailureReason? {
         switch self {
         case .busy(let reason), .changed(let reason), .broken(let reason): reason

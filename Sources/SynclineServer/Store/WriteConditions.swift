@@ -1,4 +1,4 @@
-// The conditions of HTTP on the row that is to be changed or read. The older protocol knows `If-Match` alone.
+// HTTP conditions on the row that will be changed or read. The older protocol supports only `If-Match`.
 
 import SynclineCore
 import SynclineWire
@@ -11,7 +11,8 @@ struct WriteConditions: Hashable, Sendable {
 
     init() {}
 
-    /// Why a row is not to be written; nil if it may be. `version` is what the body of an older client says.
+    /// The reason not to write a row; nil if it may be written. `version` is the version in the body of an older
+    /// client.
     func refusal(_ row: TableRow, _ version: String?, isOld: Bool) -> Refusal? {
         if let match {
             guard match.allows(row.version) else { return WriteConditions.failed }

@@ -1,10 +1,10 @@
-// What a write makes of the row that is there: a function of both, of the write's conditions and of the stamp it would get.
-// Both databases carry out what is decided here and decide nothing themselves.
+// Decides the effect of a write on the existing row: a function of both, of the write's conditions and of its stamp.
+// Both databases only carry out this decision.
 
 import SynclineCore
 import SynclineWire
 
-/// A change that a client asks for, its access already granted.
+/// A change that a client requests, with access already granted.
 struct TableWrite: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case insert(Row)
@@ -19,13 +19,13 @@ struct TableWrite: Hashable, Sendable {
     var id: String
     var kind: Kind
     var serverProtocol: ServerProtocol
-    /// What `If-Match`, and its kin, ask of the row.
+    /// The conditions of `If-Match` and similar headers.
     var conditions = WriteConditions()
-    /// A version in the body, which the older protocol takes for a condition.
+    /// A version in the body, which the older protocol treats as a condition.
     var version: String?
-    /// Whose rows are seen, where a table has rows of users.
+    /// The owner whose rows are visible, if the table's rows belong to users.
     var owner: String?
-    /// Whether a replacement or a patch may bring a deleted row back, or keep it deleted.
+    /// Whether a replacement or a patch may restore a deleted row, or keep it deleted.
     var revives: Bool?
     /// The same on every repeat of the write.
     var operation: OperationKey?
@@ -38,7 +38,7 @@ struct TableWrite: Hashable, Sendable {
     }
 }
 
-/// A write's name: repeats have the same one. Of two callers neither sees the other's.
+/// A write's identifier: repeats have the same one. Callers do not see each other's.
 struct OperationKey: Hashable, Sendable {
     var id: String
     var caller: String
@@ -49,7 +49,7 @@ struct OperationKey: Hashable, Sendable {
     }
 }
 
-/// A place in the order of changes.
+/// A position in the order of changes.
 struct Stamp: Hashable, Sendable {
     var change: Int64
     /// Milliseconds since 1970.
@@ -63,16 +63,16 @@ struct Stamp: Hashable, Sendable {
     var instant: Timestamp.Instant { .init(milliseconds: time) }
 }
 
-/// What became of a write.
+/// The outcome of a write.
 enum WriteOutcome: Hashable, Sendable {
     case inserted(TableRow)
     case changed(TableRow)
-    /// With the row as a tombstone.
+    /// The row is a tombstone.
     case deleted(TableRow)
     case undeleted(TableRow)
-    /// Nothing was changed. The row is the server's, where the caller may see it.
+    /// Nothing was changed. The row is the server's, if the caller may see it.
     case refused(Refusal, TableRow?)
-    /// Nothing was changed, because the database did not do it.
+    /// Nothing was changed, because the database failed.
     case failed(StoreFailure)
 
     var row: TableRow? {
@@ -91,7 +91,7 @@ enum WriteOutcome: Hashable, Sendable {
         }
     }
 
-    /// The same of the row as it is now.
+    /// The same outcome with another row.
     func with(_ row: TableRow) -> WriteOutcome {
         switch self {
         case .inserted: .inserted(row)
@@ -103,14 +103,14 @@ enum WriteOutcome: Hashable, Sendable {
         }
     }
 
-    /// The same without the row's columns.
+    /// The same outcome without the row's columns.
     var bare: WriteOutcome { row.map { with($0.bare) } ?? self }
 }
 
 extension TableWrite {
     private var isOld: Bool { serverProtocol == .zumo2 }
 
-    /// Decides, on the row that is there and the checked columns of the item.
+    /// Decides from the existing row and the checked columns of the item.
     func decide(on existing: TableRow?, _ item: CheckedItem, _ schema: TableSchema, _ stamp: Stamp) -> WriteOutcome {
         let visible = existing.flatMap { isVisible($0, schema) ? $0 : nil }
         if case .insert = kind { return insert(existing, visible, item, schema, stamp) }
@@ -160,7 +160,7 @@ extension TableWrite {
                 version: RowVersion.text(stamp.change)))
     }
 
-    /// A tombstone is changed by nothing but what brings it back.
+    /// A tombstone is changed only by a write that restores it.
     private func refusalOfDeleted(_ row: TableRow) -> WriteOutcome? {
         switch kind {
         case .undelete: return nil
@@ -169,20 +169,20 @@ extension TableWrite {
         }
         if !isOld { return .refused(Refusal(410, "row-deleted", "The item is deleted"), nil) }
         if let refusal = conditions.refusal(row, nil, isOld: true) { return .refused(refusal, row) }
-        // Clients take the row from 412 only, where a delete had a condition.
+        // For a conditional delete, clients read the row only from a 412.
         let status = kind == .delete && conditions.match != nil ? 412 : 409
         return .refused(Refusal(status, "row-deleted", "The item is deleted"), row)
     }
 }
 
 extension TableSchema {
-    /// A row without values; but for whose it is.
+    /// A row without values, except for its owner.
     fileprivate func empty(owner: String?) -> Row {
         guard let ownerPlace, let owner else { return emptyRow }
         return Row(shape, columns.indices.map { $0 == ownerPlace ? .string(owner) : .null })
     }
 
-    /// What a replacement keeps of a row: whose it is.
+    /// The part of a row that a replacement keeps: its owner.
     fileprivate func kept(_ row: Row) -> Row {
         var owner: String?
         if let column = definition.perUser, case .string(let text)? = row[column] { owner = text }

@@ -1,16 +1,16 @@
-// Lets requests that arrive together share one transaction, and with it one sync of the disk. Whoever comes first leads:
-// carries out all that waits, tells the others, and hands the lead to one that came meanwhile.
+// Lets requests that arrive together share one transaction, and with it one disk sync. The first one leads: it carries
+// out all waiting jobs, wakes the others, and passes the lead to a job that arrived meanwhile.
 
 import Dispatch
 import Synchronization
 
-/// How far the writes of a request have come.
+/// The progress of a request's writes.
 struct WriteProgress: Sendable {
-    /// Those of the first groups, or of all.
+    /// The outcomes of the first groups, or of all.
     var outcomes: [[WriteOutcome]] = []
-    /// What is left for the others.
+    /// The remaining allowance for the others.
     var allowance: WriteAllowance
-    /// Whether the others are not to be carried out.
+    /// Whether the others must not be carried out.
     var isStopped = false
 
     init(_ allowance: WriteAllowance) {
@@ -23,10 +23,10 @@ final class WriteJob: Sendable {
     let groups: [[PreparedWrite]]
     let allowance: WriteAllowance
     let stopsAtRefusal: Bool
-    /// Whether rows that were written are part of the answer; those of refused writes always are.
+    /// Whether written rows are part of the answer; rows of refused writes always are.
     let wantsRows: Bool
     private let outcome = Mutex<Result<WriteProgress, StoreFailure>?>(nil)
-    /// Signalled when the job is done, or is to lead.
+    /// Signalled when the job is done, or must lead.
     fileprivate let turn = DispatchSemaphore(value: 0)
 
     init(_ groups: [[PreparedWrite]], _ allowance: WriteAllowance, stopsAtRefusal: Bool, wantsRows: Bool) {
@@ -51,10 +51,10 @@ final class WriteQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many jobs wait for those that are carried out.
+    /// The number of jobs that wait for the running ones.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Has a job carried out, alone or with others: `perform` finishes every job it is given.
+    /// Carries out a job, alone or with others: `perform` finishes every job that it receives.
     func carryOut(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
         let leads = state.withLock { state in
             state.waiting.append(job)

@@ -1,5 +1,5 @@
-// What serves a column of a database's own type: which values it has for clients, whether the database compares them as the
-// engine does, and which ids a key can hold. What can't be served is said, never left out.
+// Maps a database's column types to served types: which values a column has for clients, whether the database compares
+// them as the engine does, and which ids a key can hold. Types that can't be served are reported, never omitted.
 
 import SynclineCore
 
@@ -13,11 +13,11 @@ struct DatabaseColumn: Hashable, Sendable {
         self.type = type.lowercased()
     }
 
-    /// What its values are to clients; nil if they can't be served.
+    /// The type of its values for clients; nil if they can't be served.
     func served(_ dialect: SQLDialect) -> ColumnType? {
         switch dialect {
         case .postgres: DatabaseColumn.postgresTypes[type]
-        // A type of SQLite's is any words; they mean what is in them.
+        // A type in SQLite is any string; its meaning depends on the words in it.
         case .sqlite: DatabaseColumn.sqliteWords.first { type.contains($0.key) }?.value
         }
     }
@@ -35,12 +35,12 @@ struct DatabaseColumn: Hashable, Sendable {
         "text": .string, "clob": .string, "uuid": .string,
     ]
 
-    /// Whether values can be served as a type that an operator has said. SQLite's columns hold anything.
+    /// Whether values can be served as a type that an operator has declared. SQLite's columns hold anything.
     func canServe(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
         dialect == .sqlite || served(dialect) == wanted
     }
 
-    /// Whether the server would have made the column for a type.
+    /// Whether the server would have created the column for a type.
     func isOwn(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
         switch (dialect, wanted) {
         case (.sqlite, _): type == dialect.type(wanted).lowercased()
@@ -52,8 +52,8 @@ struct DatabaseColumn: Hashable, Sendable {
         }
     }
 
-    /// Whether the database compares its values otherwise than the engine does, or as values of another type. SQLite keeps
-    /// times in more than one form of text.
+    /// Whether the database compares its values differently from the engine, or as values of another type. SQLite
+    /// stores times in more than one text form.
     func isOpaque(_ dialect: SQLDialect) -> Bool {
         switch dialect {
         case .postgres: ["uuid", "enum", "character", "real"].contains(type)
@@ -61,7 +61,7 @@ struct DatabaseColumn: Hashable, Sendable {
         }
     }
 
-    /// The ids of a key; nil if it can't be one.
+    /// The kind of ids of a key column; nil if the column can't be a key.
     func idKind(_ dialect: SQLDialect) -> IDKind? {
         switch dialect {
         case .postgres:
@@ -76,11 +76,12 @@ struct DatabaseColumn: Hashable, Sendable {
     }
 }
 
-/// What the ids of a table are. A protocol's ids are texts: a key of another type has one text for each of its values.
+/// The kind of a table's ids. A protocol's ids are strings: a key of another type has one string for each of its
+/// values.
 enum IDKind: String, Hashable, Sendable {
     case text, uuid, integer
 
-    /// Whether it is the text of a value that a key of the kind can have.
+    /// Whether it is the string of a value that a key of this kind can have.
     func canBe(_ id: String) -> Bool {
         switch self {
         case .text: return true
@@ -102,7 +103,8 @@ enum IDKind: String, Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// Reads a moment that a database keeps as text: in SQLite's own form, `2026-05-19 21:30:00`, too, which is in UTC.
+    /// Reads a moment that a database stores as text, including SQLite's own form, `2026-05-19 21:30:00`, which is in
+    /// UTC.
     init?(stored text: String) {
         if let moment = Timestamp(text) {
             self = moment

@@ -1,9 +1,9 @@
-// Whether what a client sends fits the columns of a table, and what is kept of it. A value is stored as it is meant or
-// refused, never bent: a text in a column of numbers is the client's mistake.
+// Checks whether a client's item fits the columns of a table, and what is stored of it. A value is stored unchanged or
+// refused, never converted: a string in a column of numbers is the client's error.
 
 import SynclineCore
 
-/// Why the server does not do what it is asked: the client's fault, never the server's.
+/// The reason why the server refuses a request: the client's fault, never the server's.
 struct Refusal: Error, Hashable, Sendable {
     var status: Int
     /// A stable kebab-case name.
@@ -19,7 +19,7 @@ struct Refusal: Error, Hashable, Sendable {
 }
 
 extension ColumnType {
-    /// The type of a column that begins with a value; nil for null, which has none.
+    /// The type of a new column with this first value; nil for null, which has none.
     init?(of value: Value) {
         switch value {
         case .null: return nil
@@ -31,7 +31,7 @@ extension ColumnType {
         }
     }
 
-    /// What is stored of a value.
+    /// The stored form of a value.
     func stored(_ value: Value, column: String) throws(Refusal) -> Value {
         switch (self, value) {
         case (_, .null), (.boolean, .bool), (.number, .integer): return value
@@ -40,7 +40,7 @@ extension ColumnType {
             try ColumnType.check(text, column)
             return value
         case (.date, .string(let text)):
-            // Databases begin with the year 1, and the protocols end with the year 9999, in UTC.
+            // Databases support years from 1, and the protocols up to 9999, in UTC.
             if let date = Timestamp(anyForm: text), (-62_135_596_800...253_402_300_799).contains(date.instant.seconds) {
                 return ColumnType.day(date)
             }
@@ -69,7 +69,7 @@ extension ColumnType {
         }
     }
 
-    /// PostgreSQL's texts can't hold U+0000, so neither database is given one.
+    /// PostgreSQL's strings can't hold U+0000, so neither database receives it.
     private static func check(_ text: String, _ column: String) throws(Refusal) {
         if text.utf8.contains(0) { throw zero(column) }
     }
@@ -95,16 +95,16 @@ extension ColumnType {
 /// A client's item in the columns of a table, with its values encoded.
 struct CheckedItem: Hashable, Sendable {
     fileprivate(set) var bytes: [UInt8] = []
-    /// Where the value of each of the table's columns stands; nil for one that the item does not name. Those of new columns
-    /// are behind.
+    /// The position of the value of each of the table's columns; nil for a column that the item does not name. New
+    /// columns follow.
     fileprivate(set) var extents: [Range<Int>?] = []
-    /// Columns that must be made first; their places follow the table's.
+    /// Columns that must be created first; their places follow the table's.
     fileprivate(set) var newColumns: [Column] = []
 }
 
 extension TableSchema {
-    /// Checks an item, which may begin so many columns. The column that says whose a row is is never a client's to set:
-    /// what it says there is passed over.
+    /// Checks an item, which may add at most `limit` columns. A client can never set the owner column: its value there
+    /// is ignored.
     func check(_ item: Row, mayBegin limit: Int) throws(Refusal) -> CheckedItem {
         var checked = CheckedItem()
         var begun: Set<String> = []
@@ -137,7 +137,7 @@ extension TableSchema {
         return checked
     }
 
-    /// The column that a value begins; nil for null, which begins none.
+    /// The new column for a value; nil for null, which creates none.
     private func newColumn(_ name: String, _ value: Value, beside others: Set<String>) throws(Refusal) -> Column? {
         if SystemColumn(anyCase: name) != nil {
             throw Refusal(400, "reserved-column", "Column \(name) is the server's to set")
@@ -148,7 +148,7 @@ extension TableSchema {
         if let fault = NameRule.fault(column: name) {
             throw Refusal(400, "invalid-column", "'\(name.prefix(80))' can't name a column: \(fault)")
         }
-        // To some databases these are one name.
+        // Some databases treat these as one name.
         if place(ofAnyCase: name) != nil || others.contains(name.lowercased()) {
             throw Refusal(400, "invalid-column", "Column \(name) differs from another one in letter case only")
         }
@@ -158,7 +158,8 @@ extension TableSchema {
     static let tooManyColumns = Refusal(
         400, "too-many-columns", "The request begins more columns than it may, or than the table can have")
 
-    /// A row in the columns of this table: those of an item, and where it names none those of a row.
+    /// A row in the columns of this table: the item's values, and the row's values for columns that the item does not
+    /// name.
     func columns(of row: Row, setting item: CheckedItem) -> Row {
         var writer = ByteWriter(capacity: row.bytes.count + item.bytes.count + columns.count)
         row.withView { view in
@@ -183,10 +184,10 @@ extension TableSchema {
 }
 
 extension Column {
-    /// Writes what is stored of the next value.
+    /// Writes the stored form of the next value.
     fileprivate func store(_ reader: inout ByteReader, into writer: inout ByteWriter) throws(Refusal) {
         let start = reader.offset
-        // Nothing is built of a text.
+        // No string is created for a text value.
         if type == .string, let hasZero = try? reader.withText({ $0.contains(0) }) {
             if hasZero { throw ColumnType.zero(name) }
             writer.append(UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.offset]))

@@ -1,10 +1,10 @@
-// What a JSON patch makes of a row, as columns to set.
+// The result of a JSON patch on a row, as columns to set.
 
 import SynclineCore
 import SynclineWire
 
 struct PatchedRow {
-    /// The columns that have another value; those that are gone are set to null.
+    /// The columns that have changed; removed ones are set to null.
     let columns: Row
     let isDeleted: Bool
 

@@ -1,22 +1,22 @@
-// What an operator says about a table: its columns, what deleting means, and who may do what. It says nothing about where
-// the rows are.
+// An operator's definition of a table: its columns, the meaning of a delete, and the permissions. It does not depend on
+// where the rows are stored.
 
 import SynclineCore
 
-/// What the values of a column are.
+/// The type of a column's values.
 enum ColumnType: String, Hashable, Sendable, CaseIterable {
-    /// Unicode, exact.
+    /// Unicode, kept exactly.
     case string
-    /// A 64-bit integer or a double, as it was given.
+    /// A 64-bit integer or a double, kept as given.
     case number
     case boolean
-    /// An instant, to the millisecond.
+    /// An instant, exact to the millisecond.
     case date
-    /// Anything, as it came; neither compared nor ordered by the database.
+    /// Any value, kept unchanged; the database neither compares nor orders it.
     case json
 }
 
-/// A column that clients set.
+/// A column that clients can set.
 struct Column: Hashable, Sendable {
     var name: String
     var type: ColumnType
@@ -27,36 +27,36 @@ struct Column: Hashable, Sendable {
     }
 }
 
-/// What can be done to a table.
+/// An operation on a table.
 enum TableOperation: String, Hashable, Sendable, CaseIterable {
     case read, insert, update, delete, undelete
 }
 
-/// Who may do something.
+/// The callers that may perform an operation.
 enum Permission: Hashable, Sendable {
     case anonymous
     case authenticated
-    /// Those whose token names a role.
+    /// Callers whose token names a role.
     case role(String)
     case disabled
 }
 
-/// A table as it is served.
+/// The definition of a served table.
 struct TableDefinition: Hashable, Sendable {
     var name: String
     var columns: [Column]
-    /// Whether a deleted row stays as a tombstone that clients can see and bring back.
+    /// Whether a deleted row stays as a tombstone that clients can see and undelete.
     var softDelete = true
-    /// Whether a column that nobody declared is made when the first value for it comes.
+    /// Whether an undeclared column is created when its first value arrives.
     var dynamicSchema = true
     var permissions: [TableOperation: Permission] = [:]
-    /// What holds for operations that `permissions` does not name.
+    /// The permission for operations that `permissions` does not name.
     var access = Permission.anonymous
-    /// The column that says whose a row is.
+    /// The column with a row's owner.
     var perUser: String?
     /// The name of the database's table.
     var source: String
-    /// Names of the database's columns, where they are not those of the served ones.
+    /// The database's names of columns, if they differ from the served names.
     var map: [String: String] = [:]
 
     init(_ name: String, columns: [Column] = []) {
@@ -68,11 +68,11 @@ struct TableDefinition: Hashable, Sendable {
     func permission(_ operation: TableOperation) -> Permission { permissions[operation] ?? access }
 }
 
-/// The columns that are the server's to set.
+/// The columns that only the server sets.
 enum SystemColumn: String, Hashable, Sendable, CaseIterable {
     case id, createdAt, updatedAt, version, deleted
 
-    /// The one of a name, in any letter case.
+    /// The column with a name in any letter case.
     init?(anyCase name: String) {
         let lower = name.lowercased()
         guard let column = SystemColumn.allCases.first(where: { $0.rawValue.lowercased() == lower }) else { return nil }
@@ -80,14 +80,15 @@ enum SystemColumn: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What tables and columns may be called: what a filter can name and both databases can hold.
+/// The rules for names of tables and columns: a filter must be able to contain them and both databases must be able to
+/// store them.
 enum NameRule {
-    /// What PostgreSQL keeps of a name.
+    /// PostgreSQL's limit for a name.
     static let limit = 63
-    /// The server's own tables begin with it.
+    /// The prefix of the server's own tables.
     static let reservedPrefix = "syncline_"
 
-    /// Why a text can't name a table or column; nil if it can.
+    /// The reason why a string can't name a table or column; nil if it can.
     static func fault(_ name: String) -> String? {
         guard let first = name.first else { return "it is empty" }
         if name.utf8.count > limit { return "it has more than \(limit) bytes" }
@@ -102,12 +103,12 @@ enum NameRule {
         return isFine ? nil : "only letters, digits, _ and - can be in it, and a letter or _ must be first"
     }
 
-    /// What PostgreSQL and SQLite call what they keep of each row themselves.
+    /// The names of the hidden columns of PostgreSQL and SQLite.
     private static let hidden: Set = [
         "tableoid", "xmin", "cmin", "xmax", "cmax", "ctid", "oid", "rowid", "_rowid_",
     ]
 
-    /// Why a text can't name a column; nil if it can.
+    /// The reason why a string can't name a column; nil if it can.
     static func fault(column name: String) -> String? {
         hidden.contains(name.lowercased()) ? "databases keep that name for themselves" : fault(name)
     }

@@ -1,5 +1,5 @@
-// A table as it is at a moment: its definition with all columns that it has come to have, and where each stands in the
-// database. It never changes; a new column makes a new one.
+// A table at a moment: its definition with all columns that it has by then, and their places in the database. It never
+// changes; a new column makes a new schema.
 
 import Synchronization
 import SynclineCore
@@ -7,7 +7,7 @@ import SynclineWire
 
 final class TableSchema: Sendable {
     let definition: TableDefinition
-    /// The columns that clients see, without the system's, in order.
+    /// The columns that clients see, without system columns, in order.
     let columns: [Column]
     /// The names of a row's columns, shared by all rows.
     let shape: Shape
@@ -15,16 +15,16 @@ final class TableSchema: Sendable {
     let emptyRow: Row
     /// The system columns that the database's table has.
     let systemColumns: Set<SystemColumn>
-    /// Whether a server made the table; others are never changed.
+    /// Whether a server created the table; foreign tables are never changed.
     let isOwn: Bool
-    /// What the ids of its rows are.
+    /// The kind of its rows' ids.
     let idKind: IDKind
-    /// Columns that the database compares otherwise than the engine does.
+    /// Columns that the database compares differently from the engine.
     let opaque: Set<String>
     private let places: [String: Int]
     /// The same, by names in lower case.
     private let lowerPlaces: [String: Int]
-    /// Where the columns of the last item stand: those of a batch mostly have one shape.
+    /// The places of the last item's columns: the items of a batch usually have the same shape.
     private let latest = Mutex<(shape: Shape, places: [Int?])?>(nil)
 
     init(
@@ -51,10 +51,10 @@ final class TableSchema: Sendable {
     /// Whether a row of the table can have an id.
     func mayHave(id: String) -> Bool { idKind.canBe(id) }
 
-    /// Where a column stands.
+    /// The place of a column.
     func place(of name: String) -> Int? { places[name] }
 
-    /// Where the columns of a shape stand.
+    /// The places of a shape's columns.
     func places(of shape: Shape) -> [Int?] {
         latest.withLock { latest in
             if let latest, latest.shape == shape { return latest.places }
@@ -64,12 +64,12 @@ final class TableSchema: Sendable {
         }
     }
 
-    /// What an order or filter names: a column as it is written, or in another letter case.
+    /// The place of a column that an order or filter names: in its exact spelling, or in another letter case.
     func place(ofAnyCase name: String) -> Int? {
         places[name] ?? lowerPlaces[name.lowercased()]
     }
 
-    /// What a filter can be told of its columns.
+    /// The types of its columns for checking a filter.
     var typing: FilterTyping {
         FilterTyping { [self] name in
             if let place = place(ofAnyCase: name) { return columns[place].type.filterKind }
@@ -82,7 +82,7 @@ final class TableSchema: Sendable {
         }
     }
 
-    /// The place of the column that says whose a row is.
+    /// The place of the owner column.
     var ownerPlace: Int? { definition.perUser.flatMap { places[$0] } }
 
     /// The database's name of a column.
@@ -93,7 +93,7 @@ final class TableSchema: Sendable {
         TableSchema(definition, columns: columns + new, systemColumns: systemColumns, isOwn: isOwn)
     }
 
-    /// The columns a definition asks for.
+    /// The columns of a definition.
     static func declared(_ definition: TableDefinition) -> [Column] {
         guard let owner = definition.perUser, !definition.columns.contains(where: { $0.name == owner }) else {
             return definition.columns
@@ -102,7 +102,7 @@ final class TableSchema: Sendable {
     }
 }
 
-/// The text that stands for a change number as a row's version: base64 of its eight bytes, the highest first.
+/// The string for a change number as a row's version: base64 of its eight bytes, highest byte first.
 enum RowVersion {
     static func text(_ change: Int64) -> String {
         let bits = UInt64(bitPattern: change)
@@ -116,7 +116,7 @@ enum RowVersion {
 }
 
 extension ColumnType {
-    /// Nil for what a filter has no literals of.
+    /// Nil for types without literals in filters.
     fileprivate var filterKind: FilterKind? {
         switch self {
         case .string: .text

@@ -1,4 +1,4 @@
-// A request's line in the log, in either form. Parameters are left out: filters hold what rows hold.
+// A request's line in the log, in either form. Parameters are omitted: filters contain row data.
 
 import SynclineCore
 import SynclineWire
@@ -11,7 +11,7 @@ struct AccessLine: Hashable, Sendable {
     var method = ""
     var path = ""
     var status = 0
-    /// The name of the error.
+    /// The code of the error.
     var code: String?
     var bytesIn = 0
     var bytesOut = 0
@@ -19,7 +19,7 @@ struct AccessLine: Hashable, Sendable {
 
     private var moment: String { Timestamp.text(milliseconds: time) }
 
-    /// `TIME CLIENT USER METHOD "PATH" STATUS CODE BYTES-IN BYTES-OUT DURATION ID`, with `-` for what is not there.
+    /// `TIME CLIENT USER METHOD "PATH" STATUS CODE BYTES-IN BYTES-OUT DURATION ID`, with `-` for missing values.
     var text: String {
         let user = user.map { Value.string(String($0.prefix(200))).json } ?? "-"
         return "\(moment) \(client) \(user) \(method.prefix(20)) \(Value.string(path).json) \(status) \(code ?? "-") "

@@ -1,4 +1,5 @@
-// What is said to whoever starts the server, before it serves: a line on standard error. ServerLog.swift is for the rest.
+// Messages to the person who starts the server, before it serves: a line on standard error. ServerLog.swift writes all
+// other messages.
 
 #if canImport(Darwin)
     import Darwin
@@ -15,7 +16,7 @@ enum Diagnostics {
         write(Array(text.utf8), to: descriptor)
     }
 
-    /// Writes all there is, as far as somebody takes it.
+    /// Writes all bytes, as far as the descriptor accepts them.
     static func write(_ bytes: [UInt8], to descriptor: Int32) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes
@@ -28,7 +29,7 @@ enum Diagnostics {
                 if written > 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
                 } else if errno == EAGAIN {
-                    // Somebody else made it a descriptor that does not wait.
+                    // Another process made the descriptor non-blocking.
                     var question = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&question, 1, -1)
                 } else if errno != EINTR {

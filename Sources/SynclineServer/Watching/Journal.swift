@@ -1,5 +1,5 @@
-// Lines on their way to a descriptor. Whoever has something to say puts it into a bounded queue, and one thread writes: a
-// reader of the log that stands still holds up nobody. Lines that find no room are counted, and the count is told.
+// Queues lines for a descriptor. Writers put lines into a bounded queue, and one thread writes them: a log reader that
+// stands still blocks no request. Lines that do not fit are counted, and the count is reported.
 
 import Dispatch
 import Synchronization
@@ -7,10 +7,10 @@ import Synchronization
 struct JournalQueue: Sendable {
     private var text: [UInt8] = []
     private let limit: Int
-    /// Lines that found no room since the last ones were taken.
+    /// The number of lines that did not fit since the queue was last emptied.
     private(set) var lost = 0
 
-    /// At most so many bytes wait.
+    /// At most `limit` bytes wait.
     init(limit: Int) { self.limit = limit }
 
     mutating func add(_ line: String) {
@@ -21,7 +21,7 @@ struct JournalQueue: Sendable {
         text += line.utf8
     }
 
-    /// What waits; `lostLine` tells of what does not.
+    /// Removes and returns the waiting lines; `lostLine` reports the lost ones.
     mutating func take(_ lostLine: (Int) -> String) -> [UInt8] {
         defer { (text, lost) = ([], 0) }
         return lost == 0 ? text : text + lostLine(lost).utf8
@@ -46,10 +46,10 @@ final class Journal: Sendable {
         state = Mutex(State(lines: JournalQueue(limit: limit)))
     }
 
-    /// How many lines were lost so far.
+    /// The number of lines lost so far.
     var lost: Int { state.withLock { $0.lost + $0.lines.lost } }
 
-    /// Takes a line, and never waits.
+    /// Queues a line, and never waits.
     func write(_ line: String) {
         let isFirst = state.withLock { state in
             state.lines.add(line)
@@ -72,7 +72,7 @@ final class Journal: Sendable {
         }
     }
 
-    /// Waits until what was said is written, but no longer than so many seconds.
+    /// Waits until all queued lines are written, but no longer than this number of seconds.
     func flush(seconds: Int) {
         let done = DispatchSemaphore(value: 0)
         writer.async { done.signal() }

@@ -1,7 +1,8 @@
-// Text from outside in a line of the log: nothing in it may end the line, move a terminal's cursor or turn its direction.
+// External text in a line of the log: nothing in it may end the line, move a terminal's cursor or change its text
+// direction.
 
 enum LogText {
-    /// The text with `\u001b` for what is not shown, as JSON has it, so that JSON stays JSON.
+    /// The text with `\u001b` for invisible characters, as in JSON, so that JSON stays valid.
     static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         var escaped = ""

@@ -1,4 +1,4 @@
-// One thing that is counted or measured, in the text that Prometheus reads.
+// One metric, in the text format of Prometheus.
 
 struct Measure: Sendable {
     enum Kind: String, Sendable {

@@ -1,4 +1,4 @@
-// What is counted of the requests, in the text that Prometheus reads.
+// Metrics of the requests, in the text format of Prometheus.
 
 import Synchronization
 
@@ -10,7 +10,7 @@ final class Metrics: Sendable {
 
     private struct Counts {
         var requests: [Key: Int] = [:]
-        /// Requests that took no longer than each of the bounds.
+        /// The number of requests within each of the bounds.
         var within = [Int](repeating: 0, count: Metrics.bounds.count)
         var seconds = 0.0
         var (bytesIn, bytesOut) = (0, 0)
@@ -26,7 +26,7 @@ final class Metrics: Sendable {
 
     private static let bounds = [0.001, 0.005, 0.02, 0.1, 0.5, 2.5]
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]
-    /// Each thread has a share of its own, as good as always: nobody waits to be counted.
+    /// Each thread almost always has its own share, so that threads do not wait for each other to count.
     private let shares = (0..<16).map { _ in Share() }
     private let failures = Mutex([FailureReason.Kind: Int]())
 
@@ -35,7 +35,7 @@ final class Metrics: Sendable {
     }
 
     private var share: Share {
-        // Threads lie a stack apart.
+        // The addresses of threads' stacks differ by at least one stack.
         var here: UInt8 = 0
         let address = withUnsafePointer(to: &here) { UInt(bitPattern: $0) }
         return shares[Int(address >> 23 % UInt(shares.count))]
@@ -43,7 +43,7 @@ final class Metrics: Sendable {
 
     func count(_ method: String, status: Int, _ time: Duration, bytesIn: Int = 0, bytesOut: Int = 0) {
         let took = time / .seconds(1)
-        // Clients can't make endless names.
+        // Otherwise clients could create any number of names.
         let key = Key(method: Metrics.methods.contains(method) ? method : "other", status: status)
         share.counts.withLock { counts in
             counts.requests[key, default: 0] += 1
@@ -54,12 +54,12 @@ final class Metrics: Sendable {
         }
     }
 
-    /// A request that failed because the database did.
+    /// Counts a request that failed because the database did.
     func count(_ failure: FailureReason.Kind) {
         failures.withLock { $0[failure, default: 0] += 1 }
     }
 
-    /// The requests, and then what others measure.
+    /// The metrics of requests, then other metrics.
     func text(_ others: [Measure]) -> String {
         let counts = shares.reduce(into: Counts()) { sum, share in sum.add(share.counts.withLock { $0 }) }
         let keys = counts.requests.keys.sorted { ($0.method, $0.status) < ($1.method, $1.status) }

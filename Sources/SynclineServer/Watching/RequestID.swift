@@ -1,5 +1,5 @@
-// The name of a request in the log and in its answer: the client's or a proxy's, if it is one that can be written anywhere,
-// else one of the server's own.
+// The id of a request in the log and in its answer: the client's or a proxy's, if it can be written anywhere, otherwise
+// one made by the server.
 
 import Synchronization
 
@@ -7,7 +7,7 @@ struct RequestID: Hashable, Sendable {
     static let header = "X-Request-Id"
     let text: String
 
-    /// A name from outside: 1 to 128 letters, digits and some signs of ASCII.
+    /// An external id: 1 to 128 letters, digits and some punctuation of ASCII.
     init?(_ text: String) {
         let isSane = text.utf8.allSatisfy { byte in
             (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~:/+=@".utf8.contains(byte)
@@ -19,7 +19,7 @@ struct RequestID: Hashable, Sendable {
     fileprivate init(made text: String) { self.text = text }
 }
 
-/// Makes names that no other process makes: some chance, and a number.
+/// Makes ids that no other process makes: a random part, and a number.
 final class RequestIDs: Sendable {
     private let process: String
     private let count = Atomic<UInt64>(0)

@@ -1,4 +1,5 @@
-// What the service finds out about a request and does not tell its client: who it came from, and why the store failed.
+// What the service learns about a request and does not send to its client: its caller, and the reason why the store
+// failed.
 
 import Synchronization
 

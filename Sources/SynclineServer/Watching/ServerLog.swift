@@ -1,5 +1,5 @@
-// What the server says on standard error: a line for each request, and whatever goes wrong inside, at once. Every line has
-// the time, and none holds a sign that is not shown.
+// The server's log on standard error: a line for each request, and every internal failure, at once. Every line has the
+// time, and none contains an invisible character.
 
 import Dispatch
 import Synchronization
@@ -30,7 +30,7 @@ final class ServerLog: Sendable {
         }
     }
 
-    /// Lines that were lost because nobody read them.
+    /// The number of lines that were lost because the log was not read.
     var lost: Int { journal.lost }
 
     func note(_ line: @autoclosure () -> AccessLine) {
@@ -41,12 +41,12 @@ final class ServerLog: Sendable {
         }
     }
 
-    /// Something that whoever runs the server should know.
+    /// Logs a message for the operator.
     func note(_ message: String) {
         journal.write(ServerLog.line(message, form, surroundings.now()))
     }
 
-    /// A failure of a kind, of which there may be many.
+    /// Logs a failure of a kind that may occur often.
     func note(trouble message: String, kind: String, now: ContinuousClock.Instant = .now) {
         switch limiter.withLock({ $0.judge(kind, now: now) }) {
         case .told(let leftOut):
@@ -67,7 +67,7 @@ final class ServerLog: Sendable {
         if leftOut > 0 { note("\(leftOut) more failures of the kind \(kind) were left out") }
     }
 
-    /// Waits a moment for what is not yet written.
+    /// Waits a moment for unwritten lines.
     func flush() {
         tellLeftOut()
         journal.flush(seconds: 1)

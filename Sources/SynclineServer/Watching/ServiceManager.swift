@@ -1,5 +1,5 @@
-// Tells the program that started this one, such as systemd, how things stand: by a datagram to the socket that the variable
-// NOTIFY_SOCKET names. Without it nothing is told.
+// Notifies the program that started this one, such as systemd, of the server's state: by a datagram to the socket in
+// the variable NOTIFY_SOCKET. Without this variable, it sends nothing.
 
 #if canImport(Darwin)
     import Darwin
@@ -13,14 +13,14 @@ enum ServiceManager {
         case stopping = "STOPPING=1"
     }
 
-    /// Says it once; who does not listen is not waited for.
+    /// Sends it once, and does not wait for a receiver.
     static func tell(_ state: State) {
         #if canImport(Glibc)
             guard let path = SystemFiles.variable("NOTIFY_SOCKET"), let first = path.utf8.first else { return }
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             var name = Array(path.utf8)
-            // A name without a file begins with a zero.
+            // An abstract socket name begins with a zero byte.
             if first == UInt8(ascii: "@") { name[0] = 0 }
             guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }

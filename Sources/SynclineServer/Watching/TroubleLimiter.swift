@@ -1,5 +1,5 @@
-// Which failures are told one by one: the first few of a kind at once, and of the others how many there were. A database that
-// is gone fails every request, and must not fill a disk with it.
+// Decides which failures are logged one by one: the first few of a kind at once, and for the others only their number.
+// A missing database fails every request, and must not fill a disk with log lines.
 
 struct TroubleLimiter: Sendable {
     private struct Spell {
@@ -9,13 +9,14 @@ struct TroubleLimiter: Sendable {
     }
 
     private var spells: [String: Spell] = [:]
-    /// So many of a kind are told in so long.
+    /// At most `most` failures of a kind are logged within `length`.
     static let (most, length) = (5, Duration.seconds(10))
 
     enum Verdict: Hashable {
-        /// It is told, and before it how many were not.
+        /// It is logged, preceded by the number of omitted ones.
         case told(leftOut: Int)
-        /// The first that is not told: at the end of the spell somebody must ask how many there were.
+        /// The first that is not logged: at the end of the interval, the caller must ask for the number of omitted
+        /// ones.
         case firstLeftOut
         case leftOut
     }
@@ -36,7 +37,7 @@ struct TroubleLimiter: Sendable {
         return spell.leftOut == 1 ? .firstLeftOut : .leftOut
     }
 
-    /// How many of each kind were not told so far; from here on they count anew.
+    /// Returns the number of omitted failures of each kind so far, and resets the counts.
     mutating func takeLeftOut() -> [(kind: String, count: Int)] {
         let leftOut = spells.filter { $0.value.leftOut > 0 }.map { (kind: $0.key, count: $0.value.leftOut) }
         for (kind, _) in leftOut { spells[kind]?.leftOut = 0 }

@@ -1,4 +1,4 @@
-// What is answered at the operator's own address: the metrics and the health of the server, and nothing else.
+// The answers at the operator's separate address: only the metrics and the health of the server.
 
 import SynclineWire
 
@@ -6,7 +6,7 @@ struct WatchingAnswers: RequestAnswering {
     let service: TableService
     let http: HTTPServer
 
-    /// Few ask here, without TLS and without a log.
+    /// It receives few requests, without TLS and without a log.
     func server(at address: String) throws(StartFailure) -> HTTPServer {
         var configuration = ServerConfiguration()
         configuration.listen = address

@@ -1,6 +1,7 @@
-// A connection to PostgreSQL by libpq. Values go and come as text; one thread uses it at a time. Nothing here waits for ever:
-// a connection whose answer did not come in time is given up. Behind a pooler that lends a session for one transaction only,
-// such as pgbouncer, nothing is kept in the session: no prepared statements, and settings hold for a transaction.
+// A connection to PostgreSQL through libpq. Values are sent and received as text; one thread uses it at a time. No wait
+// is unlimited: a connection whose answer did not arrive in time is given up. With a pooler that lends a session for
+// one transaction only, such as pgbouncer, nothing is kept in the session: no prepared statements, and settings apply
+// to one transaction.
 
 import CPostgres
 import Dispatch
@@ -18,15 +19,15 @@ final class PostgresConnection: SQLConnection {
     private var statements: [String: String] = [:]
     private var prepared = 0
     private var mustPrepareAnew = false
-    /// Whether an answer is still to come that nobody waits for any more.
+    /// Whether an answer is outstanding that is no longer awaited.
     private(set) var isGivenUp = false
-    /// Whether the session is lent by a pooler.
+    /// Whether a pooler lends the session.
     private(set) var isLent = false
-    /// Texts that a client's filters make are endless in number.
+    /// Clients' filters can create any number of different statements.
     private static let statementLimit = 200
 
     init(url: String, patience: PostgresPatience = PostgresPatience()) throws(StoreFailure) {
-        // What the URL says counts more.
+        // Parameters in the URL take precedence.
         let parameters = [
             ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
             ("tcp_user_timeout", String(patience.limits.statement.milliseconds)),
@@ -43,12 +44,12 @@ final class PostgresConnection: SQLConnection {
         try connect(url)
         PQsetnonblocking(handle, 1)
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
-        // Poolers keep these two for each of their clients.
+        // Poolers keep these two settings for each of their clients.
         let values = try first("SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SELECT pg_backend_pid()")
         isLent = values.flatMap { Int32($0) } != PQbackendPID(handle)
         if isLent { return }
         try execute(settings(isLocal: false))
-        // Where it is not known, the database notices later that nobody waits any more.
+        // If the setting is not known, the database notices later that the client is gone.
         _ = try? execute(
             """
             SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval'
@@ -57,7 +58,8 @@ final class PostgresConnection: SQLConnection {
 
     deinit { PQfinish(handle) }
 
-    /// Whether it can be used again: connected, in no transaction, and told nothing meanwhile, as that the database ends.
+    /// Whether it can be used again: connected, in no transaction, and without a notice, for example that the database
+    /// shuts down.
     var isGood: Bool {
         if isGivenUp || PQstatus(handle) != CONNECTION_OK || PQtransactionStatus(handle) != PQTRANS_IDLE {
             return false
@@ -66,7 +68,7 @@ final class PostgresConnection: SQLConnection {
         return poll(&question, 1, 0) == 0 || PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
     }
 
-    /// Whether the database, or what is between, closed it.
+    /// Whether the database, or something in between, closed it.
     var isLost: Bool { !isGivenUp && PQstatus(handle) != CONNECTION_OK }
 
     private func connect(_ url: String) throws(StoreFailure) {
@@ -74,7 +76,7 @@ final class PostgresConnection: SQLConnection {
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard state != PGRES_POLLING_FAILED, PQstatus(handle) != CONNECTION_BAD else {
-                // What is wrong with a URL is told with the URL.
+                // The error for an invalid URL contains the URL.
                 let line = PostgresConnection.line(PQerrorMessage(handle)).replacing(
                     url, with: StoreAddress.masked(url))
                 throw .busy(FailureReason(.unreachable, "PostgreSQL can't be reached: \(line)"))
@@ -84,8 +86,8 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
-    /// A process that stands still inside a transaction must not hold up all the others for ever, nor a statement that
-    /// nobody waits for.
+    /// A process that stands still inside a transaction must not block all others forever, and neither must a statement
+    /// whose client is gone.
     private func settings(isLocal: Bool) -> String {
         let limit = patience.limits.statement.milliseconds
         return ["lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"]
@@ -102,7 +104,7 @@ final class PostgresConnection: SQLConnection {
         PQclear(try finished(PQsendQuery(handle, text)))
     }
 
-    /// The first value of words of SQL without values.
+    /// The first value of a SQL string without bound values.
     private func first(_ text: String) throws(StoreFailure) -> String? {
         let result = try finished(PQsendQuery(handle, text))
         defer { PQclear(result) }
@@ -122,7 +124,7 @@ final class PostgresConnection: SQLConnection {
         return Int(String(cString: PQcmdTuples(result))) ?? 0
     }
 
-    /// A statement's result, which is the caller's to clear.
+    /// A statement's result, which the caller must clear.
     private func perform(_ statement: SQLStatement) throws(StoreFailure) -> OpaquePointer? {
         let name = isLent ? nil : try prepare(statement.text)
         return try finished(send(statement, name))
@@ -136,7 +138,7 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
-    /// Shows rows until told that no more are wanted; false then.
+    /// Passes rows to the body until it wants no more; returns false then.
     private static func show(_ result: OpaquePointer?, _ each: (any SQLRow) -> Bool) -> Bool {
         for row in 0..<PQntuples(result) {
             if !each(PostgresRow(result: result, row: row)) { return false }
@@ -144,7 +146,7 @@ final class PostgresConnection: SQLConnection {
         return true
     }
 
-    /// Rows one by one, so that a table is never in memory whole.
+    /// Reads rows one by one, so that a table is never completely in memory.
     private func stream(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
         let isSent = send(statement, isLent ? nil : try prepare(statement.text))
         if isSent == 1 { PQsetSingleRowMode(handle) }
@@ -163,8 +165,8 @@ final class PostgresConnection: SQLConnection {
         if let failed { throw failed }
     }
 
-    /// Asks the database to leave off what it is doing. libpq waits for as long as it takes until that is heard; here nobody
-    /// does.
+    /// Asks the database to cancel the current statement. libpq blocks until the request is received; this function
+    /// does not.
     private func cancel() {
         guard let request = PQgetCancel(handle) else { return }
         let address = UInt(bitPattern: request)
@@ -176,7 +178,7 @@ final class PostgresConnection: SQLConnection {
             PQfreeCancel(request)
             isHeard.signal()
         }
-        // One that is heard later would end the next statement.
+        // A request that arrives later would cancel the next statement.
         if isHeard.wait(timeout: .now() + .seconds(1)) == .timedOut { isGivenUp = true }
     }
 
@@ -229,7 +231,7 @@ final class PostgresConnection: SQLConnection {
     private static func withPointers<Result>(
         _ texts: [[CChar]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {
-        // All texts in one piece of memory, which stands still while the pointers into it are used.
+        // All strings are in one buffer, which does not move while the pointers into it are used.
         var bytes: [CChar] = []
         var offsets: [Int?] = []
         for text in texts {
@@ -247,7 +249,7 @@ final class PostgresConnection: SQLConnection {
 
     // MARK: Answers
 
-    /// The last result of what was sent, which is the caller's to clear.
+    /// The last result of what was sent, which the caller must clear.
     private func finished(_ isSent: Int32) throws(StoreFailure) -> OpaquePointer? {
         var last: OpaquePointer?
         var failed: StoreFailure?
@@ -265,20 +267,20 @@ final class PostgresConnection: SQLConnection {
         throw failed
     }
 
-    /// Takes the results of what was sent; each is the body's to clear.
+    /// Reads the results of what was sent; the body must clear each.
     private func results(_ isSent: Int32, _ body: (OpaquePointer) -> Void) throws(StoreFailure) {
         guard isSent == 1 else { throw failure(nil) }
-        // The database itself gives up a little earlier, and then the connection is still good.
+        // The database itself gives up a little earlier, and then the connection is still usable.
         let wait = patience.wait(patience.limits.statement * 1.1)
         while PQflush(handle) == 1 {
-            // What the database says meanwhile must be taken, or neither side goes on.
+            // Data from the database must be read meanwhile, or neither side continues.
             try pause(wait, POLLIN | POLLOUT)
             guard PQconsumeInput(handle) == 1 else { throw failure(nil) }
         }
         while true {
             while PQisBusy(handle) == 1 {
                 try pause(wait, POLLIN)
-                // What is wrong with the connection is in the next result.
+                // The next result contains the error of the connection.
                 if PQconsumeInput(handle) == 0 { break }
             }
             guard let result = PQgetResult(handle) else { return }
@@ -286,19 +288,19 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
-    /// What is not waited for to its end would be taken for the next answer.
+    /// An unfinished answer would be taken for the next one.
     private func pause(_ wait: SocketWait, _ events: Int32) throws(StoreFailure) {
         do throws(StoreFailure) {
             try wait.wait(PQsocket(handle), events)
         } catch {
-            // A request that has had its time must not keep the database at work, nor cost a connection.
+            // A request whose time is over must not keep the database busy, nor cost a connection.
             if case .refused = error, leavesOff() { throw error }
             isGivenUp = true
             throw error
         }
     }
 
-    /// Has the database leave off, and takes what still comes; false if that takes too long.
+    /// Cancels the statement and reads the rest of the answer; false if that takes too long.
     private func leavesOff() -> Bool {
         cancel()
         let wait = patience.wait(.seconds(1), isForRequest: false)
@@ -321,7 +323,7 @@ final class PostgresConnection: SQLConnection {
         [PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE].contains(PQresultStatus(result))
     }
 
-    /// What the class of a failure's code means here.
+    /// Maps the class of an error code to a failure.
     private func failure(_ result: OpaquePointer?) -> StoreFailure {
         let code = result.flatMap { PQresultErrorField($0, 67) }.map { String(cString: $0) } ?? "08000"
         let reason = FailureReason(
@@ -329,11 +331,11 @@ final class PostgresConnection: SQLConnection {
             "\(PostgresConnection.line(PQerrorMessage(handle))) (PostgreSQL code \(code))")
         switch code {
         case "0A000", "42703", "42P01", "42804", "42883":
-            // What was prepared may be of the tables as they were.
+            // Prepared statements may refer to the previous tables.
             mustPrepareAnew = true
             return .changed(reason)
         case "54011": return .refused(TableSchema.tooManyColumns)
-        // A trigger says no, or a column is the database's to set.
+        // A trigger refuses, or only the database may set a column.
         case "P0001", "428C9":
             return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
         default: break

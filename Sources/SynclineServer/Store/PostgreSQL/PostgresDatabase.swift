@@ -1,12 +1,12 @@
-// A database of PostgreSQL, which any number of servers may share: they have no state of their own, and writers of all of
-// them stand in one line at the row that the change numbers come from.
+// A PostgreSQL database, which any number of servers may share: they have no state of their own, and the writers of all
+// of them queue for the row that supplies the change numbers.
 
 import CPostgres
 import Synchronization
 
 final class PostgresDatabase: SQLDatabase {
     let dialect = SQLDialect.postgres
-    /// Writers stand in one line at the database anyway. Readers leave these to them.
+    /// Writers queue at the database anyway. Readers leave these connections to them.
     private let writers: ConnectionPool<PostgresConnection>
     private let readers: ConnectionPool<PostgresConnection>
     private let watch: PostgresWatch
@@ -15,7 +15,7 @@ final class PostgresDatabase: SQLDatabase {
     init(url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
         let watch = PostgresWatch(url, interruption)
         let patience = PostgresPatience(limits: limits, interruption: interruption) { watch.isAnswering(doubts: true) }
-        // That it can be reached is found out at once.
+        // Checks at once that the database can be reached.
         _ = try PostgresConnection(url: url, patience: patience)
         self.watch = watch
         func pool(_ limit: Int) -> ConnectionPool<PostgresConnection> {
@@ -27,7 +27,7 @@ final class PostgresDatabase: SQLDatabase {
         (writers, readers) = (pool(forWriters), pool(connections - forWriters))
     }
 
-    /// A connection may be lost while it is used: what only reads is tried once more on another.
+    /// A connection may be lost while it is used: reads are then repeated once on another.
     func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
         var isLost = false
         do throws(StoreFailure) {
@@ -68,14 +68,14 @@ final class PostgresDatabase: SQLDatabase {
     var pools: [PoolUse] { [writers.use("writers"), readers.use("readers")] }
 }
 
-/// Asks the database whether it answers, on a connection that nothing else waits for.
+/// Checks whether the database answers, on a connection that nothing else waits for.
 final class PostgresWatch: Sendable {
     private let pulse = Mutex(Pulse())
     private let pool: ConnectionPool<PostgresConnection>
 
     init(_ url: String, _ interruption: Interruption) {
         let limits = DatabaseLimits(connect: Pulse.patience, statement: Pulse.patience, turn: .zero)
-        // Not within the time of the request that happens to ask.
+        // The check does not count against the time of the request that triggers it.
         let patience = PostgresPatience(limits: limits, interruption: interruption, isForRequests: false)
         pool = ConnectionPool(limit: 1, patience: limits.turn) { () throws(StoreFailure) in
             try PostgresConnection(url: url, patience: patience)
@@ -84,7 +84,7 @@ final class PostgresWatch: Sendable {
 
     static let standsStill = StoreFailure.busy(FailureReason(.timedOut, "PostgreSQL stands still"))
 
-    /// Whether anybody should wait for it. With doubts it is asked, unless somebody asks it just now.
+    /// Whether waiting for the database makes sense. If there are doubts, it is checked, unless a check is running.
     func isAnswering(doubts: Bool) -> Bool {
         switch pulse.withLock({ $0.step(doubts: doubts, now: .now) }) {
         case .goOn: return true
@@ -95,19 +95,19 @@ final class PostgresWatch: Sendable {
         }
     }
 
-    /// Throws what keeps it from reading the store.
+    /// Throws the reason why the store can't be read.
     func check() throws(StoreFailure) {
         switch pulse.withLock({ $0.step(doubts: true, now: .now) }) {
         case .goOn:
-            // Somebody asks just now. What came of the last question is known.
+            // Another check is running. The result of the last one is known.
             if pulse.withLock({ $0.hasMissed }) { throw PostgresWatch.standsStill }
         case .refuse: throw PostgresWatch.standsStill
         case .probe: if let failure = ask() { throw failure }
         }
     }
 
-    /// One that says what is wrong does answer. One that can't be reached has missed: with a full queue of connections, that
-    /// of one that stands still, it is told at once.
+    /// A database that reports an error does answer. One that can't be reached has missed: if it stands still with a
+    /// full queue of connections, this shows at once.
     private func ask() -> StoreFailure? {
         var failure: StoreFailure?
         do throws(StoreFailure) {

@@ -1,5 +1,5 @@
-// Values as PostgreSQL writes and reads them. A column of type numeric keeps integers and doubles alike: a double is given
-// with a point in it, which the type keeps, and that tells the two apart again.
+// Values in PostgreSQL's text form. A column of type numeric stores both integers and doubles: a double is written with
+// a decimal point, which the type keeps, and this distinguishes the two.
 
 import SynclineCore
 
@@ -16,7 +16,7 @@ extension SQLValue {
         }
     }
 
-    /// All digits, with a point.
+    /// All digits, with a decimal point.
     static func decimal(_ number: Double) -> String {
         let text = "\(number)"
         guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]), exponent > 0
@@ -24,12 +24,12 @@ extension SQLValue {
         let isNegative = text.hasPrefix("-")
         let sides = text[..<mark].drop { $0 == "-" }.split(separator: ".")
         let fraction = sides.count > 1 ? String(sides[1]) : ""
-        // Only numbers without a fraction are written with so large an exponent.
+        // Only numbers without a fraction have such a large exponent.
         let zeros = String(repeating: "0", count: max(0, exponent - fraction.count))
         return (isNegative ? "-" : "") + sides[0] + fraction + zeros + ".0"
     }
 
-    /// Reads a value by the number of its type.
+    /// Reads a value by its type's OID.
     init(postgresText text: String, type: UInt32) {
         switch type {
         case 16: self = .bool(text == "t")
@@ -47,7 +47,8 @@ extension SQLValue {
         }
     }
 
-    /// `2026-05-19 21:30:00.12+00` as other moments are written. Years before the first and the ends of time stay as they are.
+    /// Converts `2026-05-19 21:30:00.12+00` to the usual form of moments. Years before the first and infinite times
+    /// stay unchanged.
     private static func moment(_ text: String) -> String {
         if text.hasSuffix("infinity") || text.hasSuffix("BC") { return text }
         let utc = text.hasSuffix("+00") ? text.dropLast(3) : text[...]

@@ -1,5 +1,5 @@
-// Waiting for PostgreSQL, never for ever: each wait has an end, is cut short where the server stops, and asks once a second
-// whether the database answers at all.
+// Waiting for PostgreSQL, never forever: each wait has a limit, is interrupted if the server stops, and checks once a
+// second whether the database answers at all.
 
 import Synchronization
 import SynclineCore
@@ -10,24 +10,24 @@ import SynclineCore
     import Glibc
 #endif
 
-/// How long the server waits for its database.
+/// The time limits for waiting for the database.
 struct DatabaseLimits: Hashable, Sendable {
-    /// Until a connection stands.
+    /// Until a connection is established.
     var connect = Duration.seconds(5)
-    /// Until a statement is carried out.
+    /// Until a statement is finished.
     var statement = Duration.seconds(30)
-    /// Until another request is done with its connection.
+    /// Until another request releases its connection.
     var turn = Duration.seconds(5)
 }
 
-/// Cuts all waiting short: a pipe whose other end is closed.
+/// Interrupts all waits: a pipe whose other end is closed.
 final class Interruption: Sendable {
     let reading: Int32
     private let writing: Mutex<Int32>
 
     init() {
         var ends: [Int32] = [-1, -1]
-        // Without a pipe nothing is cut short, and each wait still has its end.
+        // Without a pipe, no wait is interrupted, and each still has its limit.
         _ = pipe(&ends)
         reading = ends[0]
         writing = Mutex(ends[1])
@@ -46,42 +46,43 @@ final class Interruption: Sendable {
     }
 }
 
-/// What bounds the waits of a connection.
+/// The limits for the waits of a connection.
 struct PostgresPatience: Sendable {
     var limits = DatabaseLimits()
     var interruption = Interruption()
-    /// Whether a request's time counts.
+    /// Whether a request's time limit applies.
     var isForRequests = true
-    /// Whether the database answers others.
+    /// Whether the database answers on other connections.
     var answersOthers: @Sendable () -> Bool = { true }
 
-    /// A wait that ends, and that ends earlier where a request has had its time.
+    /// A wait with a limit, which ends earlier if a request's time is over.
     func wait(_ time: Duration, isForRequest: Bool = true) -> SocketWait {
         let limit = isForRequest && isForRequests ? WorkLimit.current : nil
         return SocketWait(patience: self, deadline: .now + time, limit: limit)
     }
 }
 
-/// Waits at a socket.
+/// Waits for a socket.
 struct SocketWait {
     fileprivate let patience: PostgresPatience
     fileprivate let deadline: ContinuousClock.Instant
     fileprivate let limit: WorkLimit?
 
-    /// Returns when the socket is ready; throws why nobody waits for it any more.
+    /// Returns when the socket is ready; throws the reason why the wait ended without it.
     func wait(_ socket: Int32, _ events: Int32) throws(StoreFailure) {
         var questions = [
             pollfd(fd: socket, events: Int16(events), revents: 0),
             pollfd(fd: patience.interruption.reading, events: Int16(POLLIN), revents: 0),
         ]
-        // Whether the database answers others is asked once a second; whether somebody still waits, more often.
+        // Whether the database answers on other connections is checked once a second; whether the request still waits,
+        // more often.
         let slice: Int64 = limit == nil ? 1000 : 20
         var waited: Int64 = 0
         while true {
             let left = ContinuousClock.Instant.now.duration(to: deadline).milliseconds
             let count = poll(&questions, 2, Int32(max(0, min(left, slice))))
             if count < 0, errno == EINTR { continue }
-            // What came counts, even where the server stops.
+            // A ready socket counts, even if the server stops.
             if count > 0, questions[0].revents != 0 { return }
             if count > 0 { throw .busy(FailureReason(.busy, "the server stops")) }
             if count < 0 || left <= slice {

@@ -1,13 +1,13 @@
-// A filter as the condition of a statement. Only what a database decides exactly as the engine's own evaluator does is
-// translated. What is left decides the engine on the rows that come: the condition never leaves out a row that matches.
-// So both databases, and the tables of a client, give the same answer to the same filter.
+// A filter as the condition of a statement. Only the parts that a database evaluates exactly as the engine's own
+// evaluator does are translated. The engine evaluates the rest on the resulting rows: the condition never excludes a
+// row that matches. So both databases, and a client's tables, give the same answer to the same filter.
 
 import SynclineCore
 import SynclineWire
 
-/// What a database is to decide of a filter.
+/// The part of a filter that a database evaluates.
 struct FilterSQL {
-    /// A part that is decided, in three-valued logic as SQL has it.
+    /// A part that the database evaluates, in SQL's three-valued logic.
     indirect enum Condition {
         case all([Condition])
         case any([Condition])
@@ -31,9 +31,9 @@ struct FilterSQL {
     private let schema: TableSchema
     private let dialect: SQLDialect
     private let condition: Condition?
-    /// Whether the condition says all that the filter does.
+    /// Whether the condition is equivalent to the filter.
     let isExact: Bool
-    /// The filter as it is to be evaluated.
+    /// The filter for the evaluator.
     let filter: Expression
 
     init(_ filter: Expression, _ schema: TableSchema, _ dialect: SQLDialect) {
@@ -84,7 +84,7 @@ struct FilterSQL {
         }
     }
 
-    /// Halves in parentheses: databases bound how deep a condition may nest, and a long chain would.
+    /// Halves in parentheses: databases limit the nesting depth of a condition, and a long chain would exceed it.
     private func join(_ parts: ArraySlice<Condition>, _ word: String, _ statement: inout SQLStatement) {
         if parts.count == 1 { return write(parts[parts.startIndex], &statement) }
         let middle = parts.startIndex + parts.count / 2
@@ -102,7 +102,7 @@ struct FilterSQL {
         }
     }
 
-    /// Parts of texts, without patterns: `%` and `_` are letters like any other.
+    /// Parts of strings, without patterns: `%` and `_` are ordinary characters.
     private func write(
         _ function: Expression.Function, _ operand: Operand, _ part: String, _ statement: inout SQLStatement
     ) {

@@ -1,21 +1,22 @@
-// From a filter to the conditions of SQL: which parts a database decides, and with which values. A comparison of two kinds, a
-// function of a database's own mind, and anything that may fail there is left to the evaluator.
+// Translates a filter to SQL conditions: it decides which parts a database evaluates, and with which values.
+// Comparisons of two kinds, functions that differ between databases, and anything that may fail there are left to the
+// evaluator.
 
 import SynclineCore
 import SynclineWire
 
 extension FilterSQL {
-    /// Finds what a database decides exactly as the evaluator does.
+    /// Finds the parts that a database evaluates exactly as the evaluator does.
     struct Translation {
         let schema: TableSchema
 
-        /// What must hold where the filter does, and whether that is all.
+        /// A condition that holds whenever the filter does, and whether it is equivalent.
         func necessary(_ filter: Expression) -> (Condition?, isExact: Bool) {
             var parts: [Condition] = []
             var isExact = true
             var size = 0
             for part in filter.chain(isAnd: true) {
-                // One that nests deeper than a database reads, or is larger, is the evaluator's.
+                // A condition that nests too deeply for a database, or is too large, is left to the evaluator.
                 guard let condition = exact(part), condition.depth <= Condition.depthLimit,
                     size + condition.size <= Condition.sizeLimit
                 else {
@@ -29,8 +30,8 @@ extension FilterSQL {
             return (parts.isEmpty ? nil : .all(parts), isExact)
         }
 
-        /// What must hold of a time that SQLite may have in more than one form, each of which begins with a day: where one
-        /// behind a moment is wanted, that it is of no earlier day, in any zone.
+        /// A necessary condition for a time that SQLite may store in several forms, each of which begins with a day: if
+        /// the filter asks for times after a moment, the day must not be earlier, in any zone.
         private func sinceDay(of filter: Expression) -> Condition? {
             guard case .compare(let comparison, .column(let path), .literal(.date(let date), _)) = filter,
                 [.greater, .greaterOrEqual, .equal].contains(comparison), path.count == 1,
@@ -42,7 +43,7 @@ extension FilterSQL {
                 .column(source: schema.source(of: name), kind: .date), ">=", .value(.text(String(day))))
         }
 
-        /// The condition that says exactly what the filter says; nil if SQL has none.
+        /// The condition that is equivalent to the filter; nil if SQL has none.
         func exact(_ filter: Expression) -> Condition? {
             switch filter {
             case .and: return all(filter.chain(isAnd: true)).map { .all($0) }
@@ -85,7 +86,7 @@ extension FilterSQL {
             _ comparison: Expression.Comparison, _ left: Expression, _ right: Expression
         ) -> Condition? {
             guard let operand = column(left), case .column(_, let kind) = operand else {
-                // The other way round.
+                // The sides are reversed.
                 guard case .literal = left, column(right) != nil else { return nil }
                 return compare(comparison.mirrored, right, left)
             }
@@ -126,10 +127,10 @@ extension FilterSQL {
             return .text(function, operand, part)
         }
 
-        /// A literal as a column of a kind is compared with it; nil if the two are not of one kind.
+        /// A literal in the form for a comparison with a column of a kind; nil if the two kinds differ.
         private static func bound(_ value: Value, to kind: Kind) -> SQLValue? {
             switch (kind, value) {
-            // To the evaluator a text of a date's form is a date, where it meets one.
+            // The evaluator takes a string in the form of a date for a date when it compares it with one.
             case (.string, .string(let text)): text.utf8.contains(0) ? nil : .text(text)
             case (.number, .integer(let number)): .integer(number)
             case (.number, .double(let number)): .double(number)
@@ -141,7 +142,7 @@ extension FilterSQL {
             }
         }
 
-        /// Rows have whole milliseconds: a moment between two is left to the evaluator.
+        /// Rows have whole milliseconds: a more exact moment is left to the evaluator.
         private static func bound(_ date: Timestamp) -> SQLValue? {
             let isWhole = date.instant.nanoseconds % 1_000_000 == 0
             return isWhole && date.instant.seconds >= -62_135_596_800 ? .date(date.instant.milliseconds) : nil
@@ -150,7 +151,7 @@ extension FilterSQL {
 }
 
 extension TableSchema {
-    /// The name of a column of times that the database compares as texts, as it is written.
+    /// The name of a time column that the database compares as strings, in its original spelling.
     fileprivate func timeOfSQLite(_ name: String) -> String? {
         let known = place(ofAnyCase: name).map { columns[$0] }
         let own = known?.name ?? SystemColumn(anyCase: name)?.rawValue
@@ -185,7 +186,7 @@ extension Expression {
     /// The parts of a chain of `and` or of `or`, in order.
     fileprivate func chain(isAnd: Bool) -> [Expression] {
         var parts: [Expression] = []
-        // What is still to be looked at, the first part last.
+        // The remaining parts, the first one last.
         var rest = [self]
         while let next = rest.popLast() {
             switch next {
@@ -199,23 +200,23 @@ extension Expression {
 }
 
 extension FilterSQL.Condition {
-    /// SQLite's parser keeps 100 signs in mind, of which each level takes up to three.
+    /// SQLite's parser stack has 100 entries, of which each level takes up to three.
     static let depthLimit = 20
-    /// Statements are bounded in their values and in their text.
+    /// Databases limit the values and the length of a statement.
     static let sizeLimit = 5000
 
-    /// How many levels of parentheses it is written in.
+    /// The number of nested parentheses in its SQL.
     var depth: Int {
         switch self {
         case .all(let parts), .any(let parts):
-            // Halves of halves.
+            // The parts are written as a tree of halves.
             (parts.map(\.depth).max() ?? 0) + (Int.bitWidth - (parts.count - 1).leadingZeroBitCount)
         case .not(let inner): inner.depth + 1
         case .compare, .isNull, .isTrue, .oneOf, .text: 0
         }
     }
 
-    /// How many comparisons it has.
+    /// The number of comparisons.
     var size: Int {
         switch self {
         case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.size }
@@ -238,7 +239,7 @@ extension Expression.Comparison {
         }
     }
 
-    /// The same with its sides exchanged.
+    /// The comparison with its sides exchanged.
     fileprivate var mirrored: Expression.Comparison {
         switch self {
         case .equal, .notEqual: self

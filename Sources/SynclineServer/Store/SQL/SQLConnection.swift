@@ -1,11 +1,11 @@
-// The door to a database: statements in, rows out, one at a time. What the statements mean is said elsewhere.
+// The interface to a database: it runs statements and returns rows, one at a time. Other files define the statements.
 
 import SynclineCore
 
-/// A row while it is shown.
+/// A row, valid while it is passed to a body.
 protocol SQLRow {
     func value(_ index: Int) -> SQLValue
-    /// Writes a value as rows have it in a column of a type.
+    /// Writes a value in the encoding of rows for a column of a type.
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter)
 }
 
@@ -17,17 +17,17 @@ extension SQLRow {
 
 /// A connection, used by one thread at a time.
 protocol SQLConnection: AnyObject {
-    /// Runs a statement, and shows its rows until told that no more are wanted.
+    /// Runs a statement, and passes its rows to the body until it wants no more.
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure)
-    /// Runs a statement that changes rows; how many it did.
+    /// Runs a statement that changes rows; returns the number of changed rows.
     func change(_ statement: SQLStatement) throws(StoreFailure) -> Int
-    /// Runs words of SQL without values and without rows.
+    /// Runs a SQL string without values and without rows.
     func execute(_ text: String) throws(StoreFailure)
-    /// Begins a transaction with the words given.
+    /// Begins a transaction with the given SQL.
     func begin(_ text: String) throws(StoreFailure)
     /// The columns of a table with their declared types; none if there is no table.
     func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn]
-    /// Whether a column alone tells a table's rows apart.
+    /// Whether a column alone identifies a table's rows.
     func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool
 }
 
@@ -37,12 +37,12 @@ protocol SQLDatabase: Sendable {
     /// Waits for a connection and lends it.
     func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
     func write<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
-    /// Throws what keeps the store from being read. It needs no connection that requests wait for, and gives up soon.
+    /// Throws the reason why the store can't be read. It needs no connection that requests wait for, and gives up soon.
     func check() throws(StoreFailure)
-    /// Cuts short what waits for the database, now and from now on.
+    /// Interrupts all current and later waits for the database.
     func interrupt()
     func close()
-    /// How its connections are used.
+    /// The use of its connections.
     var pools: [PoolUse] { get }
 }
 
@@ -63,7 +63,7 @@ extension SQLConnection {
         return values
     }
 
-    /// Between `begin` and the end of a transaction; what throws is taken back.
+    /// Runs the body in a transaction; an error rolls it back.
     func transaction<Result>(
         _ begin: String, _ body: () throws(StoreFailure) -> (result: Result, keeps: Bool)
     ) throws(StoreFailure) -> Result {
@@ -73,7 +73,7 @@ extension SQLConnection {
             try execute(keeps ? "COMMIT" : "ROLLBACK")
             return result
         } catch {
-            // The first failure is the one to tell.
+            // The first failure is the one to report.
             _ = try? execute("ROLLBACK")
             throw error
         }

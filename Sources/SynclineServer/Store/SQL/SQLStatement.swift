@@ -1,10 +1,10 @@
-// Statements of SQL as values: a text whose only literals are the server's own, and the values that are bound to it.
-// Nothing that a client sent is ever part of the text, but names of columns that were checked and are quoted.
+// SQL statements as values: a string whose only literals are the server's own, and the values that are bound to it.
+// Nothing that a client sent is ever part of the string, except names of columns that were checked and are quoted.
 
 import SynclineCore
 import SynclineWire
 
-/// What a database stores and is given.
+/// A value that a database stores or receives.
 enum SQLValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -16,14 +16,14 @@ enum SQLValue: Hashable, Sendable {
     case json(String)
 }
 
-/// A text, and the values for its placeholders in order.
+/// A SQL string, and the values for its placeholders in order.
 struct SQLStatement: Hashable, Sendable {
     let dialect: SQLDialect
     private(set) var text = ""
     private(set) var values: [SQLValue] = []
-    /// What is bound behind the values.
+    /// The columns that are bound after the values.
     private(set) var columns: BoundColumns?
-    /// Whether it may bring more than is wanted, or than should be in memory at a time.
+    /// Whether it may return more rows than are wanted, or than should be in memory at a time.
     var isLarge = false
 
     init(_ dialect: SQLDialect, _ text: String = "", values: [SQLValue] = [], columns: BoundColumns? = nil) {
@@ -33,10 +33,10 @@ struct SQLStatement: Hashable, Sendable {
         self.columns = columns
     }
 
-    /// All that is bound, in order.
+    /// All bound values, in order.
     var allValues: [SQLValue] { values + (columns?.bound ?? []) }
 
-    /// Adds words of SQL.
+    /// Adds SQL text.
     mutating func add(_ text: String) {
         self.text += text
     }
@@ -52,7 +52,7 @@ struct SQLStatement: Hashable, Sendable {
         text += dialect.placeholder(values.count, for: value)
     }
 
-    /// Adds a placeholder for a value of whatever type stands beside it.
+    /// Adds a placeholder for a value whose type follows from its context.
     mutating func add(untyped value: SQLValue) {
         values.append(value)
         text += dialect.placeholder(values.count, for: .null)
@@ -69,7 +69,7 @@ struct BoundColumns: Hashable, Sendable {
     }
 }
 
-/// In what the two databases differ.
+/// The differences between the two databases.
 enum SQLDialect: Hashable, Sendable {
     case sqlite
     case postgres
@@ -78,7 +78,7 @@ enum SQLDialect: Hashable, Sendable {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
-    /// PostgreSQL is told what type it gets, so that it does not guess by what stands beside it.
+    /// PostgreSQL is told the type, so that it does not infer it from the context.
     func placeholder(_ number: Int, for value: SQLValue) -> String {
         switch self {
         case .sqlite: "?\(number)"
@@ -111,8 +111,9 @@ enum SQLDialect: Hashable, Sendable {
 
     var bigInteger: String { self == .sqlite ? "INTEGER" : "bigint" }
 
-    /// What a column is sorted by; a system column has no type here. PostgreSQL knows no order of JSON; and what it sorts
-    /// otherwise than the engine, or SQLite keeps in more than one form, is sorted as clients see it.
+    /// The expression by which a column is sorted; a system column has no type here. PostgreSQL defines no order of
+    /// JSON. Columns that PostgreSQL sorts differently from the engine, or that SQLite stores in more than one form,
+    /// are sorted as clients see them.
     func sortable(_ column: String, _ type: ColumnType?, isOpaque: Bool) -> String {
         switch (self, type) {
         case (.postgres, .json): "\(column)::text COLLATE \"C\""
@@ -123,7 +124,7 @@ enum SQLDialect: Hashable, Sendable {
         }
     }
 
-    /// What makes an order put null first where it ascends, and last where it descends.
+    /// The SQL that puts null first in an ascending order, and last in a descending one.
     func nulls(isDescending: Bool) -> String {
         switch self {
         case .sqlite: ""
@@ -133,7 +134,7 @@ enum SQLDialect: Hashable, Sendable {
 }
 
 extension SQLValue {
-    /// A number that a database gave. JSON has none that is not finite: it is told as a text.
+    /// A number from a database. JSON has no numbers that are not finite: they become strings.
     init(number: Double) {
         self =
             number.isFinite ? .double(number) : .text(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
@@ -141,7 +142,7 @@ extension SQLValue {
 }
 
 extension ColumnType {
-    /// A checked value as the database is given it.
+    /// A checked value in the form in which it is bound.
     func bound(_ value: Value) -> SQLValue {
         switch (self, value) {
         case (_, .null): .null
@@ -155,7 +156,7 @@ extension ColumnType {
         }
     }
 
-    /// What the database gave, as a value.
+    /// A stored value as a value for clients.
     func value(_ stored: SQLValue) -> Value {
         switch (self, stored) {
         case (_, .null): return .null
@@ -175,7 +176,7 @@ extension ColumnType {
 }
 
 extension Timestamp {
-    /// A moment as SQLite's text: as long as any other, so that texts stand in the order of the moments.
+    /// A moment as SQLite text: all have the same length, so that strings sort in the order of the moments.
     static func text(milliseconds: Int64) -> String {
         Timestamp(.init(milliseconds: milliseconds)).description
     }

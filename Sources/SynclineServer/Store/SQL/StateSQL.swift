@@ -1,10 +1,10 @@
-// The server's own tables: where the order of changes stands, which columns tables have come to have, what was deleted for
-// good, and which operations were carried out.
+// The server's own tables: the current change number, the columns that were added to tables, permanently deleted rows,
+// and completed operations.
 
 import SynclineCore
 
 enum StateSQL {
-    /// A program refuses a database of a later one.
+    /// A server refuses a database with a later format.
     static let format: Int64 = 2
 
     static let tables = ["syncline_state", "syncline_columns", "syncline_tombstones", "syncline_operations"]
@@ -40,7 +40,7 @@ enum StateSQL {
         ]
     }
 
-    /// The first format told apart no users that deleted rows of one id.
+    /// The first format did not distinguish users who deleted rows with the same id.
     static let setAsideTombstones = [
         #"DROP INDEX "syncline_tombstones_change""#,
         #"ALTER TABLE "syncline_tombstones" RENAME TO "syncline_tombstones_before""#,
@@ -54,7 +54,7 @@ enum StateSQL {
         #"UPDATE "syncline_state" SET "format" = \#(format)"#,
     ]
 
-    /// Stands in the line of those who write.
+    /// Joins the queue of writers.
     static let line = #"UPDATE "syncline_state" SET "change" = "change""#
 
     static func begin(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
@@ -66,16 +66,16 @@ enum StateSQL {
         return statement
     }
 
-    /// Each database counts from another place, so that one's version of a row is hardly ever also another's.
+    /// Each database starts at a different number, so that two databases hardly ever have the same version of a row.
     private static func firstChange(of epoch: String) -> Int64 {
         (Int64(epoch.prefix(5), radix: 16) ?? 0) * changesOfAnEpoch
     }
 
-    /// More than are ever made.
+    /// More changes than are ever made.
     private static let changesOfAnEpoch: Int64 = 1 << 40
 
-    /// Makes another database of this one, to clients: what they knew of it holds no longer, and no number that they may
-    /// have seen is given again. Nor is a number of the schema, by which other processes learn of it.
+    /// Makes this database a new one for clients: what they knew of it is no longer valid, and no number that they may
+    /// have seen is issued again. The schema number, by which other processes learn of this, is not reused either.
     static func renew(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
         var statement = SQLStatement(
             dialect, #"UPDATE "syncline_state" SET "schema" = "schema" + 1048576, "change" = "change" + "#)
@@ -85,9 +85,9 @@ enum StateSQL {
         return statement
     }
 
-    /// Takes the next change numbers and a time that is behind every earlier one: two transactions never share a
-    /// millisecond, so that who has read one has read all of it. The row is locked until the transaction ends, which
-    /// puts transactions in the order of their numbers, whichever process they are in.
+    /// Takes the next change numbers and a time that is later than every earlier one: two transactions never share a
+    /// millisecond, so a reader that has read one has read all of it. The row is locked until the transaction ends,
+    /// which orders transactions by their numbers, in whichever process they are.
     static func stamp(_ count: Int, now: Int64, _ dialect: SQLDialect) -> SQLStatement {
         let larger = dialect == .sqlite ? "max" : "greatest"
         var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "change" = "change" + "#)
@@ -104,13 +104,13 @@ enum StateSQL {
 
     // MARK: Columns
 
-    /// The number that rises with each change of the columns.
+    /// The number that increases with each change of the columns.
     static func schema(_ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(dialect, #"SELECT "schema" FROM "syncline_state""#)
     }
 
     static func columns(_ dialect: SQLDialect) -> SQLStatement {
-        // A left join, so that the number comes even where there are no columns.
+        // A left join, so that the number is returned even if there are no columns.
         SQLStatement(
             dialect,
             """
@@ -159,7 +159,7 @@ enum StateSQL {
         return statement
     }
 
-    /// The tombstones of a plan, but for rows that live again: those are told of by themselves.
+    /// The tombstones of a plan, except for rows that exist again: those are reported themselves.
     static func tombstones(_ plan: ChangePlan, _ table: TableSQL) -> SQLStatement {
         var statement = SQLStatement(table.dialect, #"SELECT "id", "change", "time""#)
         addTombstones(plan, table, to: &statement)
@@ -190,10 +190,10 @@ enum StateSQL {
         statement.add(" AND NOT EXISTS (\(table.rowOfTombstone))")
     }
 
-    /// What is removed at a time: nobody waits for longer than that takes.
+    /// The number of rows to remove at a time: other transactions wait at most this long.
     static let portion = 1000
 
-    /// Forgets a portion of what is older than a time, in a table that says when and has a key.
+    /// Removes a portion of the entries before a time, in a table with a time column and a key.
     static func forget(
         _ table: String, key: [String], before time: Int64, _ dialect: SQLDialect
     ) -> SQLStatement {

@@ -1,5 +1,5 @@
-// The statements that read and write a table's rows, made of its schema. Values are bound, never written. The texts that
-// do not depend on what is asked are made once.
+// The statements that read and write a table's rows, made from its schema. Values are bound, never written. SQL strings
+// that do not depend on the request are made once.
 
 import SynclineCore
 import SynclineWire
@@ -33,7 +33,7 @@ final class TableSQL: Sendable {
             + TableSQL.placeholder(1, .text(""), schema, dialect)
     }
 
-    /// PostgreSQL is to take a value for what stands beside it where others have chosen the type.
+    /// PostgreSQL must infer the type of a value if others have chosen the type of the column.
     private static func placeholder(
         _ number: Int, _ sample: SQLValue, _ schema: TableSchema, _ dialect: SQLDialect
     ) -> String {
@@ -42,7 +42,7 @@ final class TableSQL: Sendable {
 
     private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
 
-    /// What a row is read by: the number of the schema, id, times, version, mark, then the columns in order.
+    /// The selected columns of a row: the schema number, id, times, version, deleted mark, then the columns in order.
     private static func selection(_ schema: TableSchema) -> String {
         func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
         var parts = ["(SELECT \"schema\" FROM \"syncline_state\")", name(.id)]
@@ -59,7 +59,7 @@ final class TableSQL: Sendable {
         SQLStatement(dialect, byID, values: [.text(id)])
     }
 
-    /// The rows of a plan in order; the window is the database's where the filter is.
+    /// The rows of a plan in order; the database applies the window if it evaluates the filter.
     func list(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
         var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table)")
         let word = addConditions(plan, filter, to: &statement)
@@ -94,7 +94,7 @@ final class TableSQL: Sendable {
         statement.add(")")
     }
 
-    /// Adds what rows must be; returns the word that a further condition begins with.
+    /// Adds the conditions on rows; returns the keyword for a further condition.
     private func addConditions(_ plan: ListPlan, _ filter: FilterSQL?, to statement: inout SQLStatement) -> String {
         var word = " WHERE "
         if !plan.includesDeleted, schema.systemColumns.contains(.deleted) {
@@ -117,7 +117,7 @@ final class TableSQL: Sendable {
         return " AND "
     }
 
-    /// Always down to the id, so that pages over equal keys do not waver.
+    /// The order always ends with the id, so that pages over equal keys are stable.
     private func order(_ keys: [Query.Key]) -> String {
         var parts: [String] = []
         var named: Set<String> = []
@@ -176,7 +176,7 @@ final class TableSQL: Sendable {
         [.id, .createdAt, .updatedAt, .version, .deleted].filter { schema.systemColumns.contains($0) }
     }
 
-    /// Those that an update sets.
+    /// The system columns that an update sets.
     private static func restamped(_ schema: TableSchema) -> [SystemColumn] {
         stamped(schema).filter { $0 != .id && $0 != .createdAt }
     }
@@ -213,7 +213,7 @@ final class TableSQL: Sendable {
         let system = restamped(schema)
         let names = system.map { schema.source(of: $0) } + schema.columns.map { schema.source(of: $0.name) }
         let samples = system.map(sample) + schema.columns.map { sample($0.type) }
-        // The first is the id.
+        // The first column is the id.
         let settings = zip(names, samples).enumerated().map { place, setting in
             "\(SQLDialect.quoted(setting.0)) = \(placeholder(place + 2, setting.1, schema, dialect))"
         }
@@ -239,7 +239,8 @@ final class TableSQL: Sendable {
         insert(insertion, row, stamp)
     }
 
-    /// Inserts a row if there is none of the id. For a table that a server made: others may have rules that this would hide.
+    /// Inserts a row if there is none with the id. Only for a table that a server made: foreign tables may have rules
+    /// that this would hide.
     func insertNew(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
         insert(newInsertion, row, stamp)
     }
@@ -259,7 +260,7 @@ final class TableSQL: Sendable {
         return statement
     }
 
-    /// The row that lives under the id of a tombstone; where rows belong to users, one of the same user's.
+    /// The live row with the id of a tombstone; if rows belong to users, a row of the same user.
     var rowOfTombstone: String {
         var text =
             #"SELECT 1 FROM \#(table) AS "live" WHERE "live".\#(name(.id)) = "syncline_tombstones"."id"\#(tombstoneCast)"#
@@ -277,7 +278,7 @@ final class TableSQL: Sendable {
         }
     }
 
-    /// Removes a portion of the tombstones of changes up to a time. What is brought back meanwhile is none of them.
+    /// Removes a portion of the tombstones of changes up to a time. Rows that are restored meanwhile are not removed.
     func purge(before time: Int64) -> SQLStatement {
         var statement = SQLStatement(dialect, "DELETE FROM \(table) WHERE ")
         addTombstones(before: time, to: &statement)
@@ -301,7 +302,7 @@ final class TableSQL: Sendable {
 
     // MARK: Reading
 
-    /// The row that a database gave, and the number of the schema at that moment.
+    /// The row that a database returned, and the schema number at that moment.
     func row(_ values: any SQLRow) -> (row: TableRow, schema: Int64) {
         var columns = ByteWriter(capacity: 256)
         for (place, column) in schema.columns.enumerated() {

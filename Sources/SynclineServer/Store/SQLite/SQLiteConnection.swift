@@ -1,4 +1,4 @@
-// A connection to an SQLite file. Statements are prepared once and kept by their text; one thread uses it at a time.
+// A connection to an SQLite file. Statements are prepared once and cached by their text; one thread uses it at a time.
 
 import CSQLite
 import SynclineCore
@@ -6,18 +6,18 @@ import SynclineCore
 final class SQLiteConnection: SQLConnection {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
-    /// The latest moment that was bound, and its text: the rows of a transaction have one time.
+    /// The last bound moment and its text: the rows of a transaction share one time.
     private var moment: (time: Int64, text: String) = (0, Timestamp.text(milliseconds: 0))
-    /// How long it may work; nil for as long as it takes.
+    /// The limit for its work; nil for no limit.
     var limit: WorkLimit?
-    /// Texts that a client's filters make are endless in number.
+    /// Clients' filters can create any number of different statements.
     private static let statementLimit = 200
 
     /// Opens a file; `isReader` for one that never writes.
     init(path: String, isReader: Bool) throws(StoreFailure) {
         var opened: OpaquePointer?
         let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        // One thread at a time: SQLite's own lock would be one too many.
+        // One thread at a time uses it, so SQLite's own lock is not needed.
         let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard let opened, code == SQLITE_OK else {
             let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
@@ -27,9 +27,9 @@ final class SQLiteConnection: SQLConnection {
         }
         handle = opened
         sqlite3_busy_timeout(handle, 10_000)
-        // A name in double quotes that is no column is a mistake, never a text.
+        // A name in double quotes that is not a column is an error, never a string.
         syncline_sqlite_refuse_text_in_double_quotes(handle)
-        // Some thousand steps take some ten microseconds.
+        // A few thousand steps take some tens of microseconds.
         sqlite3_progress_handler(handle, 2000, isToStop, Unmanaged.passUnretained(self).toOpaque())
     }
 
@@ -174,14 +174,14 @@ final class SQLiteConnection: SQLConnection {
     }
 }
 
-/// Asked by SQLite, on the thread that works, whether it is to stop.
+/// Called by SQLite, on the working thread, to ask whether to stop.
 private nonisolated func isToStop(_ context: UnsafeMutableRawPointer?) -> Int32 {
     guard let context else { return 0 }
     let connection = Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
     return connection.limit?.stop == nil ? 0 : 1
 }
 
-/// The row a statement stands on.
+/// The current row of a statement.
 private struct SQLiteRow: SQLRow {
     let statement: OpaquePointer
 
@@ -195,9 +195,9 @@ private struct SQLiteRow: SQLRow {
         }
     }
 
-    /// Texts, of which rows are full, are taken from where they stand.
+    /// Strings, the most common values, are copied directly from SQLite's memory.
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
-        // What other programs stored need not be UTF-8.
+        // Strings stored by other programs need not be UTF-8.
         guard type == .string || type == .date, sqlite3_column_type(statement, Int32(index)) == SQLITE_TEXT,
             let text = text(Int32(index)), text.isUTF8
         else { return writer.append(value: type.value(value(index))) }

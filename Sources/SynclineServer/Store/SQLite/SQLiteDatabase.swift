@@ -1,5 +1,5 @@
-// An SQLite file: one connection that writes, and as many that read as may be needed at a time. In the write-ahead mode readers
-// never wait for the writer; every commit is synced before it is told.
+// An SQLite file: one connection that writes, and as many readers as are needed at a time. In write-ahead mode, readers
+// never wait for the writer; every commit is synced before it is reported.
 
 import CSQLite
 import SynclineCore
@@ -10,14 +10,14 @@ final class SQLiteDatabase: SQLDatabase {
     private let readers: ConnectionPool<SQLiteConnection>
     private let watch: ConnectionPool<SQLiteConnection>
 
-    /// Threads that read side by side would wait for the lock under which SQLite counts its memory.
+    /// Otherwise parallel readers would wait for the lock under which SQLite counts its memory.
     private static let isTuned: Void = syncline_sqlite_count_no_memory()
 
     init(path: String, readers count: Int = 16, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
         _ = SQLiteDatabase.isTuned
-        // The file is made, and found to be a database, at once.
+        // Creates the file at once and checks that it is a database.
         _ = try SQLiteDatabase.writer(path)
-        // Who waits for the writer waits for a large batch, or for the writers of another process.
+        // A caller that waits for the writer waits for a large batch, or for the writers of another process.
         writer = ConnectionPool(limit: 1, patience: limits.statement) { () throws(StoreFailure) in
             try SQLiteDatabase.writer(path)
         }
@@ -26,7 +26,7 @@ final class SQLiteDatabase: SQLDatabase {
         }
         readers = ConnectionPool(limit: count, patience: limits.turn) { () throws(StoreFailure) in
             let reader = try SQLiteConnection(path: path, isReader: true)
-            // Pages in KiB, with a minus.
+            // A negative value is a size in KiB.
             try reader.execute("PRAGMA cache_size = -8192")
             return reader
         }
@@ -36,9 +36,9 @@ final class SQLiteDatabase: SQLDatabase {
         let connection = try SQLiteConnection(path: path, isReader: false)
         try connection.execute("PRAGMA journal_mode = WAL")
         try connection.execute("PRAGMA synchronous = FULL")
-        // Pages are copied back when there are some 30 MB of them, rather than within every large batch.
+        // Pages are copied back at about 30 MB, rather than within every large batch.
         try connection.execute("PRAGMA wal_autocheckpoint = 8000")
-        // Pages in KiB, with a minus.
+        // A negative value is a size in KiB.
         try connection.execute("PRAGMA cache_size = -65536")
         return connection
     }
@@ -65,7 +65,7 @@ final class SQLiteDatabase: SQLDatabase {
         try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.mark(.sqlite)) }
     }
 
-    /// A statement of SQLite waits for no other machine.
+    /// An SQLite statement never waits for another machine.
     func interrupt() {}
 
     var pools: [PoolUse] { [writer.use("writers"), readers.use("readers")] }
