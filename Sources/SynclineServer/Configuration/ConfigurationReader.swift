@@ -15,7 +15,7 @@ struct ConfigurationObject {
         }
         self.path = path
         self.members = members
-        // The short form of a table is not parsed from JSON, so it has no list of found members.
+        // Duplicates are checked here, too, because the short form of a table is not parsed from JSON.
         var names: Set<String> = []
         if let twice = members.first(where: { !names.insert($0.name).inserted }) {
             throw StartFailure("the configuration has two members called \(ConfigurationObject.join(path, twice.name))")

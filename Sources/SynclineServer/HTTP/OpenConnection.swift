@@ -31,7 +31,7 @@ struct ConnectionDeadlines: Hashable, Sendable {
 final class OpenConnection: Sendable {
     enum Phase: UInt64, Sendable {
         case idle, head, body, answer
-        /// It has a stream of events, which has no end.
+        /// It has an endless stream of events.
         case listening
     }
 
