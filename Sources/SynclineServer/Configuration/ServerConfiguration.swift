@@ -33,9 +33,10 @@ struct ServerConfiguration: Hashable, Sendable {
     var trustedProxies = TrustedProxies()
     /// Whether clients must read everything again, for example after a backup was restored. Only a flag sets this.
     var renewsEpoch = false
-    /// Threads that serve connections, at least; what takes long is carried out elsewhere.
+    /// The minimum number of threads that serve connections; long work is done elsewhere.
     var threads = 10
-    /// A thread with more connections would have to look at each of them whenever it wakes (see `DaemonOptions.epollLimit`).
+    /// A thread with more connections would have to check each of them whenever it wakes (see
+    /// `DaemonOptions.epollLimit`).
     static let connectionsPerThread = 104
     var connectionThreads: Int {
         max(threads, (limits.connections + Self.connectionsPerThread - 1) / Self.connectionsPerThread)

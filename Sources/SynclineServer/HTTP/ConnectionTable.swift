@@ -62,13 +62,13 @@ final class ConnectionTable: Sendable {
         self.end = end
     }
 
-    /// How many processors this machine has.
+    /// The number of processors of this machine.
     static let processors = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-    /// The thread that gets the next connection: the one that has the fewest. A thread that wakes serves all of its connections
-    /// that have something to say, so the same work costs less on as many threads as there are processors than on more.
-    /// - Parameter few: How many connections each of those has before more threads get any. Never more than a thread's share of
-    ///   all connections: the library's thread stops for good when it is given more than it was told to expect.
+    /// The thread for the next connection: the one with the fewest connections. A thread that wakes serves all of its
+    /// active connections, so the same work costs less on as many threads as there are processors than on more.
+    /// - Parameter few: The number of connections per thread above which more threads than processors are used. Never more
+    ///   than a thread's share of all: a thread of the library that is given more than it expects stops for good.
     static func thread(among counts: [Int], processors: Int, few: Int) -> Int {
         let first = counts.prefix(max(1, processors))
         let open = first.allSatisfy { $0 >= few } ? counts[...] : first

@@ -30,12 +30,12 @@ struct JobOrder: Sendable {
         var isToMakeRoom = false
     }
 
-    /// A client with jobs that run or wait.
+    /// A client with running or waiting jobs.
     private struct Client: Sendable {
         var running = 0
-        /// How many of its jobs wait, those that take long with them.
+        /// The number of its waiting jobs, including long ones.
         var waiting = 0
-        /// Those that wait and are not known to take long, oldest first.
+        /// Its waiting jobs that are not known to be long, oldest first.
         var quick = WaitingLine<Int>()
     }
 
@@ -44,7 +44,7 @@ struct JobOrder: Sendable {
     private var clients: [ClientAddress: Client] = [:]
     private var running: [Int: Running] = [:]
     private var longRunning = 0
-    /// Jobs that made room.
+    /// Jobs that made room and wait again.
     private var long: [Job] = []
     private(set) var waitingCount = 0
     /// A job that runs for longer counts as long. Most reads take less than a tenth of it.
@@ -103,7 +103,7 @@ struct JobOrder: Sendable {
     /// The next job for a free worker; nil if there is none.
     mutating func next(now: ContinuousClock.Instant) -> Int? {
         guard running.count < workers, waitingCount > 0 else { return nil }
-        // Half of the places of long jobs are theirs while others wait, so that they end some time.
+        // Half of the places for long jobs stay theirs even while others wait, so that they finish at some point.
         let isTurnOfLong = longRunning * 2 < longLimit
         guard let job = isTurnOfLong ? takeLong() ?? takeQuick() : takeQuick() ?? takeLong() else { return nil }
         clients[job.client]?.running += 1

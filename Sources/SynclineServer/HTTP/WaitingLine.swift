@@ -1,8 +1,8 @@
-// First in, first out.
+// A first-in, first-out queue.
 
 struct WaitingLine<Element> {
     private var elements: [Element?] = []
-    /// Those before it are gone.
+    /// The index of the first element; earlier ones were removed.
     private var begin = 0
 
     var count: Int { elements.count - begin }
@@ -16,7 +16,7 @@ struct WaitingLine<Element> {
         return elements[begin].take()
     }
 
-    /// The place of the first is free. Once half of the places are, the rest move up.
+    /// Frees the place of the first element. Once half of the places are free, the rest move up.
     private mutating func drop() {
         begin += 1
         guard begin * 2 >= elements.count else { return }

@@ -1,10 +1,10 @@
-// Carry out jobs off the threads that serve connections: a number of them at a time, the rest in turn (`WorkerPool`), or in the
-// order that `JobOrder` decides (`ReadWorkers`).
+// Worker pools: they carry out jobs on threads other than those that serve connections, a fixed number at a time. The
+// rest wait in turn (`WorkerPool`), or in the order that `JobOrder` decides (`ReadWorkers`).
 
 import Dispatch
 import Synchronization
 
-/// What a job came to.
+/// The result of a job.
 enum JobOutcome: Hashable, Sendable {
     case done
     /// It has stopped to make room for others, and must be carried out again.
@@ -31,10 +31,10 @@ protocol Workers: Sendable {
     func close()
 }
 
-/// Carries out jobs in turn. All writes of a commit end at once, so what is done under its lock is kept short.
+/// Carries out jobs in turn. All writes of a commit end at once, so the work under its lock is kept short.
 final class WorkerPool: Workers {
     private struct State: Sendable {
-        /// Those that have nothing to do: each carries out one job at a time.
+        /// The idle queues: each carries out one job at a time.
         var idle: [DispatchQueue]
         var waiting = WaitingLine<@Sendable () -> Void>()
         var isClosed = false
@@ -63,14 +63,14 @@ final class WorkerPool: Workers {
         return admission
     }
 
-    /// Nothing tells these jobs to make room.
+    /// These jobs are never told to make room.
     func carryOut(
         for client: ClientAddress, within limit: WorkLimit?, _ run: @escaping @Sendable () -> JobOutcome
     ) -> JobAdmission {
         carryOut { _ = run() }
     }
 
-    /// Carries out a job, and then whatever waits.
+    /// Carries out a job, and then waiting jobs.
     private func work(_ first: @escaping @Sendable () -> Void, _ queue: DispatchQueue?) {
         var next: (@Sendable () -> Void)? = first
         while let job = next {
@@ -101,7 +101,7 @@ final class ReadWorkers: Workers {
     private struct State: Sendable {
         var order: JobOrder
         var jobs: [Int: Job] = [:]
-        /// Those that have nothing to do: each carries out one job at a time.
+        /// The idle queues: each carries out one job at a time.
         var idle: [DispatchQueue]
         var count = 0
         var madeRoom = 0
@@ -152,7 +152,7 @@ final class ReadWorkers: Workers {
         return admission
     }
 
-    /// Carries out a job, and then whatever waits.
+    /// Carries out a job, and then waiting jobs.
     private func work(_ first: Int, _ job: Job, _ queue: DispatchQueue) {
         var next: (number: Int, job: Job)? = (first, job)
         while let (number, job) = next {
@@ -165,7 +165,7 @@ final class ReadWorkers: Workers {
                     state.idle.append(queue)
                     return nil
                 }
-                // A job that ends may be what more than one waited for.
+                // The end of one job may allow several others to start.
                 while let other = state.idle.last, let (number, job) = state.takeNext() {
                     state.idle.removeLast()
                     others.append((number, job, other))
