@@ -1,5 +1,5 @@
-// What `import Syncline` brings beside Syncline's own: the values of the core, and the words of the log that a configuration
-// is made of. The log itself is a product of its own.
+// What `import Syncline` re-exports: the values of SynclineCore, and the SegmentLog types used in a configuration.
+// The log is also a product of its own.
 
 @_exported public import SynclineCore
 

@@ -1,33 +1,33 @@
-// The past of a store: any state that ever was, what changed between two of them, and which event gave a field its
-// value. Nothing is written, and the store goes on meanwhile.
+// The history of a store: its state at any past event, the differences between two states, and the event that set
+// each field. Reading history writes nothing and does not block the store.
 
 import SegmentLog
 public import SynclineCore
 
-/// A store as it was when an event had happened.
+/// A store as of an event.
 public struct HistoricState: Sendable {
     let reader: StateReader
-    /// The last event it knows of.
+    /// The last event this state includes.
     public let event: UInt64
 
-    /// The row with an id; nil if there was none.
+    /// Returns the row with an id, or nil if there was none.
     public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
         try inAppWords { () throws(StateError) in try reader.declaration }.check(table)
         return try inAppWords { () throws(StateError) in try reader.row(table, id) }
     }
 
-    /// The rows that matched a query.
+    /// Returns the rows that matched a query.
     public func query(_ query: Query) throws(SyncError) -> QueryResult {
         try inAppWords { () throws(StateError) in try reader.declaration }.check(query.table)
         return try inAppWords { () throws(StateError) in try reader.run(query) }
     }
 
-    /// What would have been pushed.
+    /// Returns the operations that were pending.
     public func pending() throws(SyncError) -> [PlannedOperation] {
         try inAppWords { () throws(StateError) in try PushPlan(reader).operations }
     }
 
-    /// The rows that differ in another state.
+    /// Returns the rows that differ between this state and another.
     public func differences(to other: HistoricState) throws(SyncError) -> [RowDifference] {
         try inAppWords { () throws(StateError) in
             var all: [RowDifference] = []
@@ -38,13 +38,13 @@ public struct HistoricState: Sendable {
 }
 
 extension SyncDatabase {
-    /// The store as it is; what happens later does not change it.
+    /// A snapshot of the current state. Later changes do not affect it.
     public var present: HistoricState {
         let current = writer.current
         return HistoricState(reader: current.reader, event: current.through)
     }
 
-    /// The store as it was when an event had happened.
+    /// Returns the store as of an event.
     public func history(at event: UInt64) async throws(SyncError) -> HistoricState {
         let projector = try HistoryReading.run(storage) { () throws(SyncError) in
             try StateLoader(storage).load(through: event)
@@ -53,7 +53,7 @@ extension SyncDatabase {
             reader: projector.reader(of: projector.store.endCommit()), event: projector.through)
     }
 
-    /// The rows that differ between two moments; the present, where the later is not given.
+    /// Returns the rows that differ between two events. Without `last`, compares with the current state.
     public func differences(from first: UInt64, to last: UInt64? = nil) async throws(SyncError) -> [RowDifference] {
         guard let last else { return try await history(at: first).differences(to: present) }
         return try HistoryReading.run(storage) { () throws(SyncError) in
@@ -61,7 +61,7 @@ extension SyncDatabase {
         }
     }
 
-    /// The events that gave the fields of a row their values; nil if there is no such row.
+    /// Returns, for each field of a row, the event that set its value; nil if there is no such row.
     public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
         do {
             return try HistoryReading.run(storage) {

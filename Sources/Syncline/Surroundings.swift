@@ -1,17 +1,17 @@
-// The door to time and chance: what an event takes from the world before it is written. A test owns both.
+// The clock and the source of randomness, as a protocol so that tests can control both.
 
 import SegmentLog
 import SynclineCore
 
-/// The clock and the source of ids.
+/// A clock and a source of ids.
 public protocol Surroundings: Sendable {
     /// Milliseconds since 1970.
     func now() -> Int64
-    /// A new id, unlike any other.
+    /// Returns a new unique id.
     func newID() -> String
-    /// Lets some time go by; throws if the task is cancelled.
+    /// Waits; throws if the task is cancelled.
     func wait(milliseconds: Int64) async throws
-    /// A number from 0 up to 1, without a pattern.
+    /// Returns a random number in 0..<1.
     func chance() -> Double
 }
 
@@ -23,9 +23,9 @@ extension Surroundings {
     public func chance() -> Double { Double.random(in: 0..<1) }
 }
 
-/// The system's clock, and upper-case UUIDs that begin with its time (version 7).
+/// The system's clock, and upper-case version 7 UUIDs, which begin with the time.
 public struct SystemSurroundings: Surroundings {
-    /// The system's own.
+    /// Creates the system surroundings.
     public init() {}
 
     public func now() -> Int64 { SystemClock().now().rawValue }

@@ -1,59 +1,59 @@
-// What an app opens: a store of tables that work without a network. Rows are read and written at once; everything that
-// happens is an event in the log, and nothing is lost.
+// The database an app opens: tables that work without a network. Reads and writes are local; every change is an
+// event in the log.
 
 public import SegmentLog
 import Synchronization
 public import SynclineCore
 package import SynclineWire
 
-/// How a store is opened.
+/// Options for opening a store.
 public struct SyncConfiguration: Sendable {
-    /// Whether opening may make a new store.
+    /// Whether opening may create a new store.
     public var creation: LogCreation = .ifMissing
-    /// How far a change reaches before the call returns.
+    /// How durable a change is when the call returns.
     public var durability: Durability = .durable
-    /// How ids are compared in a new store.
+    /// How a new store compares ids.
     public var ids: IDComparison = .exact
-    /// The protocol a new store's backend speaks.
+    /// The sync protocol of a new store's backend.
     public var wireProtocol = "zumo2"
-    /// The app's schema, if it has one: the store records it, and keeps to what it has recorded.
+    /// The app's schema, if it has one. The store records it and enforces the recorded schema.
     public var schema: Schema?
-    /// How much memory the newest changes may take before they go into a checkpoint.
+    /// How much memory the newest changes may use before they are written to a checkpoint.
     public var memoryLimit = ByteCount.mebibytes(16)
     /// The clock and the source of ids.
     public var surroundings: any Surroundings = SystemSurroundings()
-    /// Settings of the log.
+    /// The log's settings.
     public var log = LogConfiguration()
-    /// The URL below which tables are at `/tables`; nil for the one the store was told of, or none.
+    /// The base URL of the backend, whose tables are below `/tables`; nil for the URL in the store's settings, if it
+    /// has one.
     public var backend: String?
-    /// Who knows the token that requests carry; nil for a server that wants none.
+    /// Supplies the token that requests carry; nil if the server needs none.
     public var credentials: (any CredentialProvider)?
-    /// How long to wait for the server and how much to take from it; nil for the limits the store was told of, or the
-    /// usual ones.
+    /// Timeouts and size limits for the server; nil for those in the store's settings, or else the defaults.
     public var limits: NetworkLimits?
-    /// Where to keep what store and server say to each other, for a report; nil to keep nothing.
+    /// Where to record the requests and responses, for a bug report; nil to record nothing.
     public var recording: TrafficRecording?
-    /// The way to the server, where it is not the network.
+    /// The transport to use instead of the network.
     package var transport: (any HTTPTransport)?
-    /// What the server can do, where an earlier answer said it.
+    /// The server's capabilities, if they are known from an earlier response.
     package var knownOfServer: ServerCapabilities = []
 
-    /// What else a new store is set to.
+    /// Further settings that a new store starts with.
     package var settings: [(name: String, value: Value)] = []
 
-    /// The settings that suit most apps.
+    /// Creates a configuration with defaults that suit most apps.
     public init() {}
 }
 
 extension SyncConfiguration {
-    /// What a new store is set to, by its first events.
+    /// The settings that a new store records in its first events.
     fileprivate var birthSettings: [Event.Body] {
         var settings = [(SettingName.device, Value.string(surroundings.newID())), ("protocol", .string(wireProtocol))]
         if ids == .ignoreCase { settings.append((SettingName.ids, .string("ignore-case"))) }
         return (settings + self.settings).map { .configured(name: $0.0, value: $0.1) }
     }
 
-    /// The records that a new log begins with: its process, and the settings.
+    /// Returns the first records of a new log: its process, and the settings.
     fileprivate func birth(in storage: any LogStorage) -> RecordBatch {
         let settings = birthSettings
         var opening = Opening(
@@ -66,13 +66,13 @@ extension SyncConfiguration {
     }
 }
 
-/// A store of tables.
+/// A database of tables with a local log.
 public final class SyncDatabase: Sendable {
     let writer: StoreWriter
     package let storage: any LogStorage
     let configuration: SyncConfiguration
     let lane = Lane()
-    /// The rows whose operations are being sent at this moment.
+    /// The rows whose operations are in flight.
     let onTheirWay = Mutex<Set<[UInt8]>>([])
     let link = Mutex<ServerLink?>(nil)
     let automatic = Mutex(AutomaticSlot.free)
@@ -119,7 +119,7 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// What is true of a store from its first event on, in a log that was made without it.
+    /// Writes the first events of a store, for a log that was created without them.
     private func writeBirth() async throws(SyncError) {
         let settings = configuration.birthSettings
         try await perform(.durable) { engine throws(SyncError) in
@@ -127,8 +127,7 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Makes everything durable and lets go of the store. A sync that runs by itself is stopped first; no request leaves
-    /// after that.
+    /// Makes all changes durable and closes the store. Stops automatic sync first; no request is sent after that.
     public func close() async throws(SyncError) {
         await automatic.withLock { $0.close() }?.stop()
         try writer.close()
@@ -148,17 +147,17 @@ public final class SyncDatabase: Sendable {
 
     // MARK: Tables
 
-    /// A table without a model.
+    /// Returns a table without a model.
     public func table(_ name: String) -> Table {
         Table(database: self, name: name)
     }
 
-    /// The names of the tables that have rows or pending changes.
+    /// Returns the names of the tables that have rows or pending changes.
     public func tables() async throws(SyncError) -> [String] {
         try inAppWords { () throws(StateError) in try writer.current.reader.tables() }
     }
 
-    /// Changes rows of any tables as one: all of it is stored, or nothing.
+    /// Runs a transaction on any tables: all of its changes are stored, or none.
     @discardableResult
     public func transaction<Value: Sendable>(
         durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Value
@@ -166,14 +165,14 @@ public final class SyncDatabase: Sendable {
         try await perform(transaction: durability, body).value
     }
 
-    /// The same, for its event's number; nil if nothing changed.
+    /// Like `transaction`, but returns the event's number, or nil if nothing changed.
     package func transactionEvent(
         durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Void
     ) async throws -> UInt64? {
         try await perform(transaction: durability, body).event
     }
 
-    /// Runs a transaction; without a group its only change is an event like any other change.
+    /// Runs a transaction. Without a group, its only change is recorded as a single-change event.
     func perform<Value: Sendable>(
         transaction durability: Durability?, isGrouped: Bool = true,
         _ body: @escaping @Sendable (Transaction) throws -> Value
@@ -187,14 +186,14 @@ public final class SyncDatabase: Sendable {
                 writer = transaction.finish()
                 return result
             }
-            // An error of the app's own passes through as it is; the writer takes back what was done.
+            // An error that the app throws passes through unchanged; the writer rolls the changes back.
             return (try outcome.get(), event)
         }
     }
 
     // MARK: Outbox
 
-    /// What would be pushed now, in push order.
+    /// Returns the operations that a push would send now, in push order.
     public func pending() async throws(SyncError) -> [PlannedOperation] {
         let reader = reader
         var operations = try inAppWords { () throws(StateError) in try PushPlan(reader).operations }
@@ -202,15 +201,15 @@ public final class SyncDatabase: Sendable {
         return operations
     }
 
-    /// The rows whose operations are being sent at this moment, by their keys.
+    /// The keys of the rows whose operations are in flight.
     package var rowsOnTheirWay: Set<[UInt8]> { onTheirWay.withLock { $0 } }
 
-    /// The columns an operation sends, sorted.
+    /// Returns the columns that an operation sends, sorted.
     public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
         try inAppWords { () throws(StateError) in try PushPlan.fields(of: operation, reader) }
     }
 
-    /// Takes back the newest local transaction that can be, and returns its event.
+    /// Undoes the newest local transaction that can be undone, and returns its event.
     @discardableResult
     public func undo() async throws(SyncError) -> UInt64 {
         try await perform { engine throws(SyncError) in
@@ -229,7 +228,7 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// The cursor of each query.
+    /// Returns the cursor of each query.
     public func cursors() async throws(SyncError) -> [QueryCursor] {
         try inAppWords { () throws(StateError) in
             try writer.current.reader.cursors().map {
@@ -238,7 +237,7 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Makes a query start anew.
+    /// Resets a query's cursor, so that its next pull starts from the beginning.
     public func resetCursor(table: String, queryID: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
@@ -247,7 +246,7 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Removes local rows that match, and all cursors of the table, without telling the server.
+    /// Removes matching local rows and all cursors of the table without sending anything to the server.
     @discardableResult
     public func purge(
         table: String, filter: Expression? = nil, force: Bool = false
@@ -273,7 +272,7 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Declares an index over a column of a table: queries that compare the column with a value use it by themselves.
+    /// Declares an index on a column of a table. Queries that compare the column with a value use it automatically.
     public func declareIndex(table: String, column: String) async throws(SyncError) {
         try await setIndex(table, column, isOn: true)
     }
@@ -294,7 +293,7 @@ public final class SyncDatabase: Sendable {
 
     // MARK: Settings
 
-    /// A setting of the store.
+    /// Returns a setting of the store.
     public func setting(_ name: String) async throws(SyncError) -> Value? {
         try inAppWords { () throws(StateError) in try writer.current.reader.setting(name) }
     }
@@ -310,29 +309,29 @@ public final class SyncDatabase: Sendable {
         forgetServer()
     }
 
-    /// Throws if the store was replaced or may not be written for another reason; whatever is kept beside the log asks
-    /// before it is changed.
+    /// Throws if the store was replaced or can't be written for another reason. Call it before changing files that
+    /// are kept beside the log.
     package func checkWritable() async throws(SyncError) { try await writer.flush() }
 
-    /// Makes the next push or pull find its way to the server anew, with what is configured by then.
+    /// Makes the next push or pull connect again with the configuration of that time.
     package func forgetServer() { link.withLock { $0 = nil } }
 
-    /// Writes a checkpoint now, so that the next opening folds nothing.
+    /// Writes a checkpoint now, so that the next opening has no events to fold.
     public func checkpoint() async throws(SyncError) {
         try writer.checkpoint()
     }
 
-    /// The state as it is now.
+    /// A reader of the current state.
     package var reader: StateReader { writer.current.reader }
 
-    /// What became of every change.
+    /// Counts of what happened to all changes.
     public var totals: Totals { writer.current.totals }
-    /// The last event.
+    /// The number of the last event.
     public var lastEvent: UInt64 { writer.current.through }
 }
 
 extension [PlannedOperation] {
-    /// Marks those that are being sent.
+    /// Marks the operations of these rows as in flight.
     package mutating func mark(onTheirWay rows: Set<[UInt8]>) {
         if rows.isEmpty { return }
         for index in indices where self[index].isFrozen && self[index].state == .pending {
@@ -341,20 +340,20 @@ extension [PlannedOperation] {
     }
 }
 
-/// Where a query stands.
+/// The cursor of one incremental query.
 public struct QueryCursor: Hashable, Sendable {
-    /// The table it reads.
+    /// The query's table.
     public var table: String
-    /// The id it was pulled under.
+    /// The query's id.
     public var queryID: String
-    /// Where it goes on.
+    /// Where the next pull continues.
     public var state: CursorState
 }
 
-/// What a purge did.
+/// The result of a purge.
 public struct PurgeReport: Hashable, Sendable {
-    /// Rows removed.
+    /// The number of rows removed.
     public var removed: Int
-    /// Operations dropped with them.
+    /// The number of pending operations dropped with them.
     public var dropped: Int
 }

@@ -1,4 +1,4 @@
-// A table without a model: rows are columns with values.
+// A table without a model: a row is a set of columns with values.
 
 public import SegmentLog
 public import SynclineCore
@@ -9,19 +9,19 @@ public struct Table: Sendable {
     /// The table's name.
     public let name: String
 
-    /// Inserts a row, making an id if it has none. Returns the row as it is stored.
+    /// Inserts a row and returns it as stored. Makes an id if the item has none.
     @discardableResult
     public func insert(_ item: Value) async throws(SyncError) -> StoredRow {
         try await change(.insert, item)
     }
 
-    /// Changes columns of a row; a row that is not there appears. Returns the row as it is then.
+    /// Sets columns of a row and returns the row as stored. Creates the row if it does not exist.
     @discardableResult
     public func update(_ item: Value) async throws(SyncError) -> StoredRow {
         try await change(.update, item)
     }
 
-    /// Reads a row, changes it and stores the columns that differ, in one step. Returns the row as it is then.
+    /// Reads a row, changes it and stores the columns that differ, in one transaction. Returns the row as stored.
     @discardableResult
     public func update(
         id: String, _ change: @escaping @Sendable (inout Row) throws -> Void
@@ -32,8 +32,8 @@ public struct Table: Sendable {
         }.value
     }
 
-    /// Stores the columns in which two states of a row differ. What changed in other columns after the original was read
-    /// stays as it is.
+    /// Stores the columns that differ between two versions of a row. Changes made to other columns since the
+    /// original was read are kept.
     @discardableResult
     public func update(_ edited: StoredRow, from original: StoredRow) async throws(SyncError) -> StoredRow {
         let name = name
@@ -55,7 +55,7 @@ public struct Table: Sendable {
         }
     }
 
-    /// Inserts a row whose columns are encoded already.
+    /// Inserts a row whose columns are already encoded.
     public func insert(
         id: String, columns: Row, durability: Durability? = nil
     ) async throws(SyncError) {
@@ -97,7 +97,7 @@ public struct Table: Sendable {
         }
     }
 
-    /// The state, for a table that may be asked for.
+    /// The current state; throws if the store is strict and the table is not declared.
     private var declaredReader: StateReader {
         get throws(SyncError) {
             let current = database.writer.current
@@ -106,26 +106,26 @@ public struct Table: Sendable {
         }
     }
 
-    /// The row with an id; nil if there is none.
+    /// Returns the row with an id, or nil if there is none.
     public func get(id: String) async throws(SyncError) -> StoredRow? {
         let reader = try declaredReader
         return try inAppWords { () throws(StateError) in try reader.row(name, id) }
     }
 
-    /// The rows that match a query.
+    /// Returns the rows that match a query.
     public func query(_ query: Query) async throws(SyncError) -> QueryResult {
         try query.check()
         let reader = try declaredReader
         return try inAppWords { () throws(StateError) in try reader.run(query) }
     }
 
-    /// How many rows match.
+    /// Returns the number of rows that match.
     public func count(_ filter: Expression? = nil) async throws(SyncError) -> Int {
         let reader = try declaredReader
         return try inAppWords { () throws(StateError) in try reader.count(Query(table: name, filter: filter)) }
     }
 
-    /// The results of a query, one each time a commit changes them; the present one first.
+    /// Observes a query: yields its current results, and new ones after each commit that changes them.
     public func observe(_ query: Query) -> QueryResults<QueryResult> {
         observe(query) { _ in
         } make: {
@@ -149,7 +149,7 @@ public struct Table: Sendable {
     }
 }
 
-/// Changes that are stored together.
+/// A set of changes that are stored together.
 public final class Transaction {
     private let engine: StoreEngine
     private var writer: LocalTransactionWriter
@@ -171,13 +171,13 @@ public final class Transaction {
         precondition(isOpen, "a transaction is used within its closure only")
     }
 
-    /// Inserts a row, making an id if it has none. Returns the row as it is stored.
+    /// Inserts a row and returns it as stored. Makes an id if the item has none.
     @discardableResult
     public func insert(_ table: String, _ item: Value) throws(SyncError) -> StoredRow {
         try change(.insert, table, item)
     }
 
-    /// Changes columns of a row; a row that is not there appears. Returns the row as it is then.
+    /// Sets columns of a row and returns the row as stored. Creates the row if it does not exist.
     @discardableResult
     public func update(_ table: String, _ item: Value) throws(SyncError) -> StoredRow {
         try change(.update, table, item)
@@ -192,7 +192,7 @@ public final class Transaction {
         _ = try writer.change(.delete, table, id)
     }
 
-    /// Inserts a row whose columns are encoded already.
+    /// Inserts a row whose columns are already encoded.
     public func insert(_ table: String, id: String, columns: Row) throws(SyncError) {
         checkOpen()
         try engine.projector.check(table: table)
@@ -201,7 +201,7 @@ public final class Transaction {
         try writer.change(.insert, table, id, columns)
     }
 
-    /// Reads a row, changes it and stores the columns that differ. Returns the row as it is then.
+    /// Reads a row, changes it and stores the columns that differ. Returns the row as stored.
     @discardableResult
     public func update(
         _ table: String, id: String, _ change: (inout Row) throws -> Void
@@ -212,8 +212,8 @@ public final class Transaction {
         return try update(table, edited, from: original)
     }
 
-    /// Stores the columns in which two states of a row differ. What changed in other columns after the original was read
-    /// stays as it is.
+    /// Stores the columns that differ between two versions of a row. Changes made to other columns since the
+    /// original was read are kept.
     @discardableResult
     public func update(
         _ table: String, _ edited: StoredRow, from original: StoredRow
@@ -224,7 +224,7 @@ public final class Transaction {
         return try change(.update, table, .object(changes))
     }
 
-    /// Deletes the row an item names.
+    /// Deletes the row whose id an item has.
     package func delete(_ table: String, item: Value) throws(SyncError) {
         guard let id = try Item(item).id else { throw SyncError(.missingID, "the item has no id") }
         try delete(table, id: id)
@@ -236,12 +236,12 @@ public final class Transaction {
         return try writer.change(kind, table, item: item, surroundings.newID)
     }
 
-    /// Says that a change which was made must not stay: the transaction is refused, whatever follows.
+    /// Refuses the whole transaction, whatever the rest of it does, because a change already made must not stay.
     func refuse(_ error: SyncError) {
         writer.refuse(error)
     }
 
-    /// A row that is to be changed.
+    /// Returns a row that is to be changed.
     func present(_ table: String, _ id: String) throws(SyncError) -> StoredRow {
         if let row = try get(table, id: id) { return row }
         throw SyncError(
@@ -249,7 +249,7 @@ public final class Transaction {
             hint: "It was deleted, or never there. Insert it.", address: "\(table)/\(id)")
     }
 
-    /// What an update sets: the columns in which two items about one row differ, for a row that is still there.
+    /// Returns what an update sets: the columns that differ between two items of a row that still exists.
     func difference(
         in table: String, from original: [Value.Member], to edited: [Value.Member]
     ) throws(SyncError) -> [Value.Member] {
@@ -262,20 +262,20 @@ public final class Transaction {
         return [id] + original.changes(to: edited)
     }
 
-    /// Whether the row's delete is pending.
+    /// Returns whether the row's delete is pending.
     func isDeleted(_ table: String, _ id: String) throws(SyncError) -> Bool {
         let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
         return entry?.pending != nil && entry?.visible == nil
     }
 
-    /// A row as the transaction sees it, its own changes included.
+    /// Returns a row, including the transaction's own changes.
     public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
         checkOpen()
         try engine.projector.declaration.check(table)
         return try inAppWords { () throws(StateError) in try engine.reader.row(table, id) }
     }
 
-    /// The rows that match a query, as the transaction sees them.
+    /// Returns the rows that match a query, including the transaction's own changes.
     public func query(_ query: Query) throws(SyncError) -> QueryResult {
         checkOpen()
         try query.check()

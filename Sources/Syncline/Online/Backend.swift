@@ -1,13 +1,13 @@
-// A server, asked directly: its tables without a local store, its own calls, and signing in.
+// Direct access to a server, without the local store: its tables, its custom API, and signing in.
 
 public import SynclineCore
 package import SynclineWire
 
-/// A server of tables, without a store between.
+/// A server of tables, used without a local store.
 public final class Backend: Sendable {
     let channel: ServerChannel
 
-    /// The server at a URL.
+    /// Creates a backend for the server at a URL.
     public convenience init(
         url: String, speaking server: ServerProtocol = .zumo2, credentials: (any CredentialProvider)? = nil,
         limits: NetworkLimits = .init()
@@ -26,25 +26,25 @@ public final class Backend: Sendable {
         self.channel = channel
     }
 
-    /// A table of the server.
+    /// Returns a table of the server.
     public func table(_ name: String) -> OnlineTable {
         OnlineTable(channel: channel, name: name)
     }
 
-    /// What a call of the server's own answered.
+    /// The response of a custom API call.
     public struct Answer: Hashable, Sendable {
-        /// The answer's status.
+        /// The status code.
         public var status: Int
-        /// Names as they came.
+        /// The response's headers, with names as received.
         public var headers: [String: String]
-        /// The answer's body as it came.
+        /// The response's body as received.
         public var body: [UInt8]
 
-        /// The body as JSON; nil if it is none.
+        /// The body as JSON; nil if it is not valid JSON.
         public var value: Value? { try? Value(json: body) }
     }
 
-    /// Calls what the server offers beside tables, at `/api/name`. Any status is an answer.
+    /// Calls the server's custom API at `/api/name`. Returns the response whatever its status.
     public func call(
         _ name: String, method: String = "POST", parameters: [String: String] = [:], headers: [String: String] = [:],
         value: Value? = nil
@@ -55,7 +55,7 @@ public final class Backend: Sendable {
             name, method: method, parameters: parameters, headers: headers, body: value.map { Array($0.json.utf8) })
     }
 
-    /// The same with a body of any kind.
+    /// Calls the server's custom API with a body of any type.
     public func call(
         _ name: String, method: String = "POST", parameters: [String: String] = [:], headers: [String: String] = [:],
         body: [UInt8]?
@@ -72,7 +72,7 @@ public final class Backend: Sendable {
 
     // MARK: Signing in
 
-    /// Who signed in.
+    /// A signed-in user.
     public struct User: Hashable, Sendable {
         /// The user's id.
         public var id: String
@@ -80,9 +80,9 @@ public final class Backend: Sendable {
         public var token: String
     }
 
-    /// Exchanges what an identity provider gave for a token of the server, and uses that from now on.
+    /// Exchanges an identity provider's tokens for a token of the server, and uses that from now on.
     public func signIn(_ provider: String, with tokens: [String: String]) async throws(SyncError) -> User {
-        // The long name that apps knew it by.
+        // The long name that older apps use.
         let name = provider.lowercased() == "windowsazureactivedirectory" ? "aad" : provider
         var request = HTTPRequest("POST", "/.auth/login/" + name)
         request.headers = [HTTPHeader("Content-Type", "application/json")]
@@ -96,7 +96,7 @@ public final class Backend: Sendable {
         return User(id: id, token: token)
     }
 
-    /// Gets a fresh token for who is signed in, and uses that from now on.
+    /// Refreshes the signed-in user's token, and uses the new one from now on.
     public func refreshSignIn() async throws(SyncError) -> String {
         let value = try await signedIn(HTTPRequest("GET", "/.auth/refresh"))
         guard let token = value.text("authenticationToken") else {
@@ -106,7 +106,7 @@ public final class Backend: Sendable {
         return token
     }
 
-    /// Forgets the token.
+    /// Discards the token.
     public func signOut() {
         channel.use(token: nil)
     }
@@ -126,7 +126,7 @@ public final class Backend: Sendable {
 }
 
 extension SyncDatabase {
-    /// The store's server, asked directly: nothing of it touches the local tables.
+    /// Returns the store's server for direct access. Calls to it do not touch the local tables.
     public func backend() async throws(SyncError) -> Backend {
         Backend(try await channel().0)
     }

@@ -1,38 +1,39 @@
-// A table of a server, asked directly. Nothing is kept: what the server says is returned, and what it refuses is thrown.
+// Direct access to one table of a server. Nothing is stored locally: results are returned, and the server's errors
+// are thrown.
 
 public import SynclineCore
 import SynclineWire
 
-/// A table of a server, without a store between.
+/// A table of a server, used without a local store.
 public struct OnlineTable: Sendable {
     let channel: ServerChannel
-    /// Its name.
+    /// The table's name.
     public let name: String
 
-    /// Rows, and where more are.
+    /// One page of rows.
     public struct Page: Hashable, Sendable {
         /// The rows, in the server's order.
         public var rows: [StoredRow]
-        /// How many rows match in all, where it was asked for.
+        /// The total number of matching rows, if the query asked for it.
         public var count: Int?
-        /// Where the server says there are more.
+        /// The server's link to the next page, if it sent one.
         var next: String?
 
-        /// Whether the server says there are more.
+        /// Whether the server has more rows.
         public var hasMore: Bool { next != nil }
     }
 
     // MARK: Reading
 
-    /// A row; nil if the server has none.
+    /// Returns a row, or nil if the server has none.
     public func get(id: String) async throws(SyncError) -> StoredRow? {
         try Item.check(id: id)
         let reply = try await send(.row(table: name, id: id))
         return reply.status == 404 || reply.status == 410 ? nil : try row(reply)
     }
 
-    /// The first rows that match, as many as the server gives at once. The filter means what it means in local tables:
-    /// `x ne 5` also finds rows without an `x`.
+    /// Returns the first page of matching rows; the server decides its size. The filter has the same meaning as in
+    /// local tables: `x ne 5` also matches rows without an `x`.
     public func query(_ query: Query) async throws(SyncError) -> Page {
         var list = ListRequest(table: name, filter: query.filter)
         list.order = query.order
@@ -44,7 +45,7 @@ public struct OnlineTable: Sendable {
         return try await page(list)
     }
 
-    /// The page behind another; nil behind the last.
+    /// Returns the page after another, or nil after the last.
     public func page(after page: Page) async throws(SyncError) -> Page? {
         guard let next = page.next else { return nil }
         var list = ListRequest(table: name)
@@ -64,7 +65,7 @@ public struct OnlineTable: Sendable {
 
     // MARK: Writing
 
-    /// Inserts a row and returns the server's; without an id the server makes one.
+    /// Inserts a row and returns the server's row. The server makes an id if the item has none.
     @discardableResult
     public func insert(_ item: Value) async throws(SyncError) -> StoredRow {
         let item = try Item(item)
@@ -73,8 +74,8 @@ public struct OnlineTable: Sendable {
         return try row(await write(request))
     }
 
-    /// Changes a row, and with a version only if the server's still has it. To a server of the newer protocol the item is
-    /// the whole row.
+    /// Updates a row; if the item has a version, only if it is still the server's version. With the newer protocol
+    /// the item is the whole row.
     @discardableResult
     public func update(_ item: Value, version: String? = nil) async throws(SyncError) -> StoredRow {
         let item = try Item(item)
@@ -85,14 +86,14 @@ public struct OnlineTable: Sendable {
         return try row(await write(request, version))
     }
 
-    /// Deletes a row, and with a version only if the server's still has it.
+    /// Deletes a row; with a version, only if it is still the server's version.
     public func delete(id: String, version: String? = nil) async throws(SyncError) {
         try Item.check(id: id)
         let reply = try await write(HTTPRequest("DELETE", path + "/" + id), version)
         guard (200..<300).contains(reply.status) else { throw error(reply) }
     }
 
-    /// Brings back a row that a server with soft delete still has.
+    /// Restores a row that a server with soft delete still has.
     @discardableResult
     public func undelete(id: String, version: String? = nil) async throws(SyncError) -> StoredRow {
         try Item.check(id: id)

@@ -1,12 +1,12 @@
-// Whether a checkpoint holds what it notes. Its checksums say that the bytes are as they were written, and its digest can be
-// compared with a fold; neither says that the entries in its runs are the ones the digest was made of. So they are read, all
-// of them, and summed again.
+// Checks that a checkpoint holds the state it claims to hold. Its checksums prove that the bytes are unchanged, and
+// its digest can be compared with a fold, but neither proves that the entries in its runs match the digest. So this
+// reads all entries and computes the digest again.
 
 import SegmentLog
 import SynclineCore
 
 extension CheckpointFile {
-    /// What a checkpoint notes of the state, and whether its entries are that state's.
+    /// The state a checkpoint describes, and whether its entries match it.
     struct Reading {
         var through: UInt64
         var file: String
@@ -15,7 +15,7 @@ extension CheckpointFile {
         var isTrue: Bool
     }
 
-    /// The checkpoints that are whole, newest first. Reads each of them whole.
+    /// Reads each checkpoint completely and returns the intact ones, newest first.
     static func readings(_ storage: any LogStorage) throws(SyncError) -> [Reading] {
         let identity = try inAppWords { () throws(LogError) in
             try LogReader.open(storage, showing: .written).identity
@@ -32,13 +32,13 @@ extension CheckpointFile {
         return readings
     }
 
-    /// Throws unless the entries of a checkpoint are those whose digest it notes.
+    /// Throws unless the entries of a checkpoint match its recorded digest.
     static func check(_ storage: any LogStorage, _ through: UInt64, _ identity: LogIdentity) throws(SyncError) {
         let projector = try open(storage, SequenceNumber(rawValue: through), identity, removesDamaged: false)
         if try !isTrue(projector) { throw SyncError(StateError.untrue) }
     }
 
-    /// The events of the checkpoints of which every entry can be read and is true, oldest first.
+    /// Returns the last events of the checkpoints whose entries can all be read and match the digest, oldest first.
     static func `true`(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [UInt64] {
         var found: [UInt64] = []
         for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }) {

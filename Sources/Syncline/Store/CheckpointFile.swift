@@ -1,15 +1,15 @@
-// A checkpoint of the state: one file of the log holds the newest run; its note says which older files hold the others,
-// and what else a projector starts from.
+// A checkpoint of the state. Its file holds the newest run; its note lists the older files that hold the other runs,
+// and the other values that a projector starts from.
 
 import SegmentLog
 import SynclineCore
 
 enum CheckpointFile {
-    /// What a checkpoint's note holds.
+    /// The contents of a checkpoint's note.
     struct Note {
         var totals = Totals()
         var digest = Digest()
-        /// Newest first: the file each run is in, by the last event it covers, and how to open it.
+        /// The runs, newest first: each run's file, named by the last event it covers, and its root.
         var runs: [(file: UInt64, root: RunRoot)] = []
 
         var bytes: [UInt8] {
@@ -50,7 +50,7 @@ enum CheckpointFile {
         }
     }
 
-    /// The checkpoints that are whole, with the files each needs.
+    /// Returns the intact checkpoints, each with the files it needs.
     static func all(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [CheckpointFiles] {
         try inAppWords { () throws(LogError) in
             var all: [CheckpointFiles] = []
@@ -65,8 +65,8 @@ enum CheckpointFile {
         }
     }
 
-    /// A projector as of a checkpoint; nil if the checkpoint is damaged, incomplete or gone. That one can't be read now is
-    /// an error: without it the state would seem to be lost.
+    /// Opens a projector as of a checkpoint; returns nil if the checkpoint is damaged, incomplete or missing. Throws
+    /// if it can't be read at the moment: without it, the state would seem to be lost.
     static func openIfSound(
         _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
     ) throws(SyncError) -> Projector? {
@@ -78,7 +78,7 @@ enum CheckpointFile {
         }
     }
 
-    /// A projector as of a checkpoint.
+    /// Opens a projector as of a checkpoint.
     static func open(
         _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
     ) throws(SyncError) -> Projector {
@@ -104,8 +104,8 @@ enum CheckpointFile {
     }
 }
 
-/// The blocks of a checkpoint, in the state's words. A block that a frame can't hold is written in pieces; its address is
-/// that of their list, marked by the highest bit.
+/// Reads the blocks of a checkpoint and maps errors to the state's. A block that is too large for a frame is written
+/// in pieces; its address is that of the list of pieces, marked by the highest bit.
 struct CheckpointBlocks: BlockSource {
     private let checkpoint: Checkpoint
     private let storage: any LogStorage
@@ -142,7 +142,7 @@ struct CheckpointBlocks: BlockSource {
         do throws(LogError) {
             return try checkpoint.withBlock(at: BlockAddress(rawValue: address), expecting: length, body)
         } catch {
-            // Without the file, the next opening makes the state from the log.
+            // Without the file, the next opening rebuilds the state from the log.
             if removesDamaged, error.code == .storeCorrupt, let name = error.file { try? storage.remove(name) }
             throw .failed(SyncError(error))
         }
@@ -178,11 +178,11 @@ struct CheckpointBlocks: BlockSource {
     }
 }
 
-/// Writes what changed since the last checkpoint as one more run, merged with the newest older ones where those are not
-/// much larger, so that few runs are kept and each event is written a bounded number of times.
+/// Writes the changes since the last checkpoint as one more run. It merges that run with the newest older ones
+/// unless those are much larger, so that few runs are kept and each event is written a bounded number of times.
 struct CheckpointJob: Sendable {
     let log: LogWriter
-    /// Whether it is to hold the whole state by itself.
+    /// Whether to write the whole state into one file.
     let isWhole: Bool
     let layers: StateLayers
     let through: UInt64
@@ -190,7 +190,7 @@ struct CheckpointJob: Sendable {
     let digest: Digest
     let retention: Retention
 
-    /// The runs that take the place of the table set aside and of those merged with it.
+    /// Returns the runs that replace the frozen table and the merged runs.
     func run() throws(SyncError) -> [Run] {
         let merged = isWhole ? layers.runs.count : layers.runsToMerge()
         let kept = Array(layers.runs.dropFirst(merged))
@@ -202,7 +202,7 @@ struct CheckpointJob: Sendable {
         }
         let root: RunRoot
         do throws(StateError) {
-            // Where older runs stay, what is written is not the whole state, and its digest is not known.
+            // If older runs stay, the written run is not the whole state, and its digest is not known.
             let expected = merged == layers.runs.count ? digest : nil
             root = try RunWriter.write(
                 try layers.cursorOverRuns(merged), expecting: expected
@@ -227,7 +227,7 @@ struct CheckpointJob: Sendable {
         } catch {
             throw SyncError(error)
         }
-        // What stays although it should not costs room; the next checkpoint tries again.
+        // A file that can't be removed only takes space; the next checkpoint tries again.
         let superseded = layers.runs.prefix(merged).map(\.file).filter { $0 != through && !pinned.contains($0) }
         try? log.drop(superseded: superseded.map { SequenceNumber(rawValue: $0) })
         return try inAppWords { () throws(StateError) in
@@ -237,8 +237,8 @@ struct CheckpointJob: Sendable {
         }
     }
 
-    /// The files of the checkpoints that the history will be cut at, or was, and of those that states of the past are made
-    /// from.
+    /// Returns the files of checkpoints at which the history was or will be cut, and of those used to build past
+    /// states.
     private func filesThatStay() throws(SyncError) -> Set<UInt64> {
         let all = try CheckpointFile.all(log.storage, log.identity)
         let (floor, size) = try inAppWords { () throws(LogError) in

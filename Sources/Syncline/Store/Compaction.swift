@@ -1,42 +1,41 @@
-// Lets go of history as the store's retention says: whole segments, below a checkpoint that holds the whole state, was read
-// back, and holds the entries that the events made. Changes that no server has confirmed are written into the log again
-// before the events that made them go.
+// Removes history as the store's retention allows: whole segments that precede a verified checkpoint of the whole
+// state. Unconfirmed changes are first written into the log again.
 
 import SegmentLog
 public import SynclineCore
 
-/// What a compaction did.
+/// The result of a compaction.
 public struct CompactReport: Hashable, Sendable {
-    /// The last event the newest checkpoint covers.
+    /// The last event that the newest checkpoint covers.
     public var checkpoint: UInt64
-    /// The first event that is left.
+    /// The first event that is still in the log.
     public var firstEvent: UInt64
-    /// Files of the log that went.
+    /// The number of log files removed.
     public var segmentsRemoved: Int
-    /// Their size.
+    /// The size of the removed files.
     public var bytesRemoved: UInt64
 }
 
 extension SyncDatabase {
-    /// What is kept of the history.
+    /// Returns how much of the history is kept.
     public func retention() async throws(SyncError) -> Retention {
         try inAppWords { () throws(StateError) in try reader.retention }
     }
 
-    /// Changes how much of the history is kept. Nothing goes before the next `compact()`.
+    /// Changes how much of the history is kept. Takes effect with the next `compact()`.
     public func set(retention: Retention) async throws(SyncError) {
         try await set(SettingName.retention, .string(retention.description))
     }
 
-    /// Closes the log's segment, writes a checkpoint of the whole state, and removes the history that the retention does
-    /// not ask for. A store that keeps all of it loses nothing.
+    /// Seals the log's current segment, writes a checkpoint of the whole state, and removes the history that the
+    /// retention does not keep. With `.everything`, nothing is removed.
     @discardableResult
     public func compact() async throws(SyncError) -> CompactReport {
         let now = configuration.surroundings.now()
         return try await offCallersActor { () throws(SyncError) in try self.writer.compact(self.storage, now: now) }
     }
 
-    /// What takes long and waits for the disk is not done on the caller's actor.
+    /// Runs off the caller's actor, because it takes long and waits for the disk.
     @concurrent
     private func offCallersActor<Value: Sendable>(
         _ body: @Sendable () throws(SyncError) -> Value
@@ -50,13 +49,13 @@ extension StoreWriter {
         let log = log
         let retention = try inAppWords { () throws(StateError) in try current.reader.retention }
         try inAppWords { () throws(LogError) in
-            // What may go must not stay as the dictionary of the segment that follows.
+            // Removed data must not remain as the dictionary of the next segment.
             if retention == .everything { try log.roll() } else { try log.rollForgetting() }
         }
         try checkpoint(isWhole: true)
         var report = CompactReport(checkpoint: current.through, firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
         if let plan = try historyPlan(retention, storage, now: now), try canLetGo(of: plan, storage) {
-            // The newest, too: from now on it is what is left of what goes.
+            // Check the newest checkpoint, too: from now on it is all that remains of the removed history.
             for through in Set([plan.anchor, try newestCheckpoint(storage)]) {
                 try CheckpointFile.check(storage, through, log.identity)
             }
@@ -76,19 +75,19 @@ extension StoreWriter {
         return report
     }
 
-    /// What may go; nil if that is nothing.
+    /// Returns what may be removed, or nil if nothing may.
     private func historyPlan(
         _ retention: Retention, _ storage: any LogStorage, now: Int64
     ) throws(SyncError) -> HistoryPlan? {
-        // The event that carries changes on is the newest by then.
+        // By then, the newest event is the one that carries the changes.
         var horizon = try StoreWriter.horizon(retention, storage, through: current.through + 1, now: now)
-        // A reader has the state before the first event that it claims, too.
+        // A reader also needs the state before the first event it has claimed.
         let claimed = try inAppWords { () throws(LogError) in try LogLease.lowest(in: storage) }
         if let claimed { horizon = min(horizon, claimed.rawValue - min(claimed.rawValue, 1)) }
         return HistoryPlan(try CheckpointFile.all(storage, log.identity), horizon: horizon)
     }
 
-    /// The last event that need not be kept.
+    /// Returns the last event that need not be kept.
     private static func horizon(
         _ retention: Retention, _ storage: any LogStorage, through last: UInt64, now: Int64
     ) throws(SyncError) -> UInt64 {
@@ -106,7 +105,7 @@ extension StoreWriter {
         }
     }
 
-    /// Whether a segment or a file of a checkpoint would go.
+    /// Returns whether a segment or a checkpoint file would be removed.
     private func canLetGo(of plan: HistoryPlan, _ storage: any LogStorage) throws(SyncError) -> Bool {
         if !plan.dropped.isEmpty { return true }
         let segments = try inAppWords { () throws(LogError) in try LogCatalog(storage) }.segments
@@ -117,7 +116,8 @@ extension StoreWriter {
         try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }.first?.rawValue ?? 0
     }
 
-    /// Writes the unconfirmed changes of the events through `last` into the log again. Durable when it returns.
+    /// Writes the unconfirmed changes of the events through `last` into the log again. They are durable when it
+    /// returns.
     private func carry(through last: UInt64) throws(SyncError) {
         try performNow(.durable) { engine in
             let rows = try inAppWords { () throws(StateError) in try engine.reader.carriedRows(through: last) }
@@ -127,10 +127,10 @@ extension StoreWriter {
 }
 
 extension CarriedRow {
-    /// About how large an event of carried rows may become.
+    /// The approximate maximum size of an event of carried rows, in bytes.
     private static let eventSize = 1 << 20
 
-    /// Rows for one event each: at least one event, which may be of none.
+    /// Splits rows into one list per event. Returns at least one list, which may be empty.
     static func parts(_ rows: [CarriedRow]) -> [[CarriedRow]] {
         var parts: [[CarriedRow]] = [[]]
         var size = 0

@@ -1,30 +1,32 @@
-// The end of a store: every file of it goes, for an app whose user logs out. Opening the directory after that makes a new one.
+// Deletes a store with all its files, for example when the user logs out. Opening the directory later creates a new
+// store.
 
 public import SegmentLog
 public import SynclineCore
 
 extension SyncDatabase {
-    /// What the tool keeps in a store's directory beside the log; names of drafts begin with these.
+    /// Files that the tool keeps in a store's directory beside the log. The names of their temporary files begin
+    /// with these.
     package static let filesBesideLog = ["secrets.json", "traffic.jsonl"]
 
-    /// Closes the store and removes every file of it: rows, history, quarantine, secrets and recordings. Refused while
-    /// changes are pending, unless `force` gives them up. Stop an automatic sync first.
+    /// Closes the store and removes all of its files: rows, history, quarantine, secrets and recordings. Throws if
+    /// changes are pending, unless `force` is true. Stop automatic sync first.
     public func erase(force: Bool = false) async throws(SyncError) {
         let reader = reader
         if !force { try SyncDatabase.checkNothingPending(reader) }
-        // A store that can't be closed well is erased all the same.
+        // A store that fails to close is erased all the same.
         try? writer.close()
         try await SyncDatabase.erase(storage, force: force)
         configuration.recording?.remove()
     }
 
-    /// Removes every file of the store in a directory. Refused while another process has it open, and, unless `force` gives
-    /// them up, while changes are pending or it can't be told whether some are.
+    /// Removes all files of the store in a directory. Throws if another process has it open. Unless `force` is true,
+    /// also throws if changes are pending or if that can't be determined.
     public static func erase(at path: String, force: Bool = false) async throws(SyncError) {
         try await erase(POSIXStorage(directory: path), force: force)
     }
 
-    /// The same with a storage.
+    /// Removes all files of the store in a storage.
     public static func erase(_ storage: any LogStorage, force: Bool = false) async throws(SyncError) {
         let erasure: LogErasure
         do throws(LogError) { erasure = try LogErasure(storage) } catch { throw SyncError(error) }

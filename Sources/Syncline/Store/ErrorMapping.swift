@@ -1,4 +1,4 @@
-// The one place where the log's errors become the app's.
+// Maps the errors of the log and the state to `SyncError`.
 
 import SegmentLog
 import SynclineCore
@@ -18,12 +18,12 @@ extension SyncError {
     }
 }
 
-/// Runs something that throws the log's error, in the app's words.
+/// Runs `body` and maps the log's errors to `SyncError`.
 func inAppWords<Result>(_ body: () throws(LogError) -> Result) throws(SyncError) -> Result {
     do throws(LogError) { return try body() } catch { throw SyncError(error) }
 }
 
-/// Runs something that throws the state's error, in the app's words.
+/// Runs `body` and maps the state's errors to `SyncError`.
 func inAppWords<Result>(_ body: () throws(StateError) -> Result) throws(SyncError) -> Result {
     do throws(StateError) { return try body() } catch { throw SyncError(error) }
 }

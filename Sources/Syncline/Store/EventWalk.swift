@@ -1,4 +1,4 @@
-// Reads a store's events in order, beside whoever writes them.
+// Reads a store's events in order. Safe to use while the store is being written.
 
 package import SegmentLog
 package import SynclineCore
@@ -10,7 +10,7 @@ package struct EventWalk: Sendable {
         self.storage = storage
     }
 
-    /// The last event.
+    /// The number of the last event.
     package var last: UInt64 {
         get throws(SyncError) {
             let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
@@ -23,14 +23,14 @@ package struct EventWalk: Sendable {
         }
     }
 
-    /// The first of the last so many events that are left.
+    /// Returns the first of the newest `count` retained events.
     package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
         let last = try last
         let floor = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
         return max(floor.rawValue, last + 1 - min(last, UInt64(count)))
     }
 
-    /// Every event from a number on, in order, until the body says no.
+    /// Calls `body` with each event from a number on, in order, until it returns false.
     package func forEach(
         from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool
     ) throws {
@@ -48,14 +48,14 @@ package struct EventWalk: Sendable {
         if let failure { throw failure }
     }
 
-    /// Every record from a number on, in order, until the body says no.
+    /// Calls `body` with each record from a number on, in order, until it returns false.
     package func forEachRecord(
         from first: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws(SyncError) -> Bool
     ) throws(SyncError) {
         let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
         var cursor: LogCursor
         do throws(LogError) {
-            // From the beginning means from what is left of it.
+            // "From the beginning" means from the first retained event.
             cursor = try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
         } catch {
             throw SyncError(error)

@@ -1,15 +1,15 @@
-// Reads the history beside a writer that may let go of some of it meanwhile. A claim on everything that is there keeps a
-// compaction from removing it. What was removed while the claim was taken is not missed: the reading begins again.
+// Reads history while a writer may be removing some of it. A lease on the existing history keeps a compaction from
+// removing it. If files were removed before the lease was taken, the read starts again.
 
 package import SegmentLog
 import SynclineCore
 
 package enum HistoryReading {
-    /// A reading begins again only if files came or went meanwhile. With a claim those are what one compaction still removes
-    /// that had begun before; a reader that may not write has no claim.
+    /// A read starts again only if files were created or removed during it. With a lease, only a compaction that had
+    /// already begun can still remove files; a read-only reader has no lease.
     private static let attempts = 64
 
-    /// Runs `body`, which reads the log and may run more than once. What reads the newest state only needs no claim.
+    /// Runs `body`, which reads the log and may run more than once. Reads of only the newest state need no lease.
     package static func run<Value, Failure: Error>(
         _ storage: any LogStorage, claiming: Bool = true, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -26,9 +26,9 @@ package enum HistoryReading {
         return try body()
     }
 
-    /// Keeps what is there of a log until it is released; nil where the reader may not write.
+    /// Takes a lease that keeps the existing log until it is released; returns nil if the reader may not write.
     package static func claim(_ storage: any LogStorage) -> LogLease? {
-        // Nothing is made in a directory that holds no log.
+        // Do not write into a directory that holds no log.
         guard files(storage).contains(where: { FileName.parseSegment($0) != nil }) else { return nil }
         return try? LogLease.ofEverything(in: storage)
     }
@@ -37,7 +37,7 @@ package enum HistoryReading {
         Set((try? storage.names(in: "")) ?? [])
     }
 
-    /// Whether an error may come of a file that was there when the reading began.
+    /// Returns whether an error may be caused by a file that was removed after the read began.
     private static func isOfMissingFile(_ error: any Error) -> Bool {
         let codes: [SyncError.Code] = [.ioError, .init(rawValue: LogError.Code.collected.rawValue)]
         if let error = error as? LogError { return codes.contains(SyncError(error).code) }

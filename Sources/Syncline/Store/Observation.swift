@@ -1,21 +1,21 @@
-// Tells observers of commits. Each gets every change that touched its table, in order, and asks the state as of that
-// change when it gets round to it; so none is missed, reordered, or waited for by the writer.
+// Notifies observers of commits. Each observer gets every change to its table, in order, and queries the state as of
+// that change when it is ready. No change is missed or reordered, and the writer never waits for an observer.
 
 import Synchronization
 import SynclineCore
 
 final class ObserverList: Sendable {
     private struct Observer {
-        /// Nil for all tables.
+        /// The observed table; nil for all tables.
         var table: String?
         var continuation: AsyncStream<StateReader>.Continuation
     }
 
     private struct Content {
         var observers: [Int: Observer] = [:]
-        /// Those who want to know that the app changed something, whatever it is.
+        /// Listeners to be told that the app changed something.
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
-        /// How many changes the app had made by the last commit.
+        /// The number of changes the app had made by the last commit.
         var made: UInt64 = 0
         var next = 0
         var isFinished = false
@@ -23,14 +23,14 @@ final class ObserverList: Sendable {
 
     private let content = Mutex(Content())
 
-    /// The states as of each change that touches a table, or any table, the present one first.
+    /// Returns the current state, then the state after each change to a table, or to any table.
     func observe(_ table: String?, from current: @Sendable () -> StateReader) -> AsyncStream<StateReader> {
         let (stream, continuation) = AsyncStream.makeStream(of: StateReader.self)
         let number: Int? = content.withLock { content in
             guard !content.isFinished else { return nil }
             content.next += 1
             content.observers[content.next] = Observer(table: table, continuation: continuation)
-            // Read under the lock that `tell` takes: no commit falls between the first state and the next.
+            // Read under the lock that `tell` takes, so that no commit falls between the first state and the next.
             continuation.yield(current())
             return content.next
         }
@@ -44,7 +44,7 @@ final class ObserverList: Sendable {
         return stream
     }
 
-    /// Says that the app changed rows; several changes may be one signal.
+    /// Returns a stream with an element after the app changes rows; several changes may share one element.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number: Int? = content.withLock { content in
@@ -63,12 +63,12 @@ final class ObserverList: Sendable {
         return stream
     }
 
-    /// Tells those who want to know of the app's changes that there is something to send, though no row changed.
+    /// Tells the listeners that there is something to send although no row changed.
     func tellOfDecision() {
         for listener in content.withLock({ Array($0.listeners.values) }) { listener.yield() }
     }
 
-    /// A commit is done; `publish` makes it what readers see.
+    /// Announces a finished commit; `publish` makes it visible to readers.
     func tell(_ commit: StoreCommit, publish: () -> Void) {
         content.withLock { content in
             publish()
@@ -99,7 +99,7 @@ final class ObserverList: Sendable {
     }
 }
 
-/// Asks each state a question, and passes over an answer or an error that is the one before.
+/// Runs a query on each state, and drops a result or error equal to the one before.
 struct Answers<Content: Hashable & Sendable, Element: Sendable> {
     private var states: AsyncStream<StateReader>.Iterator
     private let run: @Sendable (StateReader) throws(SyncError) -> Content
@@ -126,16 +126,16 @@ struct Answers<Content: Hashable & Sendable, Element: Sendable> {
     }
 }
 
-/// The results of a query, one each time a commit changes them; the present one first.
+/// The results of a query: the current ones first, then new ones after each commit that changes them.
 ///
-/// An error, such as a row that a model can't decode, does not end the sequence: `next()` throws it once and then waits for
-/// the next results. A `for` loop ends at an error that is thrown; one over ``outcomes`` continues.
+/// An error, such as a row that a model can't decode, does not end the sequence: `next()` throws it once and then
+/// waits for the next results. A `for` loop ends when an error is thrown; a loop over ``outcomes`` continues.
 public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
     let states: AsyncStream<StateReader>
     let run: @Sendable (StateReader) throws(SyncError) -> QueryResult
     let make: @Sendable (QueryResult) throws(SyncError) -> Element
 
-    /// Waits for the next results.
+    /// The iterator of the results.
     public struct Iterator: AsyncIteratorProtocol {
         var answers: Answers<QueryResult, Element>
 
@@ -152,15 +152,15 @@ public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
         Iterator(answers: Answers(states, run, make))
     }
 
-    /// The same, with errors as values: `for await outcome in query.observe().outcomes`.
+    /// The same results, with errors as values: `for await outcome in query.observe().outcomes`.
     public var outcomes: QueryOutcomes<Element> { QueryOutcomes(results: self) }
 }
 
-/// The results of a query and the errors among them, one each time a commit changes them.
+/// The results and errors of an observed query, one element after each commit that changes them.
 public struct QueryOutcomes<Content: Sendable>: AsyncSequence, Sendable {
     let results: QueryResults<Content>
 
-    /// Waits for the next results.
+    /// The iterator of the outcomes.
     public struct Iterator: AsyncIteratorProtocol {
         var answers: Answers<QueryResult, Content>
 

@@ -1,25 +1,25 @@
-// Makes a store of what is left of a damaged one, which is only read. The new store has the state of the newest whole
-// checkpoint with every whole event after it, and as much of the history as leads to that state without a gap.
+// Builds a new store from what remains of a damaged one, which is only read. The new store has the state of the
+// newest intact checkpoint plus all intact later events, and as much history as leads to that state without a gap.
 
 package import SegmentLog
 package import SynclineCore
 
-/// What a rescue brought.
+/// The result of a rescue.
 package struct Rescue: Sendable {
     /// The first event of the new store's history.
     package private(set) var first: UInt64
-    /// How many events the history has that the damaged store had.
+    /// The number of events kept from the damaged store's history.
     package private(set) var events: UInt64
     /// Events of the damaged store that can't be read.
     package private(set) var lost: [SequenceRange]
-    /// Events that can be read and make no sense without those that are lost.
+    /// Events that can be read but are invalid without the lost ones.
     package private(set) var leftOut: [UInt64]
-    /// Segments that are another log's.
+    /// Segments that belong to another log.
     package private(set) var foreign: [String]
-    /// Whether the new store has the newest state, not only what is left of it.
+    /// Whether the new store has the newest state, and not only a part of it.
     package private(set) var isWhole: Bool
 
-    /// Nil if the log holds no event: it is not a store's.
+    /// Runs the rescue; returns nil if the log holds no event and so is not a store.
     package static func run(
         from damaged: any LogStorage, to fresh: any LogStorage, now: Int64
     ) throws(SyncError) -> Rescue? {
@@ -35,16 +35,17 @@ package struct Rescue: Sendable {
         return try source.isStore(fold) ? source.cut(fold, to: fresh, now: now) : nil
     }
 
-    /// What there is to make a store of.
+    /// The checkpoints and events that can be used.
     private struct Source {
         let storage: any LogStorage
         let reading: SalvageReading
-        /// The events that checkpoints are of, oldest first.
+        /// The last events of the checkpoints, oldest first.
         let checkpoints: [UInt64]
 
         var last: UInt64 { max(reading.last.rawValue, checkpoints.last ?? 0) }
 
-        /// The states that lead to the newest one without a gap, oldest first: of a checkpoint, or 0 for nothing.
+        /// The base states that lead to the newest state without a gap, oldest first: a checkpoint's last event, or
+        /// 0 for the empty state.
         var wholeBases: [UInt64] {
             var first = last + 1
             if let whole = reading.whole.last, whole.last.rawValue == last { first = whole.first.rawValue }
@@ -54,7 +55,7 @@ package struct Rescue: Sendable {
         var lost: [SequenceRange] {
             var lost = reading.lost
             let first = reading.first
-            // Whether more than HEAD tells was let go of or lost is not known, but if no state precedes it.
+            // If no state precedes the first event, more may have been removed or lost than HEAD says.
             if first > .first, !checkpoints.contains(where: { $0 + 1 >= first.rawValue }) {
                 lost.insert(SequenceRange(first: .first, last: first.previous), at: 0)
             }
@@ -62,7 +63,7 @@ package struct Rescue: Sendable {
             return unread.isEmpty ? lost : lost + [unread]
         }
 
-        /// Whether the log is a store's. Throws if a newer version wrote to it.
+        /// Returns whether the log is a store's. Throws if a newer version wrote to it.
         func isStore(_ fold: RescueFold) throws(SyncError) -> Bool {
             if checkpoints.isEmpty, !fold.isOfEvents { return false }
             if let newer = fold.newer { throw SyncError(newer) }
@@ -75,7 +76,7 @@ package struct Rescue: Sendable {
                 storage, SequenceNumber(rawValue: base), reading.identity, removesDamaged: false)
         }
 
-        /// Folds every event that is whole onto a state.
+        /// Folds all intact events onto a base state.
         func fold(from base: UInt64) throws(SyncError) -> RescueFold {
             let fold = RescueFold(try projector(at: base))
             try forEach(after: base) { _, number, records throws(SyncError) in
@@ -91,7 +92,8 @@ package struct Rescue: Sendable {
             return fold
         }
 
-        /// The whole transactions after an event, with their time and the number of their first record.
+        /// Calls `body` with each complete transaction after an event, with its time and the number of its first
+        /// record.
         private func forEach(
             after base: UInt64, _ body: (WallTime, UInt64, RecordBatch) throws(SyncError) -> Void
         ) throws(SyncError) {
@@ -112,7 +114,7 @@ package struct Rescue: Sendable {
 
         // MARK: The new store
 
-        /// A store that begins with a state and has all events after it. `end` is the state they lead to.
+        /// Copies a base state and all events after it. `end` is the state they lead to.
         func copy(after base: UInt64, _ end: Projector, to fresh: any LogStorage) throws(SyncError) -> Rescue {
             let clock = FrameClock()
             let log =
@@ -133,8 +135,8 @@ package struct Rescue: Sendable {
                 first: base + 1, events: count, lost: lost, leftOut: [], foreign: reading.foreign, isWhole: true)
         }
 
-        /// A store that begins with what the events came to. The log says again what is pending, and that every query
-        /// starts from the beginning: pages may be lost.
+        /// Creates a store that begins with the folded state. Its log records the pending changes again, and resets
+        /// every query's cursor because pages may be lost.
         func cut(_ fold: RescueFold, to fresh: any LogStorage, now: Int64) throws(SyncError) -> Rescue {
             let projector = fold.projector
             fold.end(at: last)
@@ -144,7 +146,7 @@ package struct Rescue: Sendable {
                 (CarriedRow.parts(try state.carriedRows(through: last)), try state.cursors())
             }
             try inAppWords { () throws(LogError) in
-                // One by one: an outbox may be larger than a batch.
+                // One at a time: an outbox may be larger than a batch.
                 for part in carried {
                     try log.append(
                         RecordBatch(Event(time: now, .carried(through: last, part)).bytes), durability: .buffered)
@@ -165,7 +167,7 @@ package struct Rescue: Sendable {
 }
 
 extension RecordBatch {
-    /// The records after the first `count`.
+    /// Returns the records after the first `count`.
     fileprivate func dropping(_ count: Int) -> RecordBatch {
         if count == 0 { return self }
         var rest = RecordBatch()
@@ -179,7 +181,7 @@ extension RecordBatch {
 }
 
 extension CursorState {
-    /// Before everything that a query brings.
+    /// Returns the initial cursor of a query, before anything was pulled.
     static func beginning(of query: String, now: Int64) -> CursorState {
         CursorState(position: Timestamp(.init(milliseconds: 0)).description, query: query, updated: now)
     }

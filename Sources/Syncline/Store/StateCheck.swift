@@ -1,10 +1,10 @@
-// Folds a log from its beginning and compares what comes out with what was noted on the way: the digest of the state when
-// a segment was sealed, and when a checkpoint was written. So a fold that changed, or a file that lies, is found.
+// Folds a log and compares the result with the digests recorded when segments were sealed and checkpoints were
+// written. This detects a changed fold or a tampered file.
 
 package import SegmentLog
 package import SynclineCore
 
-/// The digest of the state at the end of a segment, and the fold it is of.
+/// The digest of the state at the end of a segment, and the fold version that computed it.
 struct SealNote {
     var digest: Digest
 
@@ -20,7 +20,7 @@ struct SealNote {
         self.digest = digest
     }
 
-    /// Nil for one of another version of the fold, which can't be compared.
+    /// Decodes a note; nil if another version of the fold wrote it, so that it can't be compared.
     init?(_ bytes: [UInt8]) {
         let digest = bytes.span.withUnsafeBytes { bytes -> Digest? in
             var reader = SynclineCore.ByteReader(bytes)
@@ -35,15 +35,15 @@ struct SealNote {
 }
 
 package struct StateCheck {
-    /// Something that does not agree with the log.
+    /// A recorded digest that does not match the log.
     package struct Mismatch: Hashable, Sendable {
         package var event: UInt64
-        /// What does not agree: a segment's seal, a checkpoint, or the entries of a checkpoint.
+        /// What does not match: a segment's seal, a checkpoint, or the entries of a checkpoint.
         package var source: String
         package var file: String
-        /// Whether it is a checkpoint whose entries are not those whose digest it notes.
+        /// Whether it is a checkpoint whose entries do not match its own digest.
         package var isOfEntries = false
-        /// Whether the state can be made again without it.
+        /// Whether the state can be rebuilt without it.
         package var isRepairable = true
 
         /// What is wrong, as part of a sentence.
@@ -64,10 +64,10 @@ package struct StateCheck {
     private let storage: any LogStorage
     private var noted: [UInt64: [Note]] = [:]
     private let untrue: Set<UInt64>
-    /// Checkpoints whose entries are not those whose digest they note.
+    /// Checkpoints whose entries do not match their recorded digest.
     package let untrueCheckpoints: [Mismatch]
 
-    /// Reads every checkpoint whole. Both this and the fold belong into one `HistoryReading`.
+    /// Reads every checkpoint completely. Run this and the fold in one `HistoryReading`.
     /// - Parameter notes: The notes of the segments' seals, with the files they are in.
     package init(_ storage: any LogStorage, notes: [(note: LogNote, file: String)]) throws(SyncError) {
         self.storage = storage
@@ -91,25 +91,25 @@ package struct StateCheck {
         }
     }
 
-    /// What a fold came to.
+    /// The result of a fold.
     package struct Finding {
         package var mismatches: [Mismatch] = []
-        /// How many notes it was compared with.
+        /// The number of recorded digests it was compared with.
         package var compared = 0
-        /// The last event before the first that was folded.
+        /// The last event before the first one folded.
         package var from: UInt64
         /// The state at the end.
         package var projector: Projector
     }
 
-    /// Folds as far as something was noted, and tells where it differs: from the oldest checkpoint, or from the beginning,
-    /// which takes memory for the whole state.
+    /// Folds through the last recorded digest and returns the mismatches. Starts at the oldest checkpoint, or at the
+    /// beginning, which needs memory for the whole state.
     package func run(fromBeginning: Bool) throws(SyncError) -> [Mismatch] {
         guard let last = noted.keys.max() else { return [] }
         return try fold(through: last, fromBeginning: fromBeginning).mismatches
     }
 
-    /// Folds as far as an event, or all there is, and tells where it differs.
+    /// Folds through an event, or all events, and returns the mismatches.
     package func fold(through last: UInt64?, fromBeginning: Bool) throws(SyncError) -> Finding {
         let projector = try StateLoader(storage).earliest(preferringCheckpoint: !fromBeginning, without: untrue)
         var finding = Finding(mismatches: untrueCheckpoints, from: projector.through, projector: projector)

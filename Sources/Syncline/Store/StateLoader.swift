@@ -1,15 +1,15 @@
-// Makes the state of a log: the newest checkpoint that can be read, and the events behind it folded in. Nothing is
-// written, so it serves readers and the writer alike.
+// Loads the state of a log: the newest readable checkpoint with the later events folded in. Writes nothing, so
+// readers and the writer both use it.
 
 package import SegmentLog
 package import SynclineCore
 
 package struct StateLoader: Sendable {
     package let storage: any LogStorage
-    /// Whether a checkpoint that turns out to be damaged is removed, so that it is not met again. A reader leaves it, and
-    /// settles in memory what a writer makes a run of its next checkpoint.
+    /// Whether to remove a damaged checkpoint so that it is not tried again. The writer does; a reader does not, and
+    /// compacts in memory what a writer would write as a run of its next checkpoint.
     private let removesDamaged: Bool
-    /// How much a reader folds before it settles it.
+    /// How much a reader folds before it compacts it in memory.
     private static let settledAbove = 16 << 20
 
     package init(_ storage: any LogStorage, removesDamaged: Bool = false) {
@@ -17,8 +17,8 @@ package struct StateLoader: Sendable {
         self.removesDamaged = removesDamaged
     }
 
-    /// The state as of an event, or the newest; from a checkpoint, or from as early as the log allows. Of one row alone,
-    /// where that is asked for: what it has of other rows is as old as the checkpoint.
+    /// Loads the state as of an event, or the newest, from a checkpoint or from the earliest event the log allows.
+    /// With one row requested, only that row is up to date; other rows are as old as the checkpoint.
     package func load(
         through last: UInt64? = nil, onlyTo row: RowFocus? = nil, usingCheckpoints: Bool = true,
         showing visibility: LogReader.Visibility = .written
@@ -29,14 +29,14 @@ package struct StateLoader: Sendable {
         return projector
     }
 
-    /// Folds the events after those that a state is made of.
+    /// Folds the events after those that a state includes.
     private func fold(
         into projector: Projector, through last: UInt64?, onlyTo row: RowFocus? = nil, _ reader: LogReader
     ) throws(SyncError) {
         let from = SequenceNumber(rawValue: projector.through + 1)
         var cursor: LogCursor
         do throws(LogError) { cursor = try reader.cursor(from: from) } catch { throw SyncError(error) }
-        // What lies behind the last event wanted is not looked at, whole or not.
+        // Does not look beyond the last event wanted, so damage there does no harm.
         while projector.through < last ?? .max, try advance(&cursor) {
             if let last, cursor.firstSequence.rawValue > last { break }
             do throws(StateError) {
@@ -58,7 +58,7 @@ package struct StateLoader: Sendable {
         }
     }
 
-    /// The rows that differ between two moments, by the events between them if those are few.
+    /// Returns the rows that differ between two events. Uses only the events between them if those are few.
     package func differences(from first: UInt64, to last: UInt64) throws(SyncError) -> [RowDifference] {
         let (earlier, later) = (min(first, last), max(first, last))
         let before = try load(through: earlier)
@@ -78,12 +78,12 @@ package struct StateLoader: Sendable {
         return first <= last ? found : found.map(\.reversed)
     }
 
-    /// What so many events changed is kept in memory.
+    /// Up to this many events are kept in memory with what they changed.
     private static let fewEvents: UInt64 = 20_000
 
-    /// The first state that the log's events can be folded onto: nothing, or the oldest checkpoint that lies before what
-    /// is left of it. Rows of a checkpoint stay on disk, so it may be preferred to nothing. One of `untrue` is taken only
-    /// if there is no other.
+    /// Returns the earliest state that the log's events can be folded onto: the empty state, or the oldest
+    /// checkpoint at or before the first retained event. Rows of a checkpoint stay on disk, so it may be preferred
+    /// to the empty state. Checkpoints in `untrue` are used only if there is no other.
     package func earliest(
         preferringCheckpoint: Bool = false, without untrue: Set<UInt64> = []
     ) throws(SyncError) -> Projector {
@@ -111,7 +111,7 @@ package struct StateLoader: Sendable {
         do throws(LogError) { return try cursor.nextFrame() } catch { throw SyncError(error) }
     }
 
-    /// The state to begin with: a checkpoint that does not go beyond what is wanted, or nothing.
+    /// Returns the starting state: a checkpoint that is not newer than what is wanted, or the empty state.
     private func start(
         _ reader: LogReader, through last: UInt64?, _ usingCheckpoints: Bool
     ) throws(SyncError) -> Projector {

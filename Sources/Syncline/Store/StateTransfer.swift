@@ -1,14 +1,14 @@
-// A state as data: what an export of events begins with where the history before them was let go of, and how a log begins
-// with it elsewhere. Its entries are the state's own, bound to the version of the fold.
+// A state as data. An export of events begins with it if earlier history was removed, and an import begins a log
+// with it. The entries are encoded as in the state, and depend on the version of the fold.
 
 package import SegmentLog
 package import SynclineCore
 
 package enum StateTransfer {
-    /// About how many bytes of entries make a piece.
+    /// The approximate size of a piece, in bytes of entries.
     private static let pieceSize = 48 << 10
 
-    /// All entries of a state, in pieces: key and value, each after its length.
+    /// Calls `body` with all entries of a state, in pieces: key and value, each preceded by its length.
     package static func forEachPiece(of projector: Projector, _ body: ([UInt8]) throws -> Void) throws {
         var piece = ByteWriter()
         var place = try projector.store.snapshot.cursor(from: UnsafeRawBufferPointer(start: nil, count: 0))
@@ -24,7 +24,7 @@ package enum StateTransfer {
         if piece.count > 0 { try body(piece.bytes) }
     }
 
-    /// Puts the entries of a piece into a state.
+    /// Adds the entries of a piece to a state.
     package static func add(_ piece: [UInt8], to store: StateStore) throws(SyncError) {
         do throws(MalformedBytes) {
             try piece.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) in
@@ -41,7 +41,7 @@ package enum StateTransfer {
         try inAppWords { () throws(StateError) in try store.settle(above: 16 << 20) }
     }
 
-    /// Makes a log that begins after the events a state is made of, with a checkpoint of it.
+    /// Creates a log that begins after the events a state includes, with a checkpoint of that state.
     package static func begin(
         _ storage: any LogStorage, with projector: Projector, clock: any LogClock = SystemClock()
     ) throws(SyncError) -> LogWriter {

@@ -1,5 +1,5 @@
-// The writer's half of a store: the log, and the projector that folds what is written. It is used by one thread at a time
-// (`StoreWriter` holds the lock). What is decided is folded at once and becomes visible when the log has it.
+// The writing part of a store: the log, and the projector that folds what is written. It is used by one thread at a
+// time (`StoreWriter` holds the lock). Changes are folded at once and become visible when the log has stored them.
 
 package import SegmentLog
 package import SynclineCore
@@ -8,17 +8,17 @@ package final class StoreEngine {
     package let log: LogWriter
     package let projector: Projector
     let surroundings: any Surroundings
-    /// The version of the schema this process has; 0 if it says none.
+    /// The schema version of this process; 0 if it declares none.
     private let schemaVersion: UInt32
-    /// Where the store is; nil if that can't be told.
+    /// The store's location; nil if it can't be determined.
     private let place: String?
-    /// Events made by the commit in hand, in order.
+    /// Events of the current commit, in order.
     private var staged: [[UInt8]] = []
-    /// Tables whose rows the request in hand changed.
+    /// Tables whose rows the current request changed.
     private var touched: [String] = []
-    /// Whether this process has said in the log that it writes.
+    /// Whether this process has recorded its opening in the log.
     private var hasSaidOpened: Bool
-    /// The last event of the last commit, and the digest of the state behind it.
+    /// The last event of the last commit, and the digest of the state after it.
     private var committed: UInt64
     private var digestBytes: [UInt8]
 
@@ -38,12 +38,12 @@ package final class StoreEngine {
 
     var reader: StateReader { projector.reader(of: projector.store.snapshot) }
 
-    /// The number the next event will have.
+    /// The number of the next event.
     private var nextNumber: UInt64 { log.lastSequence.rawValue + 1 + UInt64(staged.count) }
 
-    // MARK: What a commit may do
+    // MARK: Operations of a commit
 
-    /// Makes one event of local changes.
+    /// Writes one event of local changes.
     func local<Value>(
         isGrouped: Bool, _ body: (inout LocalTransactionWriter) throws(SyncError) -> Value
     ) throws(SyncError) -> (value: Value, event: UInt64?) {
@@ -83,14 +83,14 @@ package final class StoreEngine {
         if touched.last != table, !touched.contains(table) { touched.append(table) }
     }
 
-    /// The first event of a process says who it is.
+    /// Records the opening: the first event of a process identifies it.
     private func sayOpened() {
         guard !hasSaidOpened else { return }
         hasSaidOpened = true
         var device = ""
         if case .string(let id)? = try? reader.setting(SettingName.device) { device = id }
         if let place, case .string(let known)? = try? reader.setting(SettingName.place), known != place {
-            // It is a copy: the original keeps the name they share.
+            // It is a copy, so it needs a device name of its own; the original keeps the old one.
             device = surroundings.newID()
         }
         let opening = Opening(
@@ -102,7 +102,7 @@ package final class StoreEngine {
 
     // MARK: Commits
 
-    /// Runs a group of requests and makes what they did durable together. Each succeeds or leaves no trace.
+    /// Runs a group of requests and makes their changes durable together. Each request succeeds or has no effect.
     func commit(_ group: [StoreRequest]) -> StoreCommit? {
         projector.store.beginChanges()
         let before = mark()
@@ -139,7 +139,7 @@ package final class StoreEngine {
             declaration: projector.declaration, requests: done)
     }
 
-    /// Runs one request; one that is refused, or makes no event, leaves nothing behind.
+    /// Runs one request. A request that is refused, or makes no event, has no effect.
     private func run(_ request: StoreRequest) -> Bool {
         let mark = mark()
         let isDone = request.run(self)
@@ -158,7 +158,7 @@ package final class StoreEngine {
 
     private static func noteBytes(_ digest: Digest) -> [UInt8] { SealNote(digest: digest).bytes }
 
-    /// Where the state stood before a request.
+    /// The state's position before a request.
     private struct Mark {
         var changes: Int
         var staged: Int
@@ -188,9 +188,9 @@ package final class StoreEngine {
 /// The version of this library.
 package let engineVersion = "0.1.0"
 
-/// What readers see once a commit is done.
+/// What becomes visible to readers after a commit.
 struct StoreCommit {
-    /// The state behind one of its requests, and the tables that changed with it.
+    /// The state after one of its requests, and the tables that the request changed.
     struct State {
         var reader: StateReader
         var touched: [String]
@@ -203,12 +203,12 @@ struct StoreCommit {
     var requests: [StoreRequest]
 }
 
-/// Something to be done by the writer.
+/// A request to the writer.
 struct StoreRequest {
     var durability: Durability
-    /// Does it; false if it was refused.
+    /// Runs the request; returns false if it was refused.
     var run: (StoreEngine) -> Bool
-    /// Tells whoever waits: with the error that kept it from being stored, or none.
+    /// Completes the request: with the error that kept it from being stored, or nil.
     var complete: (SyncError?) -> Void
 }
 

@@ -1,5 +1,6 @@
-// Tells a store from a copy of it: the same log in another directory or on another machine. The mark goes into the log with
-// the first event of each process; where it is not the one the log has, this is a copy, and gets a name of its own.
+// Detects that a store is a copy: the same log in another directory or on another machine. Each process records the
+// location's mark with its first event. If it differs from the last recorded one, this is a copy and gets its own
+// device name.
 
 import SegmentLog
 import SynclineCore
@@ -11,13 +12,13 @@ import SynclineCore
 #endif
 
 enum StorePlace {
-    /// The machine and the directory as one number; nil where the storage can't tell its directory.
+    /// Returns the machine and the directory as one number; nil if the storage can't identify its directory.
     static func mark(_ storage: any LogStorage) -> String? {
         storage.place.map { String(hash64(of: machine + "/" + $0), radix: 16) }
     }
 
-    /// The machine's own number; empty where the system tells none, as on Apple's: there a directory that was restored on
-    /// another device is another file.
+    /// The machine's id. Empty if the system has none, as on Apple platforms: there, a directory restored on another
+    /// device has another file id.
     private static var machine: String {
         let descriptor = open("/etc/machine-id", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

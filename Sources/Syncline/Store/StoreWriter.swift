@@ -1,5 +1,6 @@
-// Lets any number of tasks write to a store: requests that arrive while a commit is being made durable form the next one
-// and share its sync. One lock is held across I/O on purpose: it is the ownership of the log. Readers never take it.
+// Lets any number of tasks write to a store. Requests that arrive while a commit is being made durable form the next
+// commit and share its sync. One lock is held across I/O on purpose: it represents ownership of the log. Readers
+// never take it.
 
 import Dispatch
 import SegmentLog
@@ -20,7 +21,7 @@ final class StoreWriter: Sendable {
         var isScheduled = false
     }
 
-    /// What readers see.
+    /// The state that readers see.
     struct Published: Sendable {
         var reader: StateReader
         var through: UInt64
@@ -28,7 +29,7 @@ final class StoreWriter: Sendable {
         var declaration: Declaration?
     }
 
-    /// How much memory the newest changes may take before they become a run of a checkpoint.
+    /// How much memory the newest changes may use before they become a run of a checkpoint.
     private let memoryLimit: Int
 
     init(_ engine: sending StoreEngine, memoryLimit: Int) {
@@ -46,9 +47,9 @@ final class StoreWriter: Sendable {
 
     // MARK: Writing
 
-    /// Runs `body` in a commit of its own or with others, and returns when it is stored as asked. Never on the caller's
-    /// actor: if nobody else writes, a thread of the pool does, so one of them at most waits for the disk; that is far
-    /// quicker than waking another for it.
+    /// Runs `body` in a commit of its own or with others, and returns when it is stored with the requested
+    /// durability. Never runs on the caller's actor. If no other write is running, a thread of the pool does the
+    /// commit itself: at most one of them waits for the disk, which is much faster than waking another thread.
     @concurrent
     func perform<Value: Sendable>(
         _ durability: Durability, _ body: @escaping @Sendable (StoreEngine) throws -> Value
@@ -87,7 +88,7 @@ final class StoreWriter: Sendable {
         }
     }
 
-    /// Makes everything durable that has been written so far. Never on the caller's actor, as above.
+    /// Makes everything written so far durable. Never runs on the caller's actor.
     @concurrent
     func flush() async throws(SyncError) {
         do throws(LogError) { try log.flush() } catch { throw SyncError(error) }
@@ -139,13 +140,13 @@ final class StoreWriter: Sendable {
 
     // MARK: Checkpoints
 
-    /// The making of a run: what it is made of, and what came of it.
+    /// A run in the making: its input, and its result.
     private struct Making {
         var job: CheckpointJob
         var runs: [Run]?
-        /// Why it could not be made. What it was to be made of stays in memory: that costs memory and time, nothing else.
+        /// Why it could not be written. Its input stays in memory, which only costs memory and time.
         var failure: SyncError?
-        /// How large the changes since must be for another try.
+        /// How large the changes must grow before another attempt.
         var retrySize = 0
 
         mutating func isDueAgain(at size: Int, step: Int) -> Bool {
@@ -158,28 +159,28 @@ final class StoreWriter: Sendable {
 
     private let making = Mutex<Making?>(nil)
 
-    /// Sets the newest changes aside once they take much memory, and makes them a run in the background.
+    /// Sets the newest changes aside once they use much memory, and writes them as a run in the background.
     private func makeRoom(_ engine: StoreEngine) {
         install(engine)
         let size = engine.projector.store.layers.memorySize
         guard size > memoryLimit else { return }
         if engine.projector.store.layers.isFullSet {
-            // One that could not be made is tried again as more changes come, not with each of them.
+            // A failed run is tried again as more changes arrive, but not with every change.
             let isDue = making.withLock { $0?.isDueAgain(at: size, step: memoryLimit / 4) ?? false }
             if isDue { checkpoints.async { self.make() } }
-            // The disk is slower than the writers: they wait, so that memory stays bounded.
+            // The disk is slower than the writers, so they wait: memory stays bounded.
             guard size > 2 * memoryLimit else { return }
             checkpoints.sync {}
             install(engine)
             guard !engine.projector.store.layers.isFullSet else { return }
         }
-        // Two checkpoints of one event would have one name.
+        // Two checkpoints of one event would have the same name.
         guard StoreWriter.checkpointed(engine) < engine.projector.through else { return }
         begin(engine)
         checkpoints.async { self.make() }
     }
 
-    /// The last event that a checkpoint covers.
+    /// Returns the last event that a checkpoint covers.
     private static func checkpointed(_ engine: StoreEngine) -> UInt64 {
         engine.projector.store.layers.runs.first?.file ?? 0
     }
@@ -202,14 +203,14 @@ final class StoreWriter: Sendable {
         do throws(SyncError) {
             let runs = try job.run()
             making.withLock { $0?.runs = runs }
-            // If a commit is going on, it installs the run at its end.
+            // If a commit is running, it installs the run at its end.
             _ = engine.withLockIfAvailable { install($0) }
         } catch {
             making.withLock { $0?.failure = error }
         }
     }
 
-    /// Puts a finished run in the place of what it was made of.
+    /// Replaces the input of a finished run by the run.
     private func install(_ engine: StoreEngine) {
         let made: [Run]? = making.withLock { making in
             guard let runs = making?.runs else { return nil }
@@ -226,7 +227,7 @@ final class StoreWriter: Sendable {
         published.withLock { $0.reader = engine.projector.reader(of: snapshot) }
     }
 
-    /// Writes a checkpoint of everything there is now; a whole one, where asked, in a single file.
+    /// Writes a checkpoint of the current state; with `isWhole`, in a single file.
     func checkpoint(isWhole: Bool = false) throws(SyncError) {
         let wanted = current.through
         while true {
@@ -244,7 +245,7 @@ final class StoreWriter: Sendable {
         }
     }
 
-    /// Everything durable, a checkpoint if opening would take long without, and the log closed.
+    /// Makes everything durable, writes a checkpoint if opening would otherwise be slow, and closes the log.
     func close() throws(SyncError) {
         if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
             try? checkpoint()
@@ -262,6 +263,6 @@ final class StoreWriter: Sendable {
         try result.get()
     }
 
-    /// Folding less than this again takes no time worth saving.
+    /// With less than this to fold, a checkpoint on closing is not worth its time.
     private static let worthCheckpoint = 1 << 20
 }

@@ -1,4 +1,4 @@
-// What the store records of the app's schema, and what it refuses because of it.
+// The app's schema as the store has recorded it, and the checks based on it.
 
 import SegmentLog
 public import SynclineCore
@@ -7,7 +7,7 @@ extension SyncDatabase {
     /// The schema the store has recorded; nil if none was ever declared.
     public var declaration: Declaration? { writer.current.declaration }
 
-    /// Records what the app's schema changes, with what that does to the rows: one event, or none.
+    /// Records the changes of the app's schema and applies them to the rows. Writes at most one event.
     func open(with schema: Schema) async throws(SyncError) {
         // Most openings change nothing and need no commit.
         if try SchemaChange(opening: declaration, with: schema) == nil { return }
@@ -17,7 +17,7 @@ extension SyncDatabase {
         }
     }
 
-    /// Makes the store refuse all tables but some, as a schema does that is strict; nil ends that.
+    /// Makes the store refuse all tables except these, as a strict schema does; nil allows all tables again.
     package func setStrictTables(_ names: [String]?) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             let recorded = engine.projector.declaration
@@ -25,7 +25,7 @@ extension SyncDatabase {
         }
     }
 
-    /// Refuses a table that is not declared, if the store is strict.
+    /// Throws if the store is strict and the table is not declared.
     func checkDeclared(_ table: String) throws(SyncError) {
         try Item.check(table: table)
         try declaration.check(table)

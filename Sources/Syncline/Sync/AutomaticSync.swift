@@ -1,56 +1,56 @@
-// Syncs a store by itself, as long as it is wanted: starts rounds when the machine says so, and tells how it stands.
+// Automatic sync: starts rounds when the state machine says so, and reports the status.
 
 import SegmentLog
 import Synchronization
 public import SynclineCore
 
-/// What a store does by itself.
+/// Settings of automatic sync.
 public struct AutomaticSyncSettings: Sendable {
-    /// What a round does.
+    /// The settings of each round.
     public var sync: SyncSettings
-    /// How long after a change it syncs, in milliseconds; nil to leave changes to the interval.
+    /// The delay between a change and a sync, in milliseconds; nil to sync only at intervals.
     public var delay: Int64? = 500
-    /// How long after a round the next begins, in milliseconds; nil for none.
+    /// The time from the end of a round to the next, in milliseconds; nil for no interval.
     public var interval: Int64? = 60_000
-    /// Whether a server that can tell of changes is listened to, so that they come when they are made.
+    /// Whether to listen to the server's change events, if it has them, so that changes arrive at once.
     public var listens = true
 
-    /// Pushes, and incremental pulls of some tables.
+    /// Creates settings for a push, and incremental pulls of the given tables.
     public init(tables: [String] = []) {
         sync = SyncSettings(tables: tables)
     }
 }
 
-/// How a store that syncs by itself stands.
+/// The status of automatic sync.
 public struct SyncStatus: Hashable, Sendable {
-    /// What it is doing.
+    /// What automatic sync is doing.
     public enum Phase: Hashable, Sendable {
-        /// It waits for a change or the interval.
+        /// Waiting for a change or the next interval.
         case idle
-        /// It sends what is pending.
+        /// Sending pending operations.
         case pushing
-        /// It fetches a table.
+        /// Fetching a table.
         case pulling(table: String)
-        /// There is no network; it tries again at the moment given, in milliseconds since 1970.
+        /// There is no network. The next attempt is at the given time, in milliseconds since 1970.
         case offline(until: Int64)
-        /// A round failed; it tries again at the moment given.
+        /// A round failed. The next attempt is at the given time, in milliseconds since 1970.
         case waiting(until: Int64, SyncError)
-        /// It was stopped, and does nothing any more.
+        /// Stopped for good.
         case stopped
     }
 
-    /// What it is doing.
+    /// What automatic sync is doing.
     public var phase: Phase
-    /// Changes that were not pushed.
+    /// The number of changes not yet pushed.
     public var pending: UInt64
-    /// Operations that wait for a decision of the app's: those in conflict, and those that the server refused.
+    /// The number of operations that await a decision by the app: conflicts, and operations the server refused.
     public var conflicts: Int
-    /// When a round was last complete, in milliseconds since 1970.
+    /// The time of the last complete round, in milliseconds since 1970.
     public var lastRound: Int64?
 }
 
-/// A store that syncs by itself until it is stopped or the store is closed. The store keeps it:
-/// ``SyncDatabase/automaticSync`` finds it again.
+/// Automatic sync of a store, until it is stopped or the store is closed. The store keeps a reference: see
+/// ``SyncDatabase/automaticSync``.
 public final class AutomaticSync: Sendable {
     private struct State {
         var status: SyncStatus
@@ -83,10 +83,10 @@ public final class AutomaticSync: Sendable {
         happenings.yield(.signal(.requested))
     }
 
-    /// How it stands.
+    /// The current status.
     public var status: SyncStatus { state.withLock { $0.status } }
 
-    /// How it stands, now and after each change; a slow reader misses what is over.
+    /// Returns a stream of the current status and each change of it. Only the latest status is buffered.
     public func statuses() -> AsyncStream<SyncStatus> {
         let (stream, continuation) = AsyncStream.makeStream(of: SyncStatus.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -101,13 +101,13 @@ public final class AutomaticSync: Sendable {
         return stream
     }
 
-    /// Starts a round now, whatever was waited for.
+    /// Starts a round now, without waiting for the delay or interval.
     public func syncNow() { happenings.yield(.signal(.requested)) }
 
-    /// Says that there is a network again.
+    /// Reports that the network is available again.
     public func networkIsBack() { happenings.yield(.signal(.reconnected)) }
 
-    /// Ends what is running and stays still. Nothing is lost.
+    /// Stops automatic sync, including a running round. No data is lost.
     public func stop() async {
         task.cancel()
         happenings.finish()
@@ -130,7 +130,7 @@ public final class AutomaticSync: Sendable {
         }
     }
 
-    /// Lets the loop tell its owner without keeping it.
+    /// Lets the loop report to its owner without retaining it.
     private final class WeakBox: Sendable {
         private let held = Mutex<Weak>(Weak())
 
@@ -145,14 +145,14 @@ public final class AutomaticSync: Sendable {
     }
 }
 
-/// The place for the one automatic sync that a store may have.
+/// Holds the one automatic sync that a store may have.
 enum AutomaticSlot: Sendable {
     case free
     case taken(AutomaticSync)
     /// The store was closed.
     case closed
 
-    /// Closes the store to it; returns the one that is to be stopped.
+    /// Prevents further automatic syncs; returns the running one, which must be stopped.
     mutating func close() -> AutomaticSync? {
         defer { self = .closed }
         if case .taken(let sync) = self { return sync }
@@ -169,10 +169,10 @@ enum AutomaticSlot: Sendable {
 }
 
 extension SyncDatabase {
-    /// Lets the store sync by itself: after changes, at intervals, and when it is told that there is a network. It does so
-    /// until it is stopped or the store is closed, even if the result is not kept.
+    /// Starts automatic sync: after changes, at intervals, and when the network returns. It runs until it is stopped
+    /// or the store is closed, even if the result is not kept.
     ///
-    /// A store has one at most: a second one is refused with `invalid-configuration` until the first was stopped. Conflicts
+    /// A store has at most one: a second call throws `invalid-configuration` until the first was stopped. Conflicts
     /// are merged unless the settings say otherwise.
     @discardableResult
     public func startAutomaticSync(_ settings: AutomaticSyncSettings = .init()) throws(SyncError) -> AutomaticSync {
@@ -191,13 +191,13 @@ extension SyncDatabase {
         }
     }
 
-    /// The automatic sync that runs; nil if none does.
+    /// The running automatic sync, or nil.
     public var automaticSync: AutomaticSync? {
         automatic.withLock { if case .taken(let sync) = $0 { sync } else { nil } }
     }
 }
 
-/// Counts the operations that wait for a decision; counts again only if something happened since the last time.
+/// Counts the operations that await a decision; counts again only if something has changed since the last time.
 private final class ConflictCount: Sendable {
     private let known = Mutex<(event: UInt64, count: Int)?>(nil)
 
@@ -210,15 +210,15 @@ private final class ConflictCount: Sendable {
     }
 }
 
-/// The loop behind it: it starts what the machines decide, and tells them what came of it.
+/// The loop of automatic sync: runs the actions of the state machines, and feeds their results back.
 private struct AutomaticLoop {
     enum Happening: Sendable {
         case signal(AutomaticMachine.Signal)
-        /// The server told where its order of changes stands.
+        /// The server reported its current change cursor.
         case told(String)
-        /// The server's stream of events has ended, if there was one.
+        /// The server's event stream has ended, if there was one.
         case silent
-        /// Nobody listened for as long as was wanted.
+        /// The wait is over without an event from the server.
         case rested
     }
 
@@ -262,13 +262,13 @@ private struct AutomaticLoop {
         for task in tasks { await task.value }
     }
 
-    /// What the machine is to know of it, if anything.
+    /// Returns the signal for the machine, if the event causes one.
     private mutating func signal(of happening: Happening) -> AutomaticMachine.Signal? {
         switch happening {
         case .signal(let signal): return signal
         case .told(let cursor):
             news.told(cursor)
-            // A round that runs may be bringing it; that is looked at when it ends.
+            // A running round may already be fetching it; this is checked when the round ends.
             return machine.phase == .running || isKnown(cursor) ? nil : .told
         case .silent:
             if let attempt = news.fellSilent() { listening = later(backoff(attempt), .rested) }
@@ -310,7 +310,7 @@ private struct AutomaticLoop {
         Backoff.milliseconds(attempt: attempt, nil, now: surroundings.now(), chance: surroundings.chance())
     }
 
-    /// Hears the server out.
+    /// Listens to the server's event stream.
     private func listen() async {
         if let channel = try? await database.channel().0, channel.capabilities.contains(.events) {
             await channel.listen { [happenings] cursor in happenings.yield(.told(cursor)) }
@@ -318,7 +318,7 @@ private struct AutomaticLoop {
         happenings.yield(.silent)
     }
 
-    /// Whether all tables were read as far as a cursor of the server's.
+    /// Returns whether all tables have been read through a cursor of the server.
     private func isKnown(_ cursor: String) -> Bool {
         guard let pulls = settings.sync.pulls else { return false }
         return pulls.allSatisfy { pull in
@@ -344,7 +344,7 @@ private struct AutomaticLoop {
                 lastRound: lastRound))
     }
 
-    /// A sync; what stopped it.
+    /// Runs a sync; returns the error that stopped it, or nil.
     private func round() async -> SyncError? {
         do throws(SyncError) {
             return try await database.sync(settings.sync) { step in

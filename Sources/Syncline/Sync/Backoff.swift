@@ -1,4 +1,4 @@
-// How long to wait before something is tried again.
+// Computes the delay before a retry.
 
 import SynclineCore
 
@@ -6,10 +6,10 @@ enum Backoff {
     private static let first: Int64 = 500
     private static let longest: Int64 = 60_000
 
-    /// The wait in milliseconds: what the server asks for, or twice as long with each attempt, half of it by chance, so
-    /// that many clients do not come back at once. A machine has stopped already if the server asked for more than
-    /// `limit`. A moment without the server's clock counts from the device's, which may be wrong: it holds if the wait is
-    /// more than nothing and not more than `limit`.
+    /// Returns the wait in milliseconds: what the server asks for, or a delay that doubles with each attempt and is
+    /// half random, so that clients do not all return at once. The machines stop before this if the server asks for
+    /// more than `limit`. An absolute time without the server's clock is measured by the device's clock, which may
+    /// be wrong, so it is used only if the wait is positive and at most `limit`.
     static func milliseconds(
         attempt: Int, _ after: ServerReply.RetryAfter?, limit: Int64 = ServerReply.usualLongestWait, now: Int64,
         chance: Double

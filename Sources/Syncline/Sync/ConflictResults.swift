@@ -1,17 +1,17 @@
-// Tells an app of the operations that wait for its decision, whenever they become others.
+// Observes the operations that await the app's decision.
 
 import SegmentLog
 public import SynclineCore
 
-/// The operations that wait for a decision, one list each time they become others; the present one first. A slow reader
-/// may miss lists that are no longer true. An error, such as a row that a model can't decode, does not end the sequence:
-/// `next()` throws it once and then waits for the next list.
+/// The operations that await a decision: the current list first, then a new list after each change. A slow reader
+/// may miss outdated lists. An error, such as a row that a model can't decode, does not end the sequence: `next()`
+/// throws it once and then waits for the next list.
 public struct ConflictResults<Element: Sendable>: AsyncSequence, Sendable {
     let states: AsyncStream<StateReader>
     let run: @Sendable (StateReader) throws(SyncError) -> [Conflict]
     let make: @Sendable ([Conflict]) throws(SyncError) -> Element
 
-    /// Waits for the next list.
+    /// The iterator of the lists.
     public struct Iterator: AsyncIteratorProtocol {
         var answers: Answers<[Conflict], Element>
 
@@ -28,7 +28,7 @@ public struct ConflictResults<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension SyncDatabase {
-    /// Operations that wait for a decision, now and whenever they become others; of one table, if one is named.
+    /// Observes the operations that await a decision, in one table or in all.
     public func observeConflicts(table: String? = nil) throws(SyncError) -> ConflictResults<[Conflict]> {
         if let table { try checkDeclared(table) }
         return observeConflicts(table) { $0 }
@@ -48,7 +48,7 @@ extension SyncDatabase {
 }
 
 extension TypedTable {
-    /// Operations on the table that wait for a decision, now and whenever they become others.
+    /// Observes the operations on this table that await a decision.
     public func observeConflicts() throws(SyncError) -> ConflictResults<[TypedConflict<Model>]> {
         try untyped.database.checkDeclared(untyped.name)
         let table = self

@@ -1,4 +1,4 @@
-// The system's numbers for a connection that failed.
+// The system's error codes for a failed connection.
 
 #if canImport(Darwin)
     import Darwin
@@ -7,7 +7,7 @@
 #endif
 
 enum Connection {
-    /// Codes of POSIX that mean that the other side can't be reached.
+    /// POSIX error codes that mean that the server can't be reached.
     static let failures = Set(
         [
             ENETDOWN, ENETUNREACH, ENETRESET, ECONNABORTED, ECONNRESET, ECONNREFUSED, ENOTCONN, ETIMEDOUT, EHOSTDOWN,

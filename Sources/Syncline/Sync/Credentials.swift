@@ -1,19 +1,19 @@
-// Supplies the credentials that a request needs, and says what it means if they can't be had.
+// Supplies the credentials a request needs, and maps a provider's errors to the store's.
 
 import SynclineCore
 
 /// Supplies the token and the headers that requests carry.
 public protocol CredentialProvider: Sendable {
-    /// A token to use; nil to go without. When the server has refused one it is handed in, and another is wanted: nil then
-    /// stops the push or pull with `unauthorized`.
+    /// Returns the token to use, or nil to send none. If the server refused a token, `refused` is that token and the
+    /// provider must return another one; nil then stops the push or pull with `unauthorized`.
     ///
-    /// If this throws, nothing is sent: the push or pull stops, and nothing is lost. It stops with `offline` if the error is
-    /// a ``SyncError`` with that code or a failed connection of URLSession or of a socket; with `io-error` if it is a
-    /// ``SyncError`` with that code, because signing in again does not mend a disk; else with `unauthorized`. The error is
-    /// the ``SyncError/cause`` of the reason.
+    /// If this throws, nothing is sent and the push or pull stops; no data is lost. The reason is `offline` for a
+    /// ``SyncError`` with that code, or a failed connection of URLSession or a socket. It is `io-error` for a
+    /// ``SyncError`` with that code, because signing in again would not help. Otherwise it is `unauthorized`. The
+    /// error becomes the ``SyncError/cause`` of the reason.
     func token(insteadOf refused: String?) async throws -> String?
-    /// Headers of a request, beside those of the protocol. They are asked for with each request. An error stops the push
-    /// or pull, as one of the token does.
+    /// Returns headers to add to a request. Called for each request. An error stops the push or pull, like an error
+    /// of ``token(insteadOf:)``.
     func headers() async throws -> [String: String]
 }
 
@@ -25,7 +25,7 @@ extension CredentialProvider {
 public struct FixedToken: CredentialProvider {
     private let text: String
 
-    /// A token by its text.
+    /// Creates a provider of one token.
     public init(_ text: String) {
         self.text = text
     }
@@ -35,7 +35,7 @@ public struct FixedToken: CredentialProvider {
     }
 }
 
-/// What an error of a provider means for the push or pull that needed credentials.
+/// Maps an error of a credential provider to the reason for which a push or pull stops.
 enum CredentialFailure {
     static func reason(of error: any Error) -> SyncError {
         if error is CancellationError { return cancelled(error) }
@@ -58,7 +58,7 @@ enum CredentialFailure {
         case connection, cancellation, other
     }
 
-    /// Tells a failed connection from other errors, without Foundation: by the domain and code of the system's errors.
+    /// Recognizes a failed connection without Foundation, by the error's domain and code.
     private static func kind(domain: String, code: Int) -> Kind {
         switch (domain, code) {
         case ("NSURLErrorDomain", -999): .cancellation

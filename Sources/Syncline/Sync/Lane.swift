@@ -1,4 +1,4 @@
-// One push or pull at a time: those that come later wait in line, and may give up waiting.
+// Allows one push or pull at a time. Others wait in line, and can be cancelled while they wait.
 
 import Synchronization
 
@@ -11,7 +11,7 @@ final class Lane: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for its turn; false if the task was cancelled before it came.
+    /// Waits for its turn; returns false if the task was cancelled first.
     func enter() async -> Bool {
         let ticket = state.withLock { state in
             state.nextTicket += 1

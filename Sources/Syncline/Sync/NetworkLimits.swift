@@ -1,40 +1,39 @@
-// What bounds the exchange with a server: how long is waited, how much is taken, and how far a pull goes. Every limit is
-// here; that a redirect is not followed is not one of them, it is a rule.
+// Limits on the exchange with a server: timeouts, sizes, and the length of a pull. Redirects are never followed;
+// that is a fixed rule, not a limit.
 
 public import SegmentLog
 package import SynclineCore
 import SynclineWire
 
-/// How long a store waits for its server, and how much it takes from it.
+/// How long a store waits for its server, and how much data it accepts.
 ///
-/// What is cut off by a limit loses nothing: a request that was cut off counts as one whose answer was lost, and a pull
-/// that was cut off keeps its pages.
+/// Exceeding a limit loses no data: an interrupted request counts as one whose response was lost, and an interrupted
+/// pull keeps its pages.
 public struct NetworkLimits: Hashable, Sendable {
-    /// How long making a connection may take. URLSession has no such limit; there ``stall`` bounds it.
+    /// The timeout for opening a connection. URLSession has no such limit; ``stall`` applies instead.
     public var connect = Duration.seconds(10)
-    /// How long a connection may be silent within a request. A stream of events is bounded by this alone.
+    /// How long a connection may be silent during a request. This is the only timeout for an event stream.
     public var stall = Duration.seconds(60)
-    /// How long a whole request with its answer may take.
+    /// The timeout for a whole request with its response.
     public var total = Duration.seconds(100)
     /// How long an unused connection is kept open for the next request.
     public var idle = Duration.seconds(118)
-    /// The longest wait that a server may ask for with `Retry-After` before another try. If it asks for more, the push or
-    /// pull stops instead.
+    /// The longest `Retry-After` wait that is accepted. If the server asks for more, the push or pull stops instead.
     public var longestWait = Duration.milliseconds(ServerReply.usualLongestWait)
-    /// The largest body of an answer, unpacked.
+    /// The maximum size of a response body, uncompressed.
     public var body = ByteCount.mebibytes(256)
-    /// The most bytes of headers in an answer.
+    /// The maximum size of a response's headers.
     public var headers = ByteCount.mebibytes(1)
-    /// How many requests reading one list may take. It bounds a list that never ends; a pull with a query id that was cut
-    /// off continues where it stopped.
+    /// The maximum number of requests for one list, which stops a list that never ends. An interrupted pull with a
+    /// query id continues where it stopped.
     public var pages = 100_000
 
-    /// The usual limits.
+    /// Creates the default limits.
     public init() {}
 }
 
 extension NetworkLimits {
-    /// What the transport is told.
+    /// The limits as the transport takes them.
     var transport: TransportLimits {
         var limits = TransportLimits()
         limits.connect = connect
@@ -46,13 +45,13 @@ extension NetworkLimits {
         return limits
     }
 
-    /// In milliseconds.
+    /// ``longestWait`` in milliseconds.
     var longestWaitMilliseconds: Int64 {
         let (seconds, attoseconds) = longestWait.components
         return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
-    /// Refuses limits that let nothing through.
+    /// Throws if a limit would let nothing through.
     func check() throws(SyncError) {
         let times = [connect, stall, total, idle]
         let isFine =
@@ -67,8 +66,8 @@ extension NetworkLimits {
 
     private static let longest = Duration.seconds(366 * 86_400)
 
-    /// The limits as the store's setting `limits` has them: an object of seconds, bytes and a number of pages. What is not
-    /// named stays as usual.
+    /// Parses the store's setting `limits`: an object of seconds, bytes and a number of pages. Missing members keep
+    /// their defaults.
     package init(_ value: Value) throws(SyncError) {
         guard case .object(let members) = value else { throw NetworkLimits.refusal("it is not an object") }
         for member in members {
@@ -103,7 +102,7 @@ extension NetworkLimits {
         )
     }
 
-    /// Why a pull that asks for one more page stops; nil if it may.
+    /// Returns why a pull may not request another page, or nil if it may.
     func refusal(ofRequest number: Int, table: String) -> SyncError? {
         if number <= pages { return nil }
         return SyncError(

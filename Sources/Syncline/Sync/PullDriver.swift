@@ -1,5 +1,5 @@
-// Does what the pull machine says: asks, stores each page with its cursor in one event, and counts what it brought. When a page
-// is asked for, those before it have been written; what a pull brought is durable when it ends.
+// Runs the actions of the pull machine: sends requests, stores each page with its cursor in one event, and counts
+// rows. Each page is written before the next one is requested; everything is durable when the pull ends.
 
 import SegmentLog
 import SynclineCore
@@ -16,12 +16,13 @@ struct PullDriver {
         do throws(SyncError) {
             report = try await read(query)
         } catch {
-            // The pages before the one that could not be stored stay.
+            // The pages before the one that could not be stored are kept.
             try? await database.writer.flush()
             throw error
         }
         if report.reason == nil { try await database.noteThatServerWorks() }
-        // One sync for all pages: those that power loss takes are asked for again, because their cursors go with them.
+        // One sync for all pages. Pages lost to a power failure are requested again, because their cursors are lost
+        // with them.
         try await database.writer.flush()
         return report
     }
@@ -31,7 +32,7 @@ struct PullDriver {
         var report = PullReport()
         if query.mayGoByChanges, cursor?.change != nil || channel.capabilities.contains(.changes) {
             if try await readChanges(query, from: cursor, &report) { return report }
-            // Another server, which has none: nothing that is known of this one holds.
+            // A different server, without a changes feed: nothing known about the old one applies.
             if try await readByTime(query, from: nil, reconciles: reconciles || cursor != nil, &report) {
                 return report
             }
@@ -45,7 +46,7 @@ struct PullDriver {
         return report
     }
 
-    /// False if the server turned out to tell changes, and nothing was read.
+    /// Returns false if the server turned out to have a changes feed; then nothing was read.
     private func readByTime(
         _ query: PullQuery, from cursor: CursorState?, reconciles: Bool, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {
@@ -55,7 +56,7 @@ struct PullDriver {
         return true
     }
 
-    /// False if the server turned out to tell no changes, and nothing was read.
+    /// Returns false if the server turned out to have no changes feed; then nothing was read.
     private func readChanges(
         _ query: PullQuery, from cursor: CursorState?, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {
@@ -67,7 +68,7 @@ struct PullDriver {
         return true
     }
 
-    /// Reads page by page to the end; false if the server is to be read in the other way.
+    /// Reads all pages; returns false if the server must be read in the other way.
     private func read(
         _ machine: inout some PullReading, _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {
@@ -86,7 +87,7 @@ struct PullDriver {
         return true
     }
 
-    /// Rows that left the view and can't go as they are known here, as the server has them now.
+    /// Fetches the server's current rows for rows that left the view but can't be removed locally.
     private func lookUp(
         _ rows: [ServerRow], _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) -> [String: ServerRow] {
@@ -101,7 +102,7 @@ struct PullDriver {
         return machine.rows
     }
 
-    /// Does what a machine wants of the server until it wants something else.
+    /// Sends what a machine requests from the server until it returns another action.
     private func converse(
         _ machine: inout some ListReading, _ first: ListAction, _ query: PullQuery
     ) async -> ListAction {
@@ -129,7 +130,7 @@ struct PullDriver {
         }
     }
 
-    /// Where the query stands; throws if it is another than the one its id stands for.
+    /// Returns the query's cursor; throws if the id stands for a different query.
     func cursor(_ query: PullQuery) throws(SyncError) -> CursorState? {
         guard let queryID = query.queryID else { return nil }
         let known = try inAppWords { () throws(StateError) in try database.reader.cursor(query.table, queryID) }
@@ -141,7 +142,7 @@ struct PullDriver {
         return known
     }
 
-    /// One event: what is new in the page, and the cursor. Rows that are known cost nothing.
+    /// Stores what is new in the page, and the cursor, in one event. Rows already known add nothing to it.
     private func store(
         _ rows: [ServerRow], lookedUp: [String: ServerRow] = [:], _ query: PullQuery, _ cursor: CursorState?,
         isAudit: Bool, _ report: inout PullReport
@@ -169,7 +170,7 @@ struct PullDriver {
         report.conflicts += effect.conflicts
     }
 
-    /// Finds rows that are gone without a word; the cursor then stands for all of it.
+    /// Finds rows that disappeared without a tombstone; the cursor then covers them too.
     private func reconcile(
         _ query: PullQuery, clearing cursor: CursorState?, _ report: inout PullReport
     ) async throws(SyncError) {

@@ -1,4 +1,4 @@
-// Does what the push machine says: stores, sends, waits, and tells it what came of it.
+// Runs the actions of the push machine: stores, sends and waits, and feeds the results back.
 
 import SegmentLog
 import Synchronization
@@ -17,7 +17,7 @@ struct PushDriver {
         await withTaskGroup(of: [Outcome].self) { group in
             func begin(_ actions: [PushMachine.Action]) {
                 database.onTheirWay.withLock { $0 = machine.rowsOnTheirWay }
-                // What is to be stored together shares a commit.
+                // Changes to be stored together share a commit.
                 var storings: [PushMachine.Storing] = []
                 for action in actions {
                     if case .store(let storing) = action {
@@ -43,7 +43,7 @@ struct PushDriver {
         return PushReport(machine.outcome, machine.items.map(\.report), warnings: warnings.sorted())
     }
 
-    /// What came of an action.
+    /// The result of an action.
     private struct Outcome: Sendable {
         var input: PushMachine.Input
         var warning: String?
@@ -104,7 +104,7 @@ struct PushDriver {
         }
     }
 
-    /// Makes sure that the operation is sent as it is now, also after a crash.
+    /// Fixes the content of an operation before it is sent, so that a retry after a crash sends the same.
     private func freeze(
         _ operation: PlannedOperation, _ position: Position, _ through: Position, id: String,
         _ server: ServerProtocol, _ engine: StoreEngine

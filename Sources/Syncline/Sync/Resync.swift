@@ -1,16 +1,16 @@
-// Reads everything again from the server: for a store that was rescued, or whose rows are doubted.
+// Reads everything from the server again, for a store that was rescued or may be inconsistent.
 
 public import SynclineCore
 
-/// How a resync went.
+/// The result of a resync.
 public struct ResyncReport: Sendable {
-    /// How each pull went, in order. It ends early if no other pull could succeed.
+    /// The report of each pull, in order. The list ends early if the remaining pulls could not succeed.
     public var pulls: [(table: String, queryID: String?, report: PullReport)] = []
 
-    /// The first reason for which a pull stopped; nil if everything was read.
+    /// The reason of the first pull that stopped; nil if everything was read.
     public var reason: SyncError? { pulls.lazy.compactMap(\.report.reason).first }
 
-    /// The filter of a query as its cursor keeps it.
+    /// Parses the filter of a query as its cursor stores it.
     fileprivate static func filter(_ query: String) throws(SyncError) -> Expression? {
         if query.isEmpty { return nil }
         guard let filter = try? Expression(parsing: query) else {
@@ -21,8 +21,9 @@ public struct ResyncReport: Sendable {
 }
 
 extension SyncDatabase {
-    /// Reads again what every query of the tables brings, and removes rows that are no longer there. What is pending stays,
-    /// and conflicts do. A table without a query id is read whole. If it stops, the next pull of each query continues it.
+    /// Pulls every query of the tables again from the beginning, and removes rows that the server no longer has.
+    /// Pending operations and conflicts are kept. A table without a query id is read completely. If the resync
+    /// stops, the next pull of each query continues it.
     public func resync(
         _ tables: [String]? = nil, retries: Int = 3,
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
@@ -43,7 +44,7 @@ extension SyncDatabase {
         return report
     }
 
-    /// Puts every query of the tables at its beginning, durably, and names what is to be pulled.
+    /// Resets every query of the tables durably, and returns what to pull.
     private func beginAgain(
         _ tables: [String]?
     ) async throws(SyncError) -> [(table: String, queryID: String?, filter: Expression?)] {
@@ -68,7 +69,7 @@ extension SyncDatabase {
 }
 
 extension StateReader {
-    /// The tables with rows that a server told of.
+    /// Returns the tables that have rows from the server.
     fileprivate func tablesOfServer() throws(StateError) -> [String] {
         var found: [String] = []
         for table in try tables() {

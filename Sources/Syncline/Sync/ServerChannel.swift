@@ -1,5 +1,5 @@
-// The way to the server: a request in the store's words goes out with the credentials of the moment, and the answer comes
-// back in the store's words.
+// The connection to the server: sends the store's requests with the current credentials, and returns the responses
+// in the store's types.
 
 import Synchronization
 import SynclineCore
@@ -13,13 +13,13 @@ final class ServerChannel: Sendable {
     private let names: NameTranslation
     private let known: Mutex<Known>
 
-    /// The token that the provider gave or the app set, nil if the provider was not asked yet; and what the server can do.
+    /// The token from the provider or the app, nil if the provider was not asked yet; and the server's capabilities.
     private struct Known {
         var token: String??
         var capabilities: ServerCapabilities = []
     }
 
-    /// What a request carries.
+    /// The credentials of a request.
     private struct Pass {
         var token: String?
         var headers: [HTTPHeader] = []
@@ -51,29 +51,29 @@ final class ServerChannel: Sendable {
         var reply = codec.reply(try await transport.send(message), to: request)
         reply.accept(waitsUpTo: limits.longestWaitMilliseconds)
         reply = names.received(reply, to: request)
-        // What stands before a server answers for it when it is down, and knows nothing of it.
+        // When the server is down, a proxy answers in its place and does not know its capabilities.
         if reply.status < 500 { known.withLock { $0.capabilities = reply.capabilities } }
         return reply
     }
 
-    /// What the server can do, as its latest answer said.
+    /// The server's capabilities, according to its latest response.
     var capabilities: ServerCapabilities { known.withLock { $0.capabilities } }
 
-    /// Sends a request as it is, and once more with another token if the first was refused.
+    /// Sends a request, and sends it once more with another token if the first was refused.
     func exchange(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
         let response = try await once(request)
         guard response.status == 401, try await renewToken() else { return response }
         return try await once(request)
     }
 
-    /// Hears of changes for as long as the stream lasts: `told` gets the server's cursor. It asks once more with another token
-    /// if the first was refused.
+    /// Listens to the server's event stream until it ends; `told` gets each cursor. Tries once more with another
+    /// token if the first was refused.
     func listen(_ told: @escaping @Sendable (String) -> Void) async {
         guard await hear(told) == 401, await renewCredentials() == nil else { return }
         _ = await hear(told)
     }
 
-    /// The status of the stream's answer; nil if there was none.
+    /// Returns the status of the stream's response, or nil if there was none.
     private func hear(_ told: @escaping @Sendable (String) -> Void) async -> Int? {
         guard let pass = try? await currentPass() else { return nil }
         let reading = Mutex(ServerEvents())
@@ -100,7 +100,7 @@ final class ServerChannel: Sendable {
         known.withLock { $0.token = .some(token) }
     }
 
-    /// What the next request carries. Throws if the provider fails: then nothing is sent.
+    /// Returns the credentials of the next request. Throws if the provider fails; then nothing is sent.
     private func currentPass() async throws(SyncError) -> Pass {
         let before = known.withLock { $0.token }
         guard let credentials else { return Pass(token: before ?? nil) }
@@ -108,7 +108,7 @@ final class ServerChannel: Sendable {
             let asked = before == nil ? try await credentials.token(insteadOf: nil) : nil
             let headers = try await credentials.headers().sorted { $0.key < $1.key }
             return known.withLock { known in
-                // A token that was set meanwhile is newer.
+                // A token that was set in the meantime is newer.
                 if known.token == nil { known.token = .some(asked) }
                 return Pass(token: known.token ?? nil, headers: headers.map { HTTPHeader($0.key, $0.value) })
             }
@@ -117,7 +117,7 @@ final class ServerChannel: Sendable {
         }
     }
 
-    /// Asks for another token after one was refused; whether there is one.
+    /// Asks for another token after one was refused; returns whether there is one.
     private func renewToken() async throws(SyncError) -> Bool {
         let refused = known.withLock { $0.token ?? nil }
         do {

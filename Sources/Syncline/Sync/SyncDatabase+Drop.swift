@@ -1,15 +1,16 @@
-// What keeps one operation from holding up all others: dropping it by hand, and knowing that the server works while it fails.
+// Keeps one failing operation from blocking all others: dropping it by hand, and recording that the server works
+// while it fails.
 
 import Synchronization
 import SynclineCore
 
 extension SyncDatabase {
-    /// Drops what is pending on a row: its operation, with those that follow it, leaves the outbox, and the row is what the
-    /// server last told. Cursors stay, and nothing is sent.
+    /// Drops the pending operations of a row, including those that follow the first. The row returns to the server's
+    /// last known state. Cursors are kept, and nothing is sent.
     ///
-    /// An operation that is on the wire can't be dropped. One that may have reached the server is dropped with `force` only:
-    /// whether the server has done it shows with the next pull.
-    /// - Returns: How many operations were dropped.
+    /// An operation in flight can't be dropped. One that may have reached the server is dropped only with `force`;
+    /// the next pull shows whether the server applied it.
+    /// - Returns: The number of dropped operations.
     @discardableResult
     public func discard(table: String, id: String, force: Bool = false) async throws(SyncError) -> Int {
         try await perform { engine throws(SyncError) in
@@ -38,7 +39,7 @@ extension SyncDatabase {
         }
     }
 
-    /// After an operation has failed: asks for its row. A server that answers works, and the operation is the cause.
+    /// Requests the row of a failed operation. If the server answers, the operation is the cause of the failure.
     func askWhetherServerWorks() async throws(SyncError) {
         let isInDoubt = try inAppWords { () throws(StateError) in try reader.isServerInDoubt }
         guard isInDoubt, let operation = try await pending().first(where: { $0.isFrozen && $0.isToBeSent }) else {
@@ -50,7 +51,8 @@ extension SyncDatabase {
         try await noteThatServerWorks()
     }
 
-    /// The server answered a request. If operations are failing, that is written down: they are the cause, not the server.
+    /// Called when the server has answered a request. If operations are failing, records that the server works, so
+    /// that they are seen as the cause.
     func noteThatServerWorks() async throws(SyncError) {
         let isInDoubt = try inAppWords { () throws(StateError) in try reader.isServerInDoubt }
         guard isInDoubt else { return }

@@ -1,57 +1,58 @@
-// Push, pull, and what is left to be decided.
+// Push, pull, and deciding conflicts.
 
 import SegmentLog
 import Synchronization
 public import SynclineCore
 import SynclineWire
 
-/// What a push does.
+/// Settings of a push.
 public struct PushSettings: Sendable {
-    /// Only operations on these tables; nil for all.
+    /// The tables whose operations are pushed; nil for all.
     public var tables: Set<String>?
-    /// Who decides conflicts that arise.
+    /// How conflicts are decided.
     public var policy = ConflictPolicy.fail
-    /// How many operations on different rows may be on their way at once.
+    /// The maximum number of operations on different rows in flight at once.
     public var concurrency = 1
-    /// How many operations go in one request where the server takes several; 1 for one at a time. Such requests go one
-    /// behind the other, whatever the concurrency.
+    /// The maximum number of operations in one request, if the server supports batches; 1 to send each alone. Batch
+    /// requests are sent one after another, whatever the concurrency.
     public var batchSize = 100
-    /// How often an operation is tried again when the server is busy or broken.
+    /// How often a request is retried if the server is busy or failing.
     public var retries = 3
 
-    /// What suits most.
+    /// Creates the default settings.
     public init() {}
 }
 
-/// What a pull does.
+/// Settings of a pull.
 public struct PullSettings: Sendable {
-    /// Makes it incremental: only what changed since the last pull with this id.
+    /// Makes the pull incremental: only rows that changed since the last pull with this id.
     public var queryID: String?
-    /// Which rows are wanted; nil for all.
+    /// Which rows to pull; nil for all.
     public var filter: Expression?
-    /// The order they are asked for in, for pulls without a query id.
+    /// The sort order, for pulls without a query id.
     public var order: [Query.Key] = []
-    /// At most so many rows; nil for all.
+    /// The maximum number of rows; nil for all.
     public var top: Int?
-    /// How many rows are left out at the beginning.
+    /// The number of rows to skip.
     public var skip = 0
-    /// Rows a page asks for; nil for the protocol's usual size, and for 1000 where the server tells changes.
+    /// The number of rows requested per page; nil for the protocol's default, or 1000 if the server has a changes
+    /// feed.
     public var pageSize: Int?
-    /// How far behind its cursor an incremental pull begins, in milliseconds, for servers that commit late.
+    /// How far before its cursor an incremental pull starts, in milliseconds, for servers that commit late.
     public var overlap: Int64 = 0
-    /// Whether rows that are no longer there are removed: rows that were deleted for good, or left the filter.
+    /// Whether to remove local rows that the pull no longer finds: rows that were hard-deleted or left the filter.
     public var reconciles = false
     /// Whether pending operations are pushed first.
     public var pushesFirst = true
-    /// How often a request is tried again when the server is busy or broken.
+    /// How often a request is retried if the server is busy or failing.
     public var retries = 3
 
-    /// What suits most.
+    /// Creates the default settings.
     public init() {}
 }
 
 extension SyncDatabase {
-    /// Sends what was pending when it began, and reports on every operation.
+    /// Sends the operations that were pending when it began, and reports on each.
     public func push(
         _ settings: PushSettings = .init(), progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> PushReport {
@@ -78,7 +79,7 @@ extension SyncDatabase {
         return try await driver.run(plan, options)
     }
 
-    /// What a push would send, without sending it. A rebase by a policy can't be foreseen.
+    /// Returns what a push would send, without sending it. Does not predict a rebase by a conflict policy.
     public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushPreview {
         for table in settings.tables ?? [] { try checkDeclared(table) }
         let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
@@ -98,7 +99,7 @@ extension SyncDatabase {
         return PushPreview(report: report, requests: requests)
     }
 
-    /// Changes that came to nothing leave the outbox: there is nothing to send.
+    /// Removes operations without any remaining effect from the outbox.
     private func dropVoids(_ tables: Set<String>?) async throws(SyncError) {
         let reader = reader
         let voids = try inAppWords { () throws(StateError) in
@@ -124,7 +125,7 @@ extension SyncDatabase {
         }
     }
 
-    /// Brings what changed on the server into a table.
+    /// Fetches changed rows from the server into a table.
     public func pull(
         _ table: String, _ settings: PullSettings = .init(),
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
@@ -134,7 +135,7 @@ extension SyncDatabase {
         return try await pull(table, settings, pushing: pushing, progress: progress)
     }
 
-    /// The same; `pushing` says how pending operations are pushed first.
+    /// Pulls a table; `pushing` has the settings for pushing pending operations first.
     func pull(
         _ table: String, _ settings: PullSettings, pushing: PushSettings,
         progress: @escaping @Sendable (SyncProgress) -> Void
@@ -171,7 +172,7 @@ extension SyncDatabase {
 
     // MARK: Decisions
 
-    /// Operations that wait for a decision, in the order of the plan.
+    /// Returns the operations that await a decision, in plan order.
     public func conflicts() async throws(SyncError) -> [Conflict] {
         try inAppWords { () throws(StateError) in try reader.conflicts() }
     }
@@ -193,7 +194,7 @@ extension SyncDatabase {
             try engine.record(.resolved(resolution))
             engine.touch(table)
         }
-        // What is left of it is to be sent.
+        // What remains of it must be sent.
         writer.observers.tellOfDecision()
     }
 
@@ -205,15 +206,15 @@ extension SyncDatabase {
         return .zumo2
     }
 
-    /// Where what is said to the server is kept, since the store was opened.
+    /// Where the requests and responses are recorded, since the store was opened.
     package var recording: TrafficRecording? { configuration.recording }
 
-    /// What the server can do, as its latest answer to this process said.
+    /// The server's capabilities, according to its latest response to this process.
     package var knownOfServer: ServerCapabilities {
         link.withLock { $0?.channel.capabilities ?? configuration.knownOfServer }
     }
 
-    /// The way to the server, and the protocol it speaks.
+    /// Returns the connection to the server, and the protocol it uses.
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
         try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
         let speaks = try serverProtocol()
@@ -240,14 +241,14 @@ extension SyncDatabase {
         return (channel, speaks)
     }
 
-    /// What the app set, else what the store was told, else the usual.
+    /// Returns the app's limits, or else the store's setting, or else the defaults.
     private func networkLimits() async throws(SyncError) -> NetworkLimits {
         if let given = configuration.limits { return given }
         guard let stored = try await setting("limits"), !stored.isNull else { return NetworkLimits() }
         return try NetworkLimits(stored)
     }
 
-    /// Waits before another try; false if it was cancelled.
+    /// Waits before a retry; returns false if the task was cancelled.
     func wait(attempt: Int, _ after: ServerReply.RetryAfter?, _ limits: NetworkLimits) async -> Bool {
         let surroundings = configuration.surroundings
         let milliseconds = Backoff.milliseconds(
@@ -262,7 +263,7 @@ extension SyncDatabase {
     }
 }
 
-/// The way to the server that is in use.
+/// The connection to the server in use.
 struct ServerLink: Sendable {
     var channel: ServerChannel
     var server: ServerProtocol

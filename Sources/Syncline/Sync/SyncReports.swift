@@ -1,14 +1,14 @@
-// What a push and a pull tell when they are over, and while they run.
+// Reports of pushes and pulls, and their progress.
 
 public import SynclineCore
 
-/// How a push went.
+/// The result of a push.
 public struct PushReport: Hashable, Sendable {
-    /// How it ended.
+    /// How the push ended.
     public var outcome: PushOutcome
-    /// Every operation in scope, in the order of the plan, those that wait too.
+    /// Every operation in scope, in plan order, including those that await a decision.
     public var operations: [OperationReport]
-    /// What was noticed and put right.
+    /// Problems that were noticed and corrected.
     public var warnings: [String]
 
     init(_ outcome: PushOutcome, _ operations: [OperationReport], warnings: [String] = []) {
@@ -17,7 +17,7 @@ public struct PushReport: Hashable, Sendable {
         self.warnings = warnings
     }
 
-    /// Why not everything is done.
+    /// Why the push is incomplete, or nil.
     public var reason: SyncError? {
         switch outcome {
         case .complete: nil
@@ -34,48 +34,48 @@ public struct PushReport: Hashable, Sendable {
     }
 }
 
-/// What a push would do, looked at without doing it.
+/// What a push would send.
 public struct PushPreview: Hashable, Sendable {
-    /// A request, without credentials and headers of the app's.
+    /// A request, without credentials and the app's own headers.
     public struct Request: Hashable, Sendable {
         /// `POST`, `PATCH`, `PUT` or `DELETE`.
         public var method: String
-        /// Below the backend's URL, decoded: `/tables/todoitem/a b`.
+        /// The decoded path below the backend's URL: `/tables/todoitem/a b`.
         public var path: String
-        /// `If-Match` and the like; an operation that was never sent has no operation id yet.
+        /// `If-Match` and similar headers. An operation that was never sent has no operation id yet.
         public var headers: [String: String]
-        /// The body, which is JSON; nil where there is none.
+        /// The JSON body; nil if there is none.
         public var body: [UInt8]?
     }
 
-    /// Every operation in scope, in the order of the plan.
+    /// Every operation in scope, in plan order.
     public var report: PushReport
-    /// What would be sent of each, as if it went alone; nil for one that waits.
+    /// The request of each operation as if it were sent alone; nil for an operation that awaits a decision.
     public var requests: [Request?]
 }
 
-/// How a pull went.
+/// The result of a pull.
 public struct PullReport: Hashable, Sendable {
-    /// Why it stopped; nil if it is complete.
+    /// Why the pull stopped; nil if it is complete.
     public var reason: SyncError?
-    /// Lists asked for.
+    /// The number of list requests.
     public var requests = 0
-    /// Rows as they came, tombstones and repeats included.
+    /// The number of rows received, including tombstones and repeats.
     public var received = 0
-    /// Rows whose base, or the server's side of whose conflict, became something new.
+    /// The number of rows with a new base, or a new server side of their conflict.
     public var changed = 0
-    /// Local rows removed.
+    /// The number of local rows removed.
     public var deleted = 0
-    /// Conflicts found.
+    /// The number of conflicts found.
     public var conflicts = 0
 
     init() {}
 }
 
-/// How far a push or a pull is.
+/// The progress of a push or pull.
 public enum SyncProgress: Hashable, Sendable {
-    /// Operations that this push decided, of those that were to be sent when it began.
+    /// The number of operations decided so far, of those that were to be sent when the push began.
     case pushing(done: Int, total: Int)
-    /// The total is what the server says there is.
+    /// The number of rows received so far; the total is the server's count.
     case pulling(table: String, received: Int, total: Int?)
 }

@@ -1,16 +1,17 @@
-// A push, then a pull of each table: what an app does when it wants to be up to date, and what automatic sync does in each
-// of its rounds.
+// A sync is a push followed by a pull of each table. Automatic sync runs one in each round.
 
 public import SynclineCore
 
-/// What a sync does.
+/// Settings of a sync.
 public struct SyncSettings: Sendable {
-    /// How it pushes. Conflicts are merged: edits of different columns meet without a question, as they do in a pull.
+    /// The settings of the push. By default conflicts are merged: edits of different columns are combined, as in a
+    /// pull.
     public var push = PushSettings()
-    /// The tables to pull, in this order, and how; nil for all that the store knows when the sync begins.
+    /// The tables to pull, in this order, with their settings; nil for all tables the store has when the sync
+    /// begins.
     public var pulls: [(table: String, settings: PullSettings)]?
 
-    /// Incremental pulls of some tables, or of all that the store knows.
+    /// Creates settings for incremental pulls of the given tables, or of all tables the store has.
     public init(tables: [String]? = nil) {
         push.policy = .merge
         pulls = tables.map { $0.map(SyncSettings.pull) }
@@ -22,7 +23,7 @@ public struct SyncSettings: Sendable {
         return (table, settings)
     }
 
-    /// The pulls, once it is known which tables the store has.
+    /// Returns the pulls to run, once the store's tables are known.
     func pulls(of database: SyncDatabase) async throws(SyncError) -> [(table: String, settings: PullSettings)] {
         if let pulls { return pulls }
         return try await database.tables().map { table in
@@ -33,43 +34,44 @@ public struct SyncSettings: Sendable {
     }
 }
 
-/// How a sync went.
+/// The result of a sync.
 public struct SyncReport: Sendable {
-    /// How the push went.
+    /// The report of the push.
     public var push: PushReport
-    /// How each pull went, in order. It ends early if the push stopped, or if no other pull could succeed.
+    /// The report of each pull, in order. The list ends early if the push stopped, or if the remaining pulls could
+    /// not succeed.
     public var pulls: [(table: String, report: PullReport)] = []
 
-    /// Why it stopped, or the first pull that did; nil if everything went through. Operations that wait for a decision are
-    /// in the push's report.
+    /// Why the push, or the first incomplete pull, stopped; nil if all succeeded. Operations that await a decision
+    /// are in the push's report.
     public var reason: SyncError? {
         if case .stopped(let error) = push.outcome { return error }
         return pulls.lazy.compactMap(\.report.reason).first
     }
 }
 
-/// What a sync begins with next.
+/// The next step of a sync.
 enum SyncStep: Hashable, Sendable {
     case push
     case pull(table: String)
 }
 
 extension SyncDatabase {
-    /// Pushes what is pending, then pulls each table incrementally; all tables that the store knows if none are named.
+    /// Pushes pending operations, then pulls each table incrementally; all tables the store has if none are named.
     public func sync(
         _ tables: [String]? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> SyncReport {
         try await sync(SyncSettings(tables: tables), progress: progress)
     }
 
-    /// Pushes what is pending, then pulls each table.
+    /// Pushes pending operations, then pulls each table.
     public func sync(
         _ settings: SyncSettings, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> SyncReport {
         try await sync(settings, progress: progress) { _ in }
     }
 
-    /// The same; `begins` is told of each step.
+    /// Runs a sync; `begins` is called before each step.
     func sync(
         _ settings: SyncSettings, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in },
         begins: (SyncStep) -> Void
@@ -80,7 +82,8 @@ extension SyncDatabase {
             if reason.code == .serverError { try await askWhetherServerWorks() }
             return report
         }
-        // What the app changes meanwhile is pushed before the pull of its table, and by the same rules.
+        // Changes that the app makes in the meantime are pushed before the pull of their table, with the same
+        // settings.
         var pushing = settings.push
         pushing.tables = nil
         for pull in try await settings.pulls(of: self) {
@@ -94,6 +97,6 @@ extension SyncDatabase {
 }
 
 extension SyncError {
-    /// Whether the pull of another table would stop for the same reason.
+    /// Whether a pull of any other table would stop for the same reason.
     var stopsEveryPull: Bool { [.offline, .unauthorized, .cancelled].contains(code) }
 }

@@ -1,16 +1,16 @@
-// What a store and its server say to each other, kept in a file for a report of a bug. Off unless asked for, without
-// secrets, and never larger than was allowed: of two halves the older goes when the newer is full.
+// Records requests and responses in a file for a bug report. Off by default, without secrets, and bounded in size:
+// of two files, the older is dropped when the newer is full.
 
 public import SegmentLog
 import Synchronization
 package import SynclineCore
 import SynclineWire
 
-/// Where and how much of the traffic is recorded.
+/// Where the traffic is recorded, and how much of it is kept.
 public struct TrafficRecording: Sendable {
     fileprivate let file: TrafficFile
 
-    /// Records into a file that nobody else may read, and another beside it.
+    /// Creates a recording in a file that only its owner can read, and a second file beside it.
     public init(file: String, limit: ByteCount = .mebibytes(8)) {
         let (storage, name) = TrafficRecording.place(file)
         self.init(name, in: storage, limit: limit)
@@ -22,13 +22,13 @@ public struct TrafficRecording: Sendable {
 
     func transport(over inner: any HTTPTransport) -> any HTTPTransport { RecordingTransport(inner, file) }
 
-    /// Notes something else beside the exchanges: which command begins, and where the store stood.
+    /// Adds a note between the exchanges: which command begins, and the store's position.
     package func note(_ value: Value) { file.append(value) }
 
-    /// Removes what was recorded.
+    /// Removes the recording.
     func remove() { file.remove() }
 
-    /// All that is in a recording, oldest first; nothing if there is none.
+    /// Returns everything in a recording, oldest first; empty if there is none.
     package static func read(file: String) -> [Value] {
         let (storage, name) = place(file)
         return read(name, in: storage)
@@ -47,14 +47,15 @@ public struct TrafficRecording: Sendable {
     }
 }
 
-/// Lines of JSON in a file of bounded size. A line that can't be written is left out: recording keeps nothing from
-/// working. For the same reason nothing is synced: power loss may take the newest lines, or leave one that is no JSON.
+/// JSON Lines in a file of bounded size. A line that can't be written is skipped, so that recording never causes a
+/// failure. For the same reason nothing is synced: a power failure may lose the newest lines, or leave one that is
+/// not valid JSON.
 private final class TrafficFile: ExchangeRecorder {
     private let name: String
     private let limit: Int
-    /// Held as soon as it can be, so that a recording never begins in another store that was put in the place of its own.
+    /// Opened as early as possible, so that a recording never goes to another store that replaced its own.
     private let storage: Mutex<any LogStorage>
-    /// A store and a command may record into one file; of two processes only one has the store open.
+    /// A store and a command may record into one file. Only one process at a time has the store open.
     private static let turn = Mutex(())
 
     init(_ name: String, in storage: any LogStorage, limit: Int) {
@@ -79,7 +80,7 @@ private final class TrafficFile: ExchangeRecorder {
         }
     }
 
-    /// Removes what was recorded; what is not there needs no removing.
+    /// Removes the recording; succeeds if there is none.
     func remove() {
         TrafficFile.turn.withLock { _ in
             let storage = storage.withLock { $0 }

@@ -1,5 +1,5 @@
-// Filters as Swift: `{ !$0.complete && $0.priority > 2 }`. A column is named as the model names it; what it says is a filter
-// like any other, so a server can be asked the same.
+// Filters as Swift expressions: `{ !$0.complete && $0.priority > 2 }`. Columns have the names of the model's coding
+// keys. The result is an ordinary filter, which a server can also evaluate.
 
 public import SynclineCore
 
@@ -8,40 +8,40 @@ public import SynclineCore
 public struct Columns<Model>: Sendable {
     init() {}
 
-    /// A column by the name the model has for it.
+    /// Returns the column with the model's name for it.
     public subscript(dynamicMember name: String) -> ColumnExpression {
         ColumnExpression(.column(name))
     }
 
-    /// A column whose name is no Swift identifier.
+    /// Returns a column whose name is not a Swift identifier.
     public subscript(_ name: String) -> ColumnExpression {
         ColumnExpression(.column(name))
     }
 }
 
-/// A value of a row, or something made of it.
+/// A value of a row, or an expression of such values.
 public struct ColumnExpression: Sendable {
-    /// Its part of the filter.
+    /// The expression tree.
     public let expression: Expression
 
     init(_ expression: Expression) {
         self.expression = expression
     }
 
-    /// Whether the text holds another.
+    /// Whether the string contains another.
     public func contains(_ text: String) -> FilterExpression { call(.contains, [.string(text)]) }
-    /// Whether the text begins with another.
+    /// Whether the string begins with another.
     public func hasPrefix(_ text: String) -> FilterExpression { call(.startswith, [.string(text)]) }
-    /// Whether the text ends with another.
+    /// Whether the string ends with another.
     public func hasSuffix(_ text: String) -> FilterExpression { call(.endswith, [.string(text)]) }
-    /// The text in lower case.
+    /// The string in lower case.
     public var lowercased: ColumnExpression { ColumnExpression(.call(.tolower, [expression])) }
-    /// The text in upper case.
+    /// The string in upper case.
     public var uppercased: ColumnExpression { ColumnExpression(.call(.toupper, [expression])) }
-    /// How long the text is.
+    /// The length of the string.
     public var length: ColumnExpression { ColumnExpression(.call(.length, [expression])) }
 
-    /// Whether the value is one of several.
+    /// Whether the value equals one of several values.
     public func isOne(of values: [any FilterValue]) -> FilterExpression {
         FilterExpression(.oneOf(expression, values.map { .literal($0.filterValue) }))
     }
@@ -53,18 +53,18 @@ public struct ColumnExpression: Sendable {
 
 /// A condition.
 public struct FilterExpression: Sendable {
-    /// Its part of the filter.
+    /// The expression tree.
     public let expression: Expression
 
-    /// A condition by its tree.
+    /// Creates a condition from an expression tree.
     public init(_ expression: Expression) {
         self.expression = expression
     }
 }
 
-/// What a column is compared with.
+/// A Swift value that a column can be compared with.
 public protocol FilterValue: Sendable {
-    /// The value of a row that means the same.
+    /// The equivalent value of a row.
     var filterValue: Value { get }
 }
 
@@ -78,7 +78,7 @@ extension Optional: FilterValue where Wrapped: FilterValue {
     public var filterValue: Value { self?.filterValue ?? .null }
 }
 
-/// An enum of strings or numbers may be compared if it says so: `enum Colour: String, Codable, FilterValue`.
+/// An enum of strings or numbers can be compared if it conforms: `enum Colour: String, Codable, FilterValue`.
 extension FilterValue where Self: RawRepresentable, RawValue: FilterValue {
     public var filterValue: Value { rawValue.filterValue }
 }
@@ -88,12 +88,12 @@ extension ColumnExpression {
         FilterExpression(.compare(comparison, expression, other))
     }
 
-    /// Whether both mean the same.
+    /// Whether both are equal.
     public static func == (column: Self, value: some FilterValue) -> FilterExpression {
         column.compare(.equal, .literal(value.filterValue))
     }
 
-    /// Whether they do not mean the same.
+    /// Whether both differ.
     public static func != (column: Self, value: some FilterValue) -> FilterExpression {
         column.compare(.notEqual, .literal(value.filterValue))
     }
@@ -103,7 +103,7 @@ extension ColumnExpression {
         column.compare(.less, .literal(value.filterValue))
     }
 
-    /// Whether the column is less, or means the same.
+    /// Whether the left is less or equal.
     public static func <= (column: Self, value: some FilterValue) -> FilterExpression {
         column.compare(.lessOrEqual, .literal(value.filterValue))
     }
@@ -113,14 +113,14 @@ extension ColumnExpression {
         column.compare(.greater, .literal(value.filterValue))
     }
 
-    /// Whether the column is greater, or means the same.
+    /// Whether the left is greater or equal.
     public static func >= (column: Self, value: some FilterValue) -> FilterExpression {
         column.compare(.greaterOrEqual, .literal(value.filterValue))
     }
 
-    /// Whether both mean the same.
+    /// Whether both are equal.
     public static func == (left: Self, right: Self) -> FilterExpression { left.compare(.equal, right.expression) }
-    /// Whether they do not mean the same.
+    /// Whether both differ.
     public static func != (left: Self, right: Self) -> FilterExpression { left.compare(.notEqual, right.expression) }
     /// Whether the left is less.
     public static func < (left: Self, right: Self) -> FilterExpression { left.compare(.less, right.expression) }
@@ -137,38 +137,38 @@ extension ColumnExpression {
         ColumnExpression(.arithmetic(.sub, column.expression, .literal(value.filterValue)))
     }
 
-    /// A column that is true or false, as a condition.
+    /// Whether the column is not true.
     public static prefix func ! (column: Self) -> FilterExpression { FilterExpression(.not(column.expression)) }
-    /// Both conditions.
+    /// Whether both conditions hold.
     public static func && (left: Self, right: FilterExpression) -> FilterExpression {
         FilterExpression(left.expression) && right
     }
-    /// One condition or the other.
+    /// Whether at least one condition holds.
     public static func || (left: Self, right: FilterExpression) -> FilterExpression {
         FilterExpression(left.expression) || right
     }
 }
 
 extension FilterExpression {
-    /// What holds where the condition does not.
+    /// Whether the condition does not hold.
     public static prefix func ! (filter: Self) -> FilterExpression { FilterExpression(.not(filter.expression)) }
 
-    /// Both conditions.
+    /// Whether both conditions hold.
     public static func && (left: Self, right: FilterExpression) -> FilterExpression {
         FilterExpression(.and(left.expression, right.expression))
     }
 
-    /// One condition or the other.
+    /// Whether at least one condition holds.
     public static func || (left: Self, right: FilterExpression) -> FilterExpression {
         FilterExpression(.or(left.expression, right.expression))
     }
 
-    /// Both conditions.
+    /// Whether both conditions hold.
     public static func && (left: Self, right: ColumnExpression) -> FilterExpression {
         left && FilterExpression(right.expression)
     }
 
-    /// One condition or the other.
+    /// Whether at least one condition holds.
     public static func || (left: Self, right: ColumnExpression) -> FilterExpression {
         left || FilterExpression(right.expression)
     }

@@ -4,11 +4,11 @@ public import Foundation
 public import SynclineCore
 
 extension Date: FilterValue {
-    /// The instant, to the millisecond, as rows keep it.
+    /// The date, to the millisecond, as rows store it.
     public var filterValue: Value { .date(Timestamp(self)) }
 }
 
 extension Decimal: FilterValue {
-    /// The number; one with more digits than rows keep is the nearest.
+    /// The number; rounded to the nearest double if it has more digits than rows store.
     public var filterValue: Value { Value(self) ?? .double(NSDecimalNumber(decimal: self).doubleValue) }
 }

@@ -1,16 +1,16 @@
-// Which columns a model has. Its coding keys are asked for a name, and its decoder is run on made-up values to see which
-// keys it asks for. So a filter over a column that the model lacks is an error, not a filter that no row matches. A probe
-// that did not get to the end is not taken for the whole: a real row completes it, and until there is one no name is refused.
+// Finds out which columns a model has, by its coding keys and by running its decoder on made-up values. So a filter
+// on a column that the model lacks is an error instead of a filter that matches no row. If the probe could not
+// finish, the columns are completed from a real row; until there is one, no name is refused.
 
 import Synchronization
 import SynclineCore
 
 struct ModelColumns: Sendable {
-    /// Asks each type of coding keys that the model uses for a name.
+    /// For each type of coding keys that the model uses, whether it has a name.
     private var keys: [@Sendable (String) -> Bool] = []
-    /// Names that were seen.
+    /// The names seen so far.
     private(set) var names: Set<String> = []
-    /// Whether nothing can be missing.
+    /// Whether all columns are known.
     private(set) var isWhole = false
 
     /// Runs the model's decoder on made-up values.
@@ -22,7 +22,7 @@ struct ModelColumns: Sendable {
         if let model { learn(from: model) }
     }
 
-    /// Learns the columns of a model that is there.
+    /// Adds the columns of a model value.
     mutating func learn(from model: some Encodable) {
         guard case .object(let members)? = try? ValueEncoder.encode(model) else { return }
         names.formUnion(members.map(\.name))
@@ -33,11 +33,11 @@ struct ModelColumns: Sendable {
         names.contains(name) || keys.contains { $0(name) }
     }
 
-    // MARK: What is known already
+    // MARK: Cached columns
 
     private static let known = Mutex<[ObjectIdentifier: ModelColumns]>([:])
 
-    /// The columns of a model as far as they are known; `example` gives the model of a real row if there is one.
+    /// Returns the known columns of a model type; `example` returns a model of a real row, if there is one.
     static func of<Model: Codable>(_ type: Model.Type, example: () -> Model?) -> ModelColumns {
         var columns = known.withLock { $0[ObjectIdentifier(type)] } ?? ModelColumns(of: type)
         if !columns.isWhole, let model = example() { columns.learn(from: model) }

@@ -1,20 +1,20 @@
-// Runs a model's decoder without a row: every question is answered with a made-up value of the type asked for, and the keys
-// that it asks with are noted. Nothing here reads or writes a store.
+// Runs a model's decoder without a row: it answers each request with a made-up value of the requested type, and
+// notes the keys. Reads and writes no store.
 
 import SynclineCore
 
-/// What a model asked for.
+/// What a model's decoder requested.
 final class ProbeNotes {
-    /// Each type of coding keys that the model asks with, as the question whether it has a name.
+    /// For each type of coding keys that the model uses, whether it has a name.
     var keys: [@Sendable (String) -> Bool] = []
     var names: Set<String> = []
 }
 
-/// A type whose values can't be made up.
+/// A type for which no value can be made up.
 private struct Unknown: Error {}
 
 struct Probe: Decoder {
-    /// Nil below a property: what is nested has no columns.
+    /// Nil below a property: nested values have no columns.
     let notes: ProbeNotes?
     let depth: Int
     let codingPath: [any CodingKey] = []
@@ -28,18 +28,18 @@ struct Probe: Decoder {
     func unkeyedContainer() -> any UnkeyedDecodingContainer { ProbeElements(depth: depth) }
     func singleValueContainer() -> any SingleValueDecodingContainer { ProbeValue(depth: depth) }
 
-    /// A value below this one.
+    /// Returns a probe for a value nested in this one.
     fileprivate static func below(_ depth: Int) -> Probe { Probe(notes: nil, depth: depth + 1) }
 
-    /// A type that holds itself ends here.
+    /// Limits the depth of recursive types.
     private static let depthLimit = 8
 
-    /// Values of which one suits most types.
+    /// Sample values; one of them suits most types.
     private static let values: [Value] =
         ["a", 0, false, .date(Timestamp(.init(seconds: 0))), .bytes([]), [], [:], .null]
         + ["00000000-0000-0000-0000-000000000000", ""] + (1...16).map { .integer($0) }
 
-    /// Makes up a value.
+    /// Makes up a value of a type.
     fileprivate static func make<Made: Decodable>(_ type: Made.Type, below depth: Int) throws -> Made {
         if let cases = type as? any CaseIterable.Type, let made = first(of: cases) as? Made { return made }
         for value in values {

@@ -1,17 +1,18 @@
-// Models in a transaction. The table says its name once, so that a transaction can't take another one.
+// Models in a transaction. They are passed with their table, so that a transaction can't use the wrong one.
 
 public import SynclineCore
 import SynclineWire
 
 extension Transaction {
-    /// Inserts a model. Returns it as it is stored; if that can't be decoded, the whole transaction is refused.
+    /// Inserts a model and returns it as stored. If the stored row can't be decoded, the whole transaction is
+    /// refused.
     @discardableResult
     public func insert<Model>(_ model: Model, into table: TypedTable<Model>) throws(SyncError) -> Model {
         try change(.insert, try table.members(of: model), table)
     }
 
-    /// Stores what differs from the row as it is. A model with a property `version` is refused with `stale-item` if the
-    /// row has another version.
+    /// Stores the columns that differ from the current row. If the model has a property `version` and the row has
+    /// another version, throws `stale-item`.
     @discardableResult
     public func update<Model>(_ model: Model, in table: TypedTable<Model>) throws(SyncError) -> Model {
         var members = try table.members(of: model)
@@ -21,14 +22,14 @@ extension Transaction {
             try refuseStale(model.id, in: table.name, isThere: current != nil)
         }
         if let current, let seen = try? table.members(of: table.decode(current)) {
-            // A column that the model reads just so is left alone, also if the row keeps more of it than the model does.
+            // A column that decodes to the same value is left alone, even if the row has more in it than the model.
             members.removeAll { $0.name != "id" && current.columns[$0.name] != nil && seen.contains($0) }
         }
         return try change(.update, members, table)
     }
 
-    /// Stores the columns in which two models of a row differ. What changed in other columns after the original was read
-    /// stays as it is.
+    /// Stores the columns that differ between two versions of a model. Changes made to other columns since the
+    /// original was read are kept.
     @discardableResult
     public func update<Model>(
         _ edited: Model, from original: Model, in table: TypedTable<Model>
@@ -37,7 +38,7 @@ extension Transaction {
         return try change(.update, try difference(in: table.name, from: before, to: after), table)
     }
 
-    /// Reads a model, changes it and stores what differs.
+    /// Reads a model, changes it and stores the columns that differ.
     @discardableResult
     public func update<Model>(
         id: String, in table: TypedTable<Model>, _ change: (inout Model) throws -> Void
@@ -58,14 +59,14 @@ extension Transaction {
         try delete(table.name, id: id)
     }
 
-    /// The model with an id as the transaction sees it; nil if there is none.
+    /// Returns the model with an id, or nil if there is none, including the transaction's own changes.
     public func get<Model>(id: String, from table: TypedTable<Model>) throws(SyncError) -> Model? {
         guard let row = try get(table.name, id: id) else { return nil }
         return try table.decode(row)
     }
 
     private func refuseStale(_ id: String, in table: String, isThere: Bool) throws(SyncError) {
-        // A row whose delete is pending says so itself.
+        // A row whose delete is pending already has this state.
         if !isThere, try isDeleted(table, id) { return }
         throw SyncError(
             .staleItem, "the row has changed since this model was read",
@@ -86,7 +87,7 @@ extension Transaction {
 }
 
 extension Value {
-    /// A version as rows keep it, also if the model reads it as data.
+    /// The version as rows store it, also if the model has it as data.
     fileprivate var versionText: Value {
         if case .bytes(let bytes) = self { return .string(Base64.encode(bytes)) }
         return self

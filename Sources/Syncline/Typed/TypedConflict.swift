@@ -1,16 +1,16 @@
-// Conflicts in the app's own words: three models in place of three rows.
+// Conflicts with typed models in place of rows.
 
 public import SynclineCore
 
-/// A conflict about a row of a model, or an operation on one that the server refused.
+/// A conflict about a row of a model, or an operation that the server refused.
 public struct TypedConflict<Model: SyncModel>: Sendable where Model.ID == String {
-    /// All that is known of it.
+    /// The conflict without models.
     public let conflict: Conflict
-    /// The model the operation was made on; nil for an insert.
+    /// The model before the local operation; nil for an insert.
     public let base: Model?
-    /// That model with the operation; nil for a delete.
+    /// The model after the local operation; nil for a delete.
     public let mine: Model?
-    /// The server's; nil if it is gone, or was not told.
+    /// The server's model; nil if the row is gone or not known.
     public let server: Model?
 
     /// The row's id.
@@ -18,12 +18,12 @@ public struct TypedConflict<Model: SyncModel>: Sendable where Model.ID == String
 }
 
 extension TypedTable {
-    /// Operations on the table that wait for a decision, in the order of the plan.
+    /// Returns the operations on this table that await a decision, in plan order.
     public func conflicts() async throws(SyncError) -> [TypedConflict<Model>] {
         try typed(try await untyped.database.conflicts().filter { $0.table == untyped.name })
     }
 
-    /// Conflicts about rows of the table, with their models.
+    /// Decodes conflicts about rows of this table.
     func typed(_ conflicts: [Conflict]) throws(SyncError) -> [TypedConflict<Model>] {
         var all: [TypedConflict<Model>] = []
         for conflict in conflicts {
@@ -49,14 +49,14 @@ extension TypedTable {
         try await untyped.database.resolve(table: name, id: conflict.id, decision)
     }
 
-    /// Decides one with a model of the app's choosing. The columns in which it differs from the server's row are set and
-    /// sent, or all of them if the server has no row. Local columns stay as they are unless the model sets them.
+    /// Decides a conflict with the given model. The columns that differ from the server's row are set and sent; all
+    /// of them if the server has no row. Local columns keep their values unless the model sets them.
     public func resolve(_ conflict: TypedConflict<Model>, with model: Model) async throws(SyncError) {
         guard model.id == conflict.id else {
             throw SyncError(.invalidID, "the model is about another row than the conflict", hint: "Keep its id.")
         }
         let chosen = try members(of: model)
-        // A refused operation changes nothing on the server: its base is what the server has.
+        // A refused operation has changed nothing on the server, so its base is the server's row.
         if let known = conflict.server ?? (conflict.conflict.state == .parked ? conflict.base : nil) {
             let changes = try members(of: known).changes(to: chosen)
             try await resolve(conflict, changes.isEmpty ? .takeServer : .row(try Item(changes).columns))
@@ -65,7 +65,7 @@ extension TypedTable {
         }
     }
 
-    /// A whole row with the local columns that it does not set.
+    /// Returns a whole row, with the local columns that it does not set.
     private func keepingLocal(_ members: [Value.Member], of id: String) async throws(SyncError) -> [Value.Member] {
         guard let local = untyped.database.writer.current.declaration?.localColumns(of: name),
             let current = try await untyped.get(id: id)?.columns

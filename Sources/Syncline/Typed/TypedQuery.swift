@@ -1,8 +1,8 @@
-// A question to a table of models, with the names of its columns checked.
+// A query on a typed table. The names of its columns are checked.
 
 public import SynclineCore
 
-/// A question to a table of models.
+/// A query on a typed table.
 public struct TypedQuery<Model: SyncModel>: Sendable where Model.ID == String {
     private let table: TypedTable<Model>
     private var query: Query
@@ -12,7 +12,7 @@ public struct TypedQuery<Model: SyncModel>: Sendable where Model.ID == String {
         query = Query(table: table.name)
     }
 
-    /// Those that one more condition holds for.
+    /// Adds a condition to the query.
     public func `where`(_ filter: (Columns<Model>) -> FilterExpression) -> Self {
         var copy = self
         let added = filter(Columns()).expression
@@ -20,41 +20,41 @@ public struct TypedQuery<Model: SyncModel>: Sendable where Model.ID == String {
         return copy
     }
 
-    /// In the order of a column, behind the keys given before.
+    /// Sorts by a column, after the sort keys given before.
     public func order(by column: String, descending: Bool = false) -> Self {
         var copy = self
         copy.query.order.append(.init(column, descending: descending))
         return copy
     }
 
-    /// At most so many.
+    /// Returns at most this many models.
     public func top(_ count: Int) -> Self {
         var copy = self
         copy.query.top = max(0, count)
         return copy
     }
 
-    /// Without the first so many.
+    /// Skips the first models.
     public func skip(_ count: Int) -> Self {
         var copy = self
         copy.query.skip = max(0, count)
         return copy
     }
 
-    /// The models.
+    /// Runs the query.
     public func get() async throws(SyncError) -> [Model] {
         try check(table.untyped.database.reader)
         return try table.decode(try await table.untyped.query(query).rows)
     }
 
-    /// How many rows match, whatever `top` and `skip` leave of them, also if the model can't decode some.
+    /// Returns the number of matching rows, ignoring `top` and `skip`. Counts rows that the model can't decode, too.
     public func count() async throws(SyncError) -> Int {
         try check(table.untyped.database.reader)
         return try await table.untyped.count(query.filter)
     }
 
-    /// The models, and again after each commit that changes them. A row that the model can't decode is an error, which
-    /// does not end the sequence: see ``QueryResults``.
+    /// Observes the query: yields its current models, and new ones after each commit that changes them. A row that
+    /// the model can't decode is an error, which does not end the sequence: see ``QueryResults``.
     public func observe() throws(SyncError) -> QueryResults<[Model]> {
         try check(table.untyped.database.reader)
         let asked = self

@@ -1,16 +1,16 @@
-// A table over an app's own type. It sees the same rows as the table without a model; the two can be mixed. Each change is
-// written once, in `Transaction+Models.swift`: here it is a transaction of its own.
+// A table of an app's own type. It shares its rows with the untyped table; both can be used together. Each change is
+// implemented once, in `Transaction+Models.swift`; here it is a transaction of its own.
 
 public import SynclineCore
 
-/// A type whose values are rows: `Codable`, with a string as id.
+/// A type whose values can be stored as rows: `Codable`, with a string id.
 public typealias SyncModel = Codable & Identifiable & Sendable
 
 /// A table of models.
 public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
     /// The same table without a model.
     public let untyped: Table
-    /// Where rows are reported that the model can't decode; nil if they are errors.
+    /// Called with each row that the model can't decode; nil if those are thrown as errors.
     private var report: (@Sendable (SyncError) -> Void)?
 
     init(_ table: Table) {
@@ -19,8 +19,8 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
 
     var name: String { untyped.name }
 
-    /// The same table, with rows that the model can't decode left out of lists, live queries and conflicts. Each is
-    /// reported whenever such a list is made, as an error with its address.
+    /// Returns the same table, but with rows that the model can't decode left out of lists, live queries and
+    /// conflicts. Each is reported whenever such a list is made, as an error that names the row.
     public func skippingUndecodable(_ report: @escaping @Sendable (SyncError) -> Void) -> Self {
         var copy = self
         copy.report = report
@@ -29,22 +29,22 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
 
     // MARK: Changes
 
-    /// Inserts a model. Returns it as it is stored; if that can't be decoded, nothing is stored.
+    /// Inserts a model and returns it as stored. If the stored row can't be decoded, nothing is stored.
     @discardableResult
     public func insert(_ model: Model) async throws(SyncError) -> Model {
         try await untyped.alone { transaction throws(SyncError) in try transaction.insert(model, into: self) }
     }
 
-    /// Stores what differs from the row as it is now. A model with a property `version` is refused with `stale-item` if
-    /// the row has another version; without one nothing tells that the row changed after the model was read, and the
-    /// model takes that back: use ``update(id:_:)`` or ``update(_:from:)``.
+    /// Stores the columns that differ from the current row. If the model has a property `version` and the row has
+    /// another version, throws `stale-item`. Without one, a change made since the model was read is not detected and
+    /// is overwritten: use ``update(id:_:)`` or ``update(_:from:)``.
     @discardableResult
     public func update(_ model: Model) async throws(SyncError) -> Model {
         try await untyped.alone { transaction throws(SyncError) in try transaction.update(model, in: self) }
     }
 
-    /// Stores the columns in which two models of a row differ. What changed in other columns after the original was read
-    /// stays as it is.
+    /// Stores the columns that differ between two versions of a model. Changes made to other columns since the
+    /// original was read are kept.
     @discardableResult
     public func update(_ edited: Model, from original: Model) async throws(SyncError) -> Model {
         try await untyped.alone { transaction throws(SyncError) in
@@ -52,7 +52,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         }
     }
 
-    /// Reads a model, changes it and stores what differs, in one step.
+    /// Reads a model, changes it and stores the columns that differ, in one transaction.
     @discardableResult
     public func update(
         id: String, _ change: @escaping @Sendable (inout Model) throws -> Void
@@ -72,42 +72,42 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         try await untyped.delete(id: id)
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// The model with an id; nil if there is none.
+    /// Returns the model with an id, or nil if there is none.
     public func get(id: String) async throws(SyncError) -> Model? {
         guard let row = try await untyped.get(id: id) else { return nil }
         return try decode(row)
     }
 
-    /// All of them, by id.
+    /// Returns all models, sorted by id.
     public func all() async throws(SyncError) -> [Model] {
         try await TypedQuery(table: self).get()
     }
 
-    /// Those that a condition holds for: `where { !$0.complete && $0.priority > 2 }`.
+    /// Returns a query with a condition: `where { !$0.complete && $0.priority > 2 }`.
     public func `where`(_ filter: (Columns<Model>) -> FilterExpression) -> TypedQuery<Model> {
         TypedQuery(table: self).where(filter)
     }
 
-    /// All of them, in an order.
+    /// Returns a query of all models in an order.
     public func order(by column: String, descending: Bool = false) -> TypedQuery<Model> {
         TypedQuery(table: self).order(by: column, descending: descending)
     }
 
-    /// How many rows there are, also if the model can't decode some.
+    /// Returns the number of rows, including those the model can't decode.
     public func count() async throws(SyncError) -> Int {
         try await untyped.count()
     }
 
-    /// All of them, and again after each commit that changes them.
+    /// Observes all models: yields them now, and again after each commit that changes them.
     public func observe() throws(SyncError) -> QueryResults<[Model]> {
         try TypedQuery(table: self).observe()
     }
 
     // MARK: Rows and models
 
-    /// The model of a row.
+    /// Decodes a row.
     func decode(_ row: StoredRow) throws(SyncError) -> Model {
         do throws(SyncError) {
             let model = try ValueDecoder.decode(
@@ -125,7 +125,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         }
     }
 
-    /// The models of rows, without those that can't be decoded if the app asked for that.
+    /// Decodes rows; skips those that can't be decoded if the app asked for that.
     func decode(_ rows: [StoredRow]) throws(SyncError) -> [Model] {
         var models: [Model] = []
         models.reserveCapacity(rows.count)
@@ -135,7 +135,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         return models
     }
 
-    /// Nil for what can't be decoded, if the app asked for that.
+    /// Decodes; returns nil on failure if the app asked to skip such rows.
     func reporting<Decoded>(_ decode: () throws(SyncError) -> Decoded) throws(SyncError) -> Decoded? {
         do throws(SyncError) {
             return try decode()
@@ -146,7 +146,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         }
     }
 
-    /// A model's columns, with the row's id, which is the model's `id` whatever its coding key is.
+    /// Returns a model's columns with the row's id. The id is the model's `id`, whatever its coding key is.
     func members(of model: Model) throws(SyncError) -> [Value.Member] {
         guard case .object(var members) = try ValueEncoder.encode(model) else {
             throw SyncError(.invalidItem, "\(Model.self) does not encode itself as an object with columns")
@@ -166,7 +166,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
 }
 
 extension SyncDatabase {
-    /// The table of a model, named after it in lower case unless a name is given.
+    /// Returns the table of a model. By default its name is the model's in lower case.
     public func table<Model: SyncModel>(
         _ type: Model.Type, named name: String? = nil
     ) -> TypedTable<Model> where Model.ID == String {

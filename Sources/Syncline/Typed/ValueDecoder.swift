@@ -1,4 +1,4 @@
-// Makes an app's model of a row's values. Dates may come as dates or as texts of their form, data as bytes or base64.
+// Decodes an app's model from a row's values. Dates may be dates or date strings; data may be bytes or base64.
 
 import Foundation
 import SynclineCore
@@ -66,7 +66,7 @@ enum ValueDecoder {
         }
     }
 
-    /// A number with the digits that it is printed with.
+    /// Returns a number with the digits that it is printed with.
     private static func decimal(_ value: Value) -> Decimal? {
         switch value {
         case .integer(let number): Decimal(number)
@@ -85,7 +85,7 @@ enum ValueDecoder {
     }
 }
 
-/// A value that is taken apart.
+/// A value being decoded.
 private struct Source: Decoder {
     let value: Value
     let codingPath: [any CodingKey]

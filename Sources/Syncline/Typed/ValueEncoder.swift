@@ -1,5 +1,5 @@
-// Turns an app's model into a row's values. A property that is nil becomes null, so that an update can clear a column;
-// dates, data, ids and addresses of Foundation become what servers expect of them.
+// Encodes an app's model as a row's values. A nil property becomes null, so that an update can clear a column.
+// Foundation's dates, data, UUIDs and URLs get the forms that servers expect.
 
 import Foundation
 import SynclineCore
@@ -36,7 +36,7 @@ enum ValueEncoder {
         }
     }
 
-    /// A number, so that servers and filters take it as one; only if no digit is lost.
+    /// Encodes a number, so that servers and filters treat it as one; only if no digit is lost.
     static func decimal(_ number: Decimal, _ path: [any CodingKey]) throws -> Value {
         if let value = Value(number) { return value }
         throw SyncError(
@@ -58,7 +58,7 @@ enum ValueEncoder {
 }
 
 extension Value {
-    /// A decimal as the integer or double that is printed with the same digits; nil if there is none.
+    /// Creates the integer or double that prints the same digits as a decimal; nil if there is none.
     init?(_ number: Decimal) {
         let text = "\(number)"
         if let integer = Int64(text) {
@@ -71,7 +71,7 @@ extension Value {
     }
 }
 
-/// One level of what is encoded.
+/// One level of the encoded value.
 private final class Node: Encoder {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -141,7 +141,7 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
         put(try ValueEncoder.encodeAny(value, path: path(key)), key)
     }
 
-    // Properties that are nil are null, not absent: an update clears them.
+    // Nil properties are encoded as null, not left out: an update clears their columns.
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try optional(value, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try optional(value, key) }
     func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try optional(value, key) }
@@ -229,7 +229,7 @@ private struct Single: SingleValueEncodingContainer {
     func encode(_ value: some Encodable) throws { node.set(try ValueEncoder.encodeAny(value, path: codingPath)) }
 }
 
-/// A key that is only a name.
+/// A coding key with only a name.
 struct NamedKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -248,7 +248,7 @@ struct NamedKey: CodingKey {
 }
 
 extension Timestamp {
-    /// A moment, to the millisecond.
+    /// Creates a timestamp, to the millisecond.
     init(_ date: Date) {
         self.init(.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded())))
     }
