@@ -1,46 +1,47 @@
-// What a writer can be told.
+// The settings of a writer.
 
-/// How far a commit reaches before it returns.
+/// How durable a commit is when it returns.
 public enum Durability: Sendable {
-    /// Survives power loss.
+    /// Survives a power failure.
     case durable
-    /// Survives the process; becomes durable soon, in order. On Apple platforms a barrier is issued at once, elsewhere
-    /// a sync follows within 50 ms.
+    /// Survives the end of the process, and becomes durable soon, in order. On Apple platforms a barrier is issued
+    /// at once; elsewhere a sync follows within 50 ms.
     case ordered
-    /// Survives the process. Becomes durable with the next sync, at the latest when a mebibyte waits.
+    /// Survives the end of the process. Becomes durable with the next sync, at the latest when a mebibyte is
+    /// waiting.
     case buffered
 }
 
-/// Whether opening may make a new log.
+/// Whether opening may create a new log.
 public enum LogCreation: Sendable {
-    /// There must be one.
+    /// The log must exist.
     case never
-    /// Made if the directory is missing or empty.
+    /// Creates a log if the directory is missing or empty.
     case ifMissing
-    /// Made; one that is there already is an error. What a creation left that did not get to its end, with nothing
-    /// appended since, is made again.
+    /// Creates a log; an existing one is an error. A log whose creation was interrupted before anything was appended
+    /// is created again.
     case always
 }
 
 /// Settings of a writer.
 public struct LogConfiguration: Sendable {
-    /// The length at which a segment is sealed and the next begun.
+    /// The size at which a segment is sealed and the next one begins.
     public var segmentSize = ByteCount.mebibytes(8)
-    /// How far the file is filled with zeros ahead of small commits, so that a sync need not change its length.
+    /// How far the file is filled with zeros ahead of small commits, so that a sync does not change its length.
     public var zeroAhead = ByteCount.kibibytes(256)
-    /// LZ4's speed setting, 1 to 64: 1 compresses best, larger is faster.
+    /// LZ4's acceleration, 1 to 64: 1 compresses best, higher is faster.
     public var acceleration = 2
-    /// Whether a new segment takes the newest records of the one before as a dictionary for its small frames.
+    /// Whether a new segment uses the newest records of the previous one as a dictionary for its small frames.
     public var usesDictionary = true
     /// Whether the writer syncs and updates HEAD by itself when it has been idle.
     public var syncsWhenIdle = true
-    /// How many cut-off tails are kept in quarantine.
+    /// The maximum number of truncated tails kept in quarantine.
     public var quarantineLimit = 64
 
-    /// Off, payloads are stored as they are, so that tests meet what compression hides.
+    /// If false, payloads are stored uncompressed, so that tests cover cases that compression hides.
     package var compresses = true
 
-    /// The settings that suit most logs.
+    /// Creates settings that suit most logs.
     public init() {}
 
     package func validate() throws(LogError) {

@@ -1,59 +1,60 @@
-// The one error the log throws: a stable code, a sentence, the place, and what to do next.
+// The log's only error type: a stable code, a message, the location, and a hint.
 
-/// Why the log could not do what was asked.
+/// Why the log could not do what was requested.
 public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A stable kebab-case name of the kind of failure. New codes may be added.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The stable text.
+        /// The stable string.
         public var rawValue: String
-        /// A code by its text.
+        /// Creates a code from its string.
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
         /// There is no log in the directory.
         public static let noStore = Code(rawValue: "no-store")
-        /// There is one already.
+        /// There is already a log in the directory.
         public static let storeExists = Code(rawValue: "store-exists")
         /// Another writer has it open.
         public static let storeLocked = Code(rawValue: "store-locked")
-        /// The directory or its lock was moved, removed or replaced: what is at the path is another store, or none.
+        /// The directory or its lock was moved, removed or replaced: another store is at the path, or none.
         public static let storeReplaced = Code(rawValue: "store-replaced")
         /// Acknowledged data is damaged or missing.
         public static let storeCorrupt = Code(rawValue: "store-corrupt")
-        /// It was written by a newer version of the format.
+        /// The log was written by a newer version of the format.
         public static let storeNewer = Code(rawValue: "store-newer")
-        /// The disk is full; nothing of the batch was kept.
+        /// The disk is full; no part of the batch was stored.
         public static let diskFull = Code(rawValue: "disk-full")
-        /// The system refused a read or another call.
+        /// The system rejected a read or another call.
         public static let ioError = Code(rawValue: "io-error")
-        /// A write or sync failed and could not be made good; the writer takes nothing more until reopened.
+        /// A write or sync failed and could not be recovered from. The writer accepts nothing more until the log is
+        /// opened again.
         public static let storageFailed = Code(rawValue: "storage-failed")
         /// The writer was closed, or belongs to another process.
         public static let closed = Code(rawValue: "closed")
-        /// The records asked for were collected: the log begins later.
+        /// The requested records were removed: the log begins later.
         public static let collected = Code(rawValue: "collected")
-        /// What a reader was shown before it was synced was refused and taken back.
+        /// A record that a reader was shown before its sync was taken back.
         public static let takenBack = Code(rawValue: "taken-back")
-        /// A record or batch is larger than the format allows, or a setting is out of its range.
+        /// A record or batch is larger than the format allows, or a setting is out of range.
         public static let invalidArgument = Code(rawValue: "invalid-argument")
     }
 
-    /// What went wrong, for programs.
+    /// The kind of failure, for programs.
     public var code: Code
     /// What happened, in a sentence.
     public var message: String
-    /// The file within the log's directory, where one is concerned.
+    /// The file, relative to the log's directory, if one is concerned.
     public var file: String?
-    /// The byte concerned.
+    /// The position concerned, if any.
     public var position: LogPosition?
-    /// The records concerned.
+    /// The records concerned, if any.
     public var records: SequenceRange?
     /// What to do next.
     public var hint: String?
-    /// The system's error number behind it, if any.
+    /// The underlying system error number, if any.
     public var systemError: Int32?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         _ code: Code, _ message: String, file: String? = nil, position: LogPosition? = nil,
         records: SequenceRange? = nil, hint: String? = nil, systemError: Int32? = nil
@@ -78,14 +79,14 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LogError {
-    /// The files at the path are not those that were opened.
+    /// Returns the error for files at the path that are not the ones that were opened.
     static func replaced(_ storage: any LogStorage) -> LogError {
         LogError(
             .storeReplaced, "\(storage.location) or its LOCK was moved, removed or replaced while it was open",
             hint: "Nothing was written to what is there now. Close this writer, then open the store again.")
     }
 
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     package var isNotFound: Bool { systemError == StorageError.notFoundNumber }
 
     /// Whether a full disk is the cause.
@@ -93,10 +94,10 @@ extension LogError {
         code == .diskFull || systemError.map { StorageError.Kind(number: $0) == .diskFull } ?? false
     }
 
-    /// Whether the system refused a call: the file may be whole.
+    /// Whether the system rejected a call. The file itself may be intact.
     package var isRefusal: Bool { systemError != nil }
 
-    /// The log's words for a refusal by the system.
+    /// Converts a storage error.
     package init(_ error: StorageError) {
         let hint: String? =
             switch error.kind {

@@ -1,24 +1,24 @@
-// The numbers of the log, each a type of its own so that none is mistaken for another, and the notation in which
-// errors, tools and tests print them: `@41` is a record, `s7:5209663` is byte 5,209,663 of segment 7.
+// The log's quantities, each with its own type so that they can't be confused, and the notation used by errors,
+// tools and tests: `@41` is a record, `s7:5209663` is byte 5,209,663 of segment 7.
 
-/// The place of a record in the order of the log. The first record of a log is 1.
+/// The position of a record in the log. The first record is 1.
 public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number itself.
     public var rawValue: UInt64
 
-    /// A number by its value.
+    /// Creates a number from its value.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// The number of the first record of a log.
     public static let first = SequenceNumber(rawValue: 1)
-    /// The number before the first: "through none".
+    /// The number before the first, for "through none".
     public static let none = SequenceNumber(rawValue: 0)
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The number `count` records later; stays at the largest number rather than wrap.
+    /// Returns the number `count` records later; saturates at the maximum.
     public func advanced(by count: UInt64) -> SequenceNumber {
         let (sum, overflow) = rawValue.addingReportingOverflow(count)
         return SequenceNumber(rawValue: overflow ? .max : sum)
@@ -26,20 +26,20 @@ public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable, 
 
     /// The next number.
     public var next: SequenceNumber { advanced(by: 1) }
-    /// The number before, or `none`.
+    /// The previous number, or `none`.
     public var previous: SequenceNumber { SequenceNumber(rawValue: rawValue == 0 ? 0 : rawValue - 1) }
 
     public var description: String { "@\(rawValue)" }
 }
 
-/// Records from `first` through `last`; empty when `last` is before `first`.
+/// Records from `first` through `last`; empty if `last` is before `first`.
 public struct SequenceRange: Hashable, Sendable, CustomStringConvertible {
-    /// The first of them.
+    /// The first record.
     public var first: SequenceNumber
-    /// The last of them.
+    /// The last record.
     public var last: SequenceNumber
 
-    /// A range, both ends included.
+    /// Creates a range that includes both ends.
     public init(first: SequenceNumber, last: SequenceNumber) {
         self.first = first
         self.last = last
@@ -49,12 +49,12 @@ public struct SequenceRange: Hashable, Sendable, CustomStringConvertible {
         self.init(first: first, last: SequenceNumber(rawValue: first.rawValue &+ count &- 1))
     }
 
-    /// How many records the range holds.
+    /// The number of records in the range.
     public var count: UInt64 { last < first ? 0 : last.rawValue - first.rawValue + 1 }
-    /// Whether it holds none.
+    /// Whether the range is empty.
     public var isEmpty: Bool { last < first }
 
-    /// Whether a number is in it.
+    /// Returns whether the range contains a number.
     public func contains(_ number: SequenceNumber) -> Bool { first <= number && number <= last }
 
     public var description: String {
@@ -62,14 +62,14 @@ public struct SequenceRange: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A byte of a segment.
+/// The position of a byte in the log.
 public struct LogPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Which segment: 1, 2, 3 … in the order of the log.
+    /// The segment's number: 1, 2, 3 … in the order of the log.
     public var segment: UInt64
-    /// The byte, counted from the start of the segment's file.
+    /// The byte's offset from the start of the segment's file.
     public var offset: UInt64
 
-    /// A place.
+    /// Creates a position.
     public init(segment: UInt64, offset: UInt64) {
         self.segment = segment
         self.offset = offset
@@ -84,19 +84,19 @@ public struct LogPosition: Hashable, Comparable, Sendable, CustomStringConvertib
 
 /// A number of bytes.
 public struct ByteCount: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// How many.
+    /// The number of bytes.
     public var rawValue: UInt64
 
-    /// So many bytes.
+    /// A size in bytes.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// So many bytes.
+    /// A size in bytes.
     public static func bytes(_ count: UInt64) -> ByteCount { ByteCount(rawValue: count) }
-    /// So many times 1024 bytes.
+    /// A size in KiB.
     public static func kibibytes(_ count: UInt64) -> ByteCount { ByteCount(rawValue: count << 10) }
-    /// So many times 1024² bytes.
+    /// A size in MiB.
     public static func mebibytes(_ count: UInt64) -> ByteCount { ByteCount(rawValue: count << 20) }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -104,12 +104,12 @@ public struct ByteCount: RawRepresentable, Hashable, Comparable, Sendable, Custo
     public var description: String { "\(rawValue) bytes" }
 }
 
-/// A moment on the writer's wall clock: milliseconds since 1970-01-01T00:00:00Z.
+/// A time on the writer's wall clock, in milliseconds since 1970-01-01T00:00:00Z.
 public struct WallTime: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Milliseconds since 1970.
     public var rawValue: Int64
 
-    /// A moment by its milliseconds since 1970.
+    /// Creates a time from milliseconds since 1970.
     public init(rawValue: Int64) {
         self.rawValue = rawValue
     }
@@ -119,14 +119,14 @@ public struct WallTime: RawRepresentable, Hashable, Comparable, Sendable, Custom
     public var description: String { "\(rawValue) ms" }
 }
 
-/// The identity of a log: 128 random bits, written into every segment and mixed into every checksum.
+/// The identity of a log: 128 random bits, stored in every segment and mixed into every checksum.
 public struct LogIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The upper half.
     public var high: UInt64
     /// The lower half.
     public var low: UInt64
 
-    /// An identity by its halves.
+    /// Creates an identity from its halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

@@ -1,11 +1,11 @@
-// Reads a checkpoint by block, any block in any order, each verified as it is read. A checkpoint is derived data: one
-// that is missing or damaged costs its user a replay, never a record.
+// Reads the blocks of a checkpoint in any order and verifies each. A checkpoint is derived data: losing one costs a
+// replay, but no record.
 
 /// A checkpoint that is open for reading.
 public final class Checkpoint: Sendable {
     /// The last record it covers.
     public let through: SequenceNumber
-    /// What its user wrote at its end.
+    /// The note that its user wrote at its end.
     public let note: [UInt8]
 
     private let file: any ReadableFile
@@ -33,10 +33,10 @@ public final class Checkpoint: Sendable {
         file.close()
     }
 
-    /// The bytes of its file.
+    /// The size of its file in bytes.
     package var size: UInt64 { end }
 
-    /// The checkpoints of a log, newest first, by the last record each covers.
+    /// Returns the checkpoints of a log, newest first, each by the last record it covers.
     public static func list(_ storage: any LogStorage) throws(LogError) -> [SequenceNumber] {
         do throws(StorageError) {
             return try storage.names(in: "").compactMap(FileName.parseCheckpoint).sorted(by: >)
@@ -45,7 +45,7 @@ public final class Checkpoint: Sendable {
         }
     }
 
-    /// The newest checkpoint that is whole, if any. That one can't be read now is an error.
+    /// Opens the newest intact checkpoint, if there is one. Throws if one can't be read at the moment.
     public static func newest(_ reader: LogReader) throws(LogError) -> Checkpoint? {
         for through in try list(reader.storage) {
             let checkpoint = try openIfSound(reader.storage, through: through, identity: reader.identity)
@@ -54,7 +54,7 @@ public final class Checkpoint: Sendable {
         return nil
     }
 
-    /// The same for one checkpoint: nil if it is damaged or gone, an error if it can't be read now.
+    /// Opens a checkpoint; returns nil if it is damaged or missing, and throws if it can't be read at the moment.
     package static func openIfSound(
         _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity
     ) throws(LogError) -> Checkpoint? {
@@ -104,13 +104,13 @@ public final class Checkpoint: Sendable {
             hint: "A checkpoint is derived data: remove it, and it is made again from the log.")
     }
 
-    /// The block at an address.
+    /// Returns the block at an address.
     public func block(at address: BlockAddress) throws(LogError) -> [UInt8] {
         try withBlock(at: address) { [UInt8]($0) }
     }
 
-    /// Calls `body` with the block at an address; its bytes are valid within the call. `length` is how much of the file is
-    /// read at once: the distance to the next block, where it is known.
+    /// Calls `body` with the block at an address; its bytes are valid only during the call. `length` is how much of
+    /// the file to read at once: the distance to the next block, if it is known.
     public func withBlock<Result>(
         at address: BlockAddress, expecting length: Int = 1 << 17, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(LogError) -> Result {
@@ -130,7 +130,7 @@ public final class Checkpoint: Sendable {
         }
     }
 
-    /// The addresses of all blocks, in the order they were written.
+    /// Returns the addresses of all blocks, in the order they were written.
     public func blocks() throws(LogError) -> [BlockAddress] {
         var addresses: [BlockAddress] = []
         try walk { header, offset in
@@ -139,7 +139,7 @@ public final class Checkpoint: Sendable {
         return addresses
     }
 
-    /// Reads everything and checks it: every frame, their chain, and the sum the index keeps.
+    /// Reads and verifies everything: every frame, their chain, and the checksum in the index.
     public func verify() throws(LogError) {
         try walk { _, _ in }
     }

@@ -1,12 +1,13 @@
-// Writes a checkpoint: what the log's user made of the records through some number, in blocks of its own choosing. The
-// file is a container like a segment (header, frames, index, seal); it counts only after it was read back and verified.
+// Writes a checkpoint: what the log's user computed from the records through some number, in blocks. The file is a
+// container like a segment (header, frames, index, seal). It becomes valid only after it has been read back and
+// verified.
 
-/// The place of a block in a checkpoint.
+/// The address of a block in a checkpoint.
 public struct BlockAddress: RawRepresentable, Hashable, Comparable, Sendable {
-    /// The byte of the file where the block's frame begins.
+    /// The offset in the file at which the block's frame begins.
     public var rawValue: UInt64
 
-    /// An address that was kept.
+    /// Creates an address from its stored value.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -37,7 +38,7 @@ public struct CheckpointWriter: ~Copyable {
         buffer.advance(by: length)
     }
 
-    /// Begins a checkpoint of everything through a record, which must have been appended.
+    /// Begins a checkpoint of all records through one that has been appended.
     public static func begin(
         for writer: LogWriter, through sequence: SequenceNumber, clock: any LogClock = SystemClock()
     ) throws(LogError) -> CheckpointWriter {
@@ -85,13 +86,13 @@ public struct CheckpointWriter: ~Copyable {
         buffer.truncate(to: 0)
     }
 
-    /// Completes the file, makes it durable, reads it back, and only then lets the log know of it. The two newest
-    /// checkpoints are kept, and older ones that this one refers to.
+    /// Completes the file, makes it durable and verifies it by reading it back; only then records it in HEAD. Keeps
+    /// the two newest checkpoints, and older ones in `needed`.
     public consuming func finish(note: [UInt8], keeping needed: Set<SequenceNumber> = []) throws(LogError) {
         guard note.count <= Format.noteLimit else {
             throw LogError(.invalidArgument, "a note of \(note.count) bytes is larger than \(Format.noteLimit)")
         }
-        // State made of records that a crash could take back must not outlive them.
+        // A checkpoint must not include records that a crash could still undo.
         if writer.durableThrough < through { try writer.flush() }
         let payload = ByteBuffer(capacity: 256)
         IndexPayload(
@@ -118,9 +119,9 @@ public struct CheckpointWriter: ~Copyable {
         } catch {
             throw LogError(error)
         }
-        // Before it has its name: it may take the place of one that is whole.
+        // Verified before the rename, because it may replace an intact checkpoint.
         try Checkpoint.open(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
-        // The log may have become another's while the file was written.
+        // The directory may have been replaced while the file was written.
         try writer.use { _ in }
         do throws(StorageError) {
             try writer.storage.rename(temporary, to: name)
@@ -133,7 +134,8 @@ public struct CheckpointWriter: ~Copyable {
 }
 
 extension LogWriter {
-    /// Names the newest verified checkpoint in HEAD and lets go of all but two and those that are needed.
+    /// Records the newest verified checkpoint in HEAD, and removes all others except the newest two and those
+    /// needed.
     func announce(checkpoint through: SequenceNumber, keeping needed: Set<SequenceNumber>) throws(LogError) {
         try use { appender throws(LogError) in
             try appender.head.write { $0.checkpoint = max($0.checkpoint, through) }
@@ -148,14 +150,14 @@ extension LogWriter {
         }
     }
 
-    /// Lets go of checkpoints that the newest took the place of. Where the log's beginning was collected they stay: they
-    /// are what is left of it if the newest is damaged.
+    /// Removes checkpoints that the newest one replaces. If the log's beginning was collected they are kept, because
+    /// they are all that is left of it if the newest is damaged.
     package func drop(superseded checkpoints: [SequenceNumber]) throws(LogError) {
         guard try use({ $0.head.current.floor <= SequenceNumber.none.next }) else { return }
         try remove(checkpoints: checkpoints)
     }
 
-    /// Removes checkpoints, those that exist.
+    /// Removes the checkpoints that exist.
     package func remove(checkpoints: [SequenceNumber]) throws(LogError) {
         try use { _ throws(LogError) in
             do throws(StorageError) {

@@ -1,6 +1,6 @@
-// Raw LZ4 blocks: the protocol the log asks for, liblz4 behind it on Linux, the system's Compression library on Apple
-// platforms (the same raw blocks; not built on Linux, so kept to the two calls), and a decoder of our own for blocks
-// that need a dictionary, where the system's library has none.
+// Raw LZ4 blocks: the protocol the log uses, its implementation with liblz4 on Linux and with the Compression
+// library on Apple platforms (the same raw blocks, limited to two calls because it is not built on Linux), and a
+// decoder for blocks with a dictionary, which the Compression library lacks.
 
 #if canImport(Darwin)
     import Compression
@@ -8,14 +8,14 @@
     import CLZ4
 #endif
 
-/// Compresses and decompresses raw LZ4 blocks. Lengths are known to both sides and not stored in the block.
+/// Compresses and decompresses raw LZ4 blocks. Both sides know the lengths, so the block does not store them.
 package protocol BlockCompression {
-    /// The compressed length, or nil if it would not fit `output`.
+    /// Returns the compressed length, or nil if it would not fit into `output`.
     mutating func compress(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, acceleration: Int32
     ) -> Int?
 
-    /// Whether the block decompressed to exactly `output`'s length.
+    /// Returns whether the block decompressed to exactly `output`'s length.
     static func decompress(
         _ block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
         dictionary: UnsafeRawBufferPointer?
@@ -49,7 +49,7 @@ package protocol BlockCompression {
     }
 #else
     package struct LZ4Blocks: BlockCompression {
-        /// liblz4's working memory, kept so that no block allocates it. liblz4 clears it for each.
+        /// liblz4's working memory, allocated once instead of for every block. liblz4 resets it for each block.
         private let state = ByteBuffer(capacity: Int(LZ4_sizeofState()))
 
         package init() {}
@@ -82,17 +82,18 @@ package protocol BlockCompression {
     }
 #endif
 
-/// Compresses small blocks against a fixed dictionary: the newest records of the segment before.
+/// Compresses small blocks with a fixed dictionary: the newest records of the previous segment.
 package final class DictionaryCompressor {
     package let dictionary: [UInt8]
     #if !canImport(Darwin)
-        /// The dictionary with room behind it: liblz4 finds matches in bytes that stand right before the input.
+        /// The dictionary followed by room for the input: liblz4 finds matches in the bytes directly before the
+        /// input.
         private let window: UnsafeMutableRawBufferPointer
         private let loaded = UnsafeMutablePointer<LZ4_stream_t>.allocate(capacity: 1)
         private let working = UnsafeMutablePointer<LZ4_stream_t>.allocate(capacity: 1)
     #endif
 
-    /// Larger inputs gain nothing from a dictionary.
+    /// Larger inputs gain too little from a dictionary.
     package static let inputLimit = 4096
 
     package init(dictionary: [UInt8]) {
@@ -107,7 +108,7 @@ package final class DictionaryCompressor {
     }
 
     #if canImport(Darwin)
-        /// The system's library takes no dictionary: such blocks are read here, never written.
+        /// The Compression library takes no dictionary: such blocks can be read here, but not written.
         package func compress(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
             nil
         }
@@ -118,8 +119,8 @@ package final class DictionaryCompressor {
             working.deallocate()
         }
 
-        /// The compressed length, or nil if it would not fit. Copying the loaded state is what liblz4 1.9 offers in
-        /// place of attaching a dictionary: 16 KiB of memory, half a microsecond.
+        /// Returns the compressed length, or nil if it would not fit. Copies the loaded state (16 KiB, half a
+        /// microsecond), because liblz4 1.9 has no call to attach a dictionary.
         package func compress(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
             guard input.count <= DictionaryCompressor.inputLimit else { return nil }
             let source = UnsafeMutableRawBufferPointer(rebasing: window[dictionary.count...])
@@ -133,9 +134,9 @@ package final class DictionaryCompressor {
     #endif
 }
 
-/// A plain decoder of LZ4 blocks. It refuses whatever does not fit exactly.
+/// A plain LZ4 block decoder. It rejects every input that does not fit exactly.
 package enum LZ4Decoder {
-    /// Whether the block decompressed to exactly `output`'s length.
+    /// Returns whether the block decompressed to exactly `output`'s length.
     package static func decompress(
         _ block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
         dictionary: UnsafeRawBufferPointer
@@ -144,7 +145,7 @@ package enum LZ4Decoder {
         return decode(&input, into: output, dictionary: dictionary) == output.count && input.remaining == 0
     }
 
-    /// Whether the block's first bytes filled `output`.
+    /// Returns whether the block's beginning filled `output`.
     package static func prefix(
         of block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
         dictionary: UnsafeRawBufferPointer

@@ -1,5 +1,5 @@
-// Little-endian numbers and varints in raw memory, always bounds-checked, and the one growable buffer the log
-// encodes into. Everything that parses bytes from a file goes through here.
+// Bounds-checked little-endian numbers and varints in raw memory, and the growable buffer the log encodes into. All
+// parsing of bytes from files goes through here.
 
 extension UnsafeRawBufferPointer {
     package func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self, at offset: Int) -> Number {
@@ -33,7 +33,7 @@ extension UnsafeMutableRawBufferPointer {
     }
 }
 
-/// Reads fields one after the other; nil once the bytes run out, so that no input can make it read beyond them.
+/// Reads fields one after another. Returns nil when the bytes run out, and never reads beyond them.
 package struct ByteReader {
     package let bytes: UnsafeRawBufferPointer
     package var offset = 0
@@ -50,8 +50,8 @@ package struct ByteReader {
         return bytes.number(type, at: offset)
     }
 
-    /// An unsigned LEB128 number in its shortest form; a longer form is refused, so that bytes and values match
-    /// one to one.
+    /// Reads an unsigned LEB128 number in its shortest form. Rejects longer forms, so that bytes and values
+    /// correspond one to one.
     package mutating func varint() -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -74,10 +74,10 @@ package struct ByteReader {
     }
 }
 
-/// Growable memory that keeps what it was given when it is emptied, and lets a compressor write into its free end.
+/// Growable memory that keeps its capacity when emptied, and lets a compressor write into its free end.
 package final class ByteBuffer {
-    // Unchecked: each is read and written within one call of this class, which is not shared between threads; the
-    // dynamic check showed in profiles of small appends and scans.
+    // Unchecked: each is accessed within one call of this class, which is not shared between threads. The dynamic
+    // check was visible in profiles of small appends and scans.
     @exclusivity(unchecked) private var storage: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) package private(set) var count = 0
 
@@ -92,7 +92,7 @@ package final class ByteBuffer {
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
     package var writable: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: storage[..<count]) }
 
-    /// At least `length` bytes behind the content, to be written and then claimed with `advance(by:)`.
+    /// Returns at least `length` bytes after the content, to be written and then claimed with `advance(by:)`.
     package func free(_ length: Int) -> UnsafeMutableRawBufferPointer {
         if storage.count - count < length {
             let larger = UnsafeMutableRawBufferPointer.allocate(

@@ -11,7 +11,7 @@ package func crc32c(of value: UInt32, continuing crc: UInt32) -> UInt32 {
 }
 
 extension LogIdentity {
-    /// What every header checksum of this log starts from: a frame of another log never verifies here.
+    /// The initial value of all header checksums of this log: a frame of another log never verifies here.
     package var seed: UInt32 {
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
             store(into: bytes)
@@ -29,7 +29,7 @@ extension LogIdentity {
     }
 }
 
-/// The form for machines without the instruction, held against the other by a test.
+/// The implementation for machines without the CRC instruction; a test compares the two.
 package func crc32cPortable(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     cchecksum_crc32c_portable(0, bytes.baseAddress, bytes.count)
 }

@@ -1,4 +1,4 @@
-// The constants of the format, in one place; docs/FORMAT.md says what they mean.
+// The constants of the format in one place; docs/FORMAT.md explains them.
 
 package enum Format {
     package static let major: UInt16 = 1
@@ -9,11 +9,11 @@ package enum Format {
     package static let headMagic: [UInt8] = [0x89, 0x48, 0x45, 0x44, 0x0d, 0x0a, 0x1a, 0x0a]  // \x89HED…
     package static let leaseMagic: [UInt8] = [0x89, 0x4c, 0x53, 0x45, 0x0d, 0x0a, 0x1a, 0x0a]  // \x89LSE…
 
-    /// `D7 'F' 'R' 'M'` and `'E' 'N' 'D' D7`: no byte is zero, so no piece that holds one is all zero.
+    /// `D7 'F' 'R' 'M'` and `'E' 'N' 'D' D7`: no byte is zero, so no piece of a file that holds one is all zero.
     package static let frameMagic: UInt32 = 0x4d52_46d7
     package static let trailerMagic: UInt32 = 0xd744_4e45
 
-    /// A sector: what a disk writes whole or not at all.
+    /// The sector size: a disk writes a sector completely or not at all.
     package static let sector = 512
     package static let segmentHeaderLength = 512
     package static let frameHeaderLength = 40
@@ -21,29 +21,29 @@ package enum Format {
     package static let frameOverhead = frameHeaderLength + trailerLength
     package static let headSlotLength = 4096
 
-    /// Raw bytes after which a frame is closed: compression stops improving here.
+    /// The raw size at which a frame is closed: larger frames do not compress better.
     package static let frameTarget = 65_536
-    /// The most raw bytes a frame may hold; a reader allocates no more before it has verified.
+    /// The maximum raw size of a frame; a reader allocates no more than this before verification.
     package static let frameRawLimit = 1 << 20
-    /// The most stored bytes: LZ4's bound for the raw limit.
+    /// The maximum stored size: LZ4's bound for the raw limit.
     package static let frameStoredLimit = frameRawLimit + frameRawLimit / 255 + 16
-    /// The most records a data frame counts.
+    /// The maximum number of records in a data frame.
     package static let frameRecordLimit = 65_535
-    /// The largest record.
+    /// The maximum size of a record.
     package static let recordLimit = 256 << 20
     package static let dictionaryLimit = 4096
-    /// The largest note a sealed segment or checkpoint carries for its user.
+    /// The maximum size of the user's note in a sealed segment or checkpoint.
     package static let noteLimit = 65_536
-    /// Zeros in a row at which stored bytes are masked: below what any whole sector of a frame could hold (512 less a
-    /// header and a trailer), so the check does not depend on where the frame lands.
+    /// Stored bytes with this many zeros in a row are masked. It is less than what a whole sector of a frame holds
+    /// (512 less a header and a trailer), so the check does not depend on the frame's position.
     package static let zeroRunLimit = 256
     package static let mask: UInt8 = 0xa5
 
-    /// A sealed segment ends with a frame of exactly this length.
+    /// The fixed length of the frame at the end of a sealed segment.
     package static let sealFrameLength = frameOverhead + SealPayload.length
 }
 
-/// What a frame is.
+/// The kind of a frame.
 package enum FrameKind: UInt8 {
     case data = 1
     case session = 3
@@ -54,7 +54,7 @@ package enum FrameKind: UInt8 {
     case hole = 9
     case fragment = 10
 
-    /// Kinds from here on may be skipped by a reader that does not know them.
+    /// A reader may skip unknown kinds from here on.
     package static let ignorable: UInt8 = 128
 }
 

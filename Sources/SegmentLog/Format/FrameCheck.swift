@@ -1,13 +1,13 @@
-// Decides whether the bytes at a place are the frame that belongs there. Pure: bytes and expectation in, verdict out.
-// Nothing is decompressed before its checksum holds, and nothing is allocated here.
+// Checks whether the bytes at a position are the expected frame. Pure: bytes and an expectation in, a verdict out.
+// Nothing is decompressed before its checksum is verified, and nothing is allocated.
 
-/// What the next frame must continue.
+/// What the next frame must match.
 package struct FrameExpectation: Hashable, Sendable {
-    /// The header checksum of the frame before; nil right behind damage, where any is taken.
+    /// The header checksum of the frame before; nil directly after damage, where any value is accepted.
     package var chain: UInt32?
-    /// The next record's number; nil right behind damage.
+    /// The next record's number; nil directly after damage.
     package var sequence: SequenceNumber?
-    /// Whether a transaction is open that the frame must continue.
+    /// Whether the frame must continue an open transaction.
     package var inTransaction = false
 
     package init(chain: UInt32?, sequence: SequenceNumber?, inTransaction: Bool = false) {
@@ -17,15 +17,15 @@ package struct FrameExpectation: Hashable, Sendable {
     }
 }
 
-/// Why the bytes are not the frame that belongs there.
+/// Why the bytes are not the expected frame.
 package enum FrameFault: Error, Hashable, Sendable {
-    /// Nothing but the end of the file.
+    /// The file ends here.
     case endOfFile
     /// The file ends inside the frame.
     case cutOff
     case notAFrame
     case headerChecksum
-    /// The header's checksum holds but its fields make no sense.
+    /// The header's checksum is correct but its fields are not valid.
     case malformed
     case chain
     case sequence
@@ -33,14 +33,14 @@ package enum FrameFault: Error, Hashable, Sendable {
     case payloadChecksum
     case padding
     case trailer
-    /// The frame is whole, but what it carries makes no sense.
+    /// The frame is intact, but its contents are not valid.
     case unreadable
-    /// The frame is whole, but its records can't be read.
+    /// The frame is intact, but its records can't be read.
     case records(RecordFault)
     case unknownKind(UInt8)
     case unknownCodec(UInt8)
 
-    /// A sentence part for reports.
+    /// The reason as part of a sentence, for reports.
     package var reason: String {
         switch self {
         case .endOfFile: "the file ends"
@@ -70,7 +70,7 @@ package enum FrameFault: Error, Hashable, Sendable {
 }
 
 package enum FrameCheck {
-    /// The header at the start of `bytes`, if the expectation holds for it. The payload is not looked at.
+    /// Returns the header at the start of `bytes` if it matches the expectation. Does not look at the payload.
     package static func header(
         _ bytes: UnsafeRawBufferPointer, seed: UInt32, expecting expected: FrameExpectation
     ) -> Result<FrameHeader, FrameFault> {
@@ -118,7 +118,7 @@ package enum FrameCheck {
         case .fragment:
             guard header.recordCount == 0, opens else { return .malformed }
         case .hole:
-            // A hole is read without a decoder, so that damage can be stepped over with headers alone.
+            // A hole is read without a decoder, so that readers can step over damage with headers alone.
             guard header.recordCount == 0, !opens, !continues, codec == .stored,
                 header.flags.isDisjoint(with: .masked)
             else { return .malformed }
@@ -128,7 +128,7 @@ package enum FrameCheck {
         return nil
     }
 
-    /// Checks the rest of a frame whose header holds: payload, padding and trailer. `bytes` starts at the header.
+    /// Checks the rest of a frame with a valid header: payload, padding and trailer. `bytes` starts at the header.
     package static func body(_ bytes: UnsafeRawBufferPointer, of header: FrameHeader) -> FrameFault? {
         let length = header.frameLength
         guard bytes.count >= length else { return .cutOff }
@@ -145,7 +145,7 @@ package enum FrameCheck {
         return nil
     }
 
-    /// What must follow a frame that holds.
+    /// Returns what must follow a valid frame.
     package static func expectation(after header: FrameHeader, hole: HolePayload? = nil) -> FrameExpectation {
         let records = hole?.recordCount ?? UInt64(header.recordCount)
         return FrameExpectation(

@@ -1,15 +1,15 @@
-// Builds frames: compresses a payload, keeps rule Z, checksums, and chains each header to the one before. It knows
-// nothing of files; frames go to the end of a buffer.
+// Builds frames: compresses a payload, enforces rule Z, computes checksums, and chains each header to the previous
+// one. It appends frames to a buffer and knows nothing of files.
 
 package struct FrameEncoder {
     package let seed: UInt32
-    /// liblz4's speed setting: 1 compresses best, larger is faster.
+    /// liblz4's acceleration: 1 compresses best, higher is faster.
     package var acceleration: Int32
-    /// Used for small payloads where the segment has one.
+    /// Used for small payloads, if the segment has one.
     package var dictionary: DictionaryCompressor?
     private var blocks = LZ4Blocks()
 
-    /// Payloads below this are stored: LZ4 can't shorten them.
+    /// Smaller payloads are stored uncompressed, because LZ4 can't shorten them.
     private static let compressionFloor = 32
 
     package init(seed: UInt32, acceleration: Int32) {
@@ -17,8 +17,8 @@ package struct FrameEncoder {
         self.acceleration = acceleration
     }
 
-    /// Appends one frame and returns its header, whose checksum the next frame takes as its chain. `header` brings
-    /// kind, sequence, lag, count, chain and the transaction flags; the rest is filled in here.
+    /// Appends one frame and returns its header, whose checksum is the next frame's chain value. The caller fills in
+    /// `header`'s kind, sequence, lag, count, chain and transaction flags; the rest is filled in here.
     package mutating func encode(
         _ header: FrameHeader, payload: UnsafeRawBufferPointer, compressed: Bool = true, into buffer: ByteBuffer
     ) -> FrameHeader {
@@ -51,7 +51,7 @@ package struct FrameEncoder {
         RuleZ.hasLongZeroRun(UnsafeRawBufferPointer(rebasing: stored))
     }
 
-    /// Whether masking would make the zeros that it is to remove.
+    /// Returns whether masking would create a long run of zeros.
     private static func mustNotBeMasked(_ stored: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
         RuleZ.hasLongMaskRun(UnsafeRawBufferPointer(rebasing: stored))
     }
@@ -60,7 +60,7 @@ package struct FrameEncoder {
         _ payload: UnsafeRawBufferPointer, compressed: Bool, into room: UnsafeMutableRawBufferPointer
     ) -> (Codec, Int) {
         if compressed && payload.count >= FrameEncoder.compressionFloor {
-            // Compressed bytes must be fewer than the payload to be worth decoding.
+            // Compressed bytes must be fewer than the payload's.
             let limit = UnsafeMutableRawBufferPointer(rebasing: room[..<(payload.count - 1)])
             if let dictionary, payload.count <= DictionaryCompressor.inputLimit {
                 if let length = dictionary.compress(payload, into: limit) { return (.lz4Dictionary, length) }
@@ -82,7 +82,7 @@ package struct FrameEncoder {
         frame.store(UInt32(end), at: end - 4)
     }
 
-    /// Gives a finished frame another predecessor: its chain changes, and with it its header's checksum.
+    /// Gives a finished frame another predecessor: changes its chain and the header's checksum.
     package func rechain(_ frame: UnsafeMutableRawBufferPointer, _ header: FrameHeader, to chain: UInt32) -> FrameHeader
     {
         var header = header

@@ -1,12 +1,12 @@
-// The 40 bytes before each payload. A header whose checksum holds can be trusted alone: it says how long the frame is
-// even when its payload is damaged, and how much of the log was durable when it was written.
+// The 40 bytes before each payload. A header with a valid checksum can be trusted by itself: it gives the frame's
+// length even if the payload is damaged, and how much of the log was durable when it was written.
 
-/// A frame's header, decoded.
+/// A decoded frame header.
 package struct FrameHeader: Hashable, Sendable {
     package var storedLength: UInt32 = 0
     package var rawLength: UInt32 = 0
     package var firstSequence: SequenceNumber
-    /// Records before the first that were not yet known to be durable when the frame was built.
+    /// The number of records before the first that were not known to be durable when the frame was built.
     package var durableLag: UInt32 = 0
     package var recordCount: UInt16 = 0
     package var kind: UInt8
@@ -14,7 +14,7 @@ package struct FrameHeader: Hashable, Sendable {
     package var payloadChecksum: UInt32 = 0
     /// The header checksum of the frame before.
     package var chain: UInt32 = 0
-    /// This header's own checksum, which the next frame repeats as its chain.
+    /// This header's own checksum, which is the next frame's chain value.
     package var checksum: UInt32 = 0
 
     package init(kind: FrameKind, firstSequence: SequenceNumber) {
@@ -22,14 +22,14 @@ package struct FrameHeader: Hashable, Sendable {
         self.firstSequence = firstSequence
     }
 
-    /// The frame's whole length: header, payload, padding, trailer.
+    /// The length of the whole frame: header, payload, padding and trailer.
     package var frameLength: Int { FrameHeader.frameLength(stored: Int(storedLength)) }
 
     package static func frameLength(stored: Int) -> Int {
         roundUp(Format.frameHeaderLength + stored, to: 8) + Format.trailerLength
     }
 
-    /// The last record that this header attests as durable.
+    /// The last record that this header proves to be durable.
     package var durableThrough: SequenceNumber {
         let before = firstSequence.rawValue &- 1
         return SequenceNumber(rawValue: before &- min(before, UInt64(durableLag)))
@@ -39,14 +39,14 @@ package struct FrameHeader: Hashable, Sendable {
     package var codec: Codec? { Codec(rawValue: flags.codec) }
 }
 
-/// Three bits of codec, then one bit each.
+/// Three bits for the codec, then one bit for each flag.
 package struct FrameFlags: OptionSet, Hashable, Sendable {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The transaction began in an earlier frame.
     package static let continuesFromPrevious = FrameFlags(rawValue: 1 << 3)
-    /// The transaction goes on in the next frame.
+    /// The transaction continues in the next frame.
     package static let continuesInNext = FrameFlags(rawValue: 1 << 4)
     /// The stored bytes are XORed with 0xA5, because they held a long run of zeros.
     package static let masked = FrameFlags(rawValue: 1 << 5)
@@ -62,12 +62,12 @@ package struct FrameFlags: OptionSet, Hashable, Sendable {
 }
 
 extension FrameHeader {
-    /// Why bytes are no frame header.
+    /// Why bytes are not a frame header.
     package enum Refusal: Error {
         case wrongMagic, wrongChecksum
     }
 
-    /// Decodes 40 bytes; their meaning is checked by `FrameCheck`.
+    /// Decodes 40 bytes. `FrameCheck` checks their meaning.
     package init(_ bytes: UnsafeRawBufferPointer, seed: UInt32) throws(Refusal) {
         guard bytes.number(UInt32.self, at: 0) == Format.frameMagic else { throw .wrongMagic }
         let stored: UInt32 = bytes.number(at: 4)

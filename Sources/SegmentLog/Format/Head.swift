@@ -1,7 +1,7 @@
-// The 4096-byte slots of the HEAD file. HEAD may only raise suspicion or save work: everything in it can be found again
-// from the segments, so losing it costs a scan and nothing else.
+// The 4096-byte slots of the HEAD file. HEAD only helps to detect loss and to save work: its contents can be found
+// again from the segments, so losing it only costs a scan.
 
-/// What HEAD says.
+/// The contents of HEAD.
 package struct Head: Hashable, Sendable {
     package var generation: UInt64 = 0
     package var identity: LogIdentity
@@ -44,7 +44,7 @@ package struct Head: Hashable, Sendable {
         slot.store(crc32c(UnsafeRawBufferPointer(slot).slice(0, Head.checksumOffset)), at: Head.checksumOffset)
     }
 
-    /// Decodes a slot; nil unless every byte of it is as this version writes it.
+    /// Decodes a slot; nil unless every byte is as this version writes it.
     package init?(_ slot: UnsafeRawBufferPointer) {
         guard slot.count == Format.headSlotLength, slot.prefix(8).elementsEqual(Format.headMagic),
             crc32c(slot.slice(0, Head.checksumOffset)) == slot.number(UInt32.self, at: Head.checksumOffset),
@@ -59,7 +59,7 @@ package struct Head: Hashable, Sendable {
         checkpoint = SequenceNumber(rawValue: slot.number(at: 56))
     }
 
-    /// The valid slot with the higher generation, of the whole file's bytes.
+    /// Returns the valid slot with the higher generation.
     package static func newest(in file: UnsafeRawBufferPointer) -> Head? {
         let slots = [0, Format.headSlotLength].compactMap { offset -> Head? in
             guard file.count >= offset + Format.headSlotLength else { return nil }

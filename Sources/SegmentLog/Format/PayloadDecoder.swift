@@ -1,15 +1,16 @@
-// Turns the stored bytes of a verified frame back into its payload. The output buffer is reused from frame to frame, so
-// a scan allocates nothing.
+// Decodes the stored bytes of a verified frame into its payload. The output buffer is reused, so a scan does not
+// allocate for each frame.
 
 package struct PayloadDecoder {
     private let raw = ByteBuffer(capacity: Format.frameTarget + 4096)
     private let unmasked = ByteBuffer(capacity: 64)
-    /// The segment's dictionary, once its frame was read.
+    /// The segment's dictionary, once its frame has been read.
     package var dictionary: [UInt8] = []
 
     package init() {}
 
-    /// The payload, valid until the next call; nil if the stored bytes do not decode to what the header promises.
+    /// Returns the payload, valid until the next call; nil if the stored bytes do not decode to what the header
+    /// says.
     package func payload(of header: FrameHeader, stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         var stored = stored
         if header.flags.contains(.masked) {
@@ -32,7 +33,8 @@ package struct PayloadDecoder {
         }
     }
 
-    /// The time a data frame was written at: the first eight bytes of its payload, found without decoding the rest.
+    /// Returns the time at which a data frame was written: the first eight bytes of its payload, read without
+    /// decoding the rest.
     package func time(of header: FrameHeader, stored: UnsafeRawBufferPointer) -> WallTime? {
         if header.flags.contains(.masked) {
             return payload(of: header, stored: stored).flatMap(PayloadDecoder.time)

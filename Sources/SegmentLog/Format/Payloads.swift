@@ -1,10 +1,11 @@
-// What control frames carry. Each payload decodes to exactly the value that encodes to it; anything else is refused.
+// The payloads of control frames. Each payload decodes to exactly the value that encodes to it; anything else is
+// rejected.
 
-/// A writer opened the log: which epoch it writes in, and what recovery cut off before.
+/// Records that a writer opened the log: its epoch, and what recovery truncated before.
 package struct SessionPayload: Hashable, Sendable {
     package var epoch: UInt32
     package var time: WallTime
-    /// Where a tail was cut off, and how many bytes; none if nothing was.
+    /// Where a tail was truncated, and how many bytes it had; nil if nothing was.
     package var cut: LogPosition?
     package var cutLength: UInt64 = 0
 
@@ -38,7 +39,7 @@ package struct SessionPayload: Hashable, Sendable {
     }
 }
 
-/// The end of a sealed file. It has a fixed size, so that it can be read from the end.
+/// The end of a sealed file. It has a fixed size, so that it can be read from the end of the file.
 package struct SealPayload: Hashable, Sendable {
     package var indexOffset: UInt64
     package var lastSequence: SequenceNumber
@@ -76,7 +77,7 @@ package struct SealPayload: Hashable, Sendable {
     }
 }
 
-/// A place to start reading a sealed segment: a data frame, its first record and its time.
+/// A position at which reading a sealed segment can start: a data frame, its first record and its time.
 package struct IndexEntry: Hashable, Sendable {
     package var offset: UInt64
     package var sequence: SequenceNumber
@@ -89,25 +90,25 @@ package struct IndexEntry: Hashable, Sendable {
     }
 }
 
-/// Bytes that the log's user ties to a moment of the log, such as a digest of its state.
+/// Bytes that the log's user associates with a point of the log, such as a digest of its state.
 public struct LogNote: Hashable, Sendable {
-    /// The last record the note takes into account.
+    /// The last record that the note covers.
     public var through: SequenceNumber
-    /// At most 65,536 bytes, of which the log knows nothing.
+    /// At most 65,536 bytes, which the log does not interpret.
     public var bytes: [UInt8]
 
-    /// A note.
+    /// Creates a note.
     public init(through: SequenceNumber, bytes: [UInt8]) {
         self.through = through
         self.bytes = bytes
     }
 }
 
-/// What a sealed file says of itself: a sparse index, a sum over all its headers, and its user's note.
+/// The footer of a sealed file: a sparse index, a checksum over all headers, and the user's note.
 package struct IndexPayload: Hashable, Sendable {
-    /// Frames before the index.
+    /// The number of frames before the index.
     package var frameCount: UInt64
-    /// CRC32C over the header checksums of those frames, in order.
+    /// The CRC32C of the header checksums of those frames, in order.
     package var headerSum: UInt32
     package var entries: [IndexEntry]
     package var note: LogNote?
@@ -138,7 +139,7 @@ package struct IndexPayload: Hashable, Sendable {
         }
     }
 
-    /// Whether it says what walking the frames before it shows.
+    /// Returns whether it agrees with what walking the frames before it has found.
     package func matches(_ tail: SegmentTail) -> Bool {
         frameCount == tail.frameCount && headerSum == tail.headerSum && entries == tail.entries
     }
@@ -173,10 +174,10 @@ package struct IndexPayload: Hashable, Sendable {
     }
 }
 
-/// Records that were lost and are known to be: the log goes on behind them.
+/// Records that are known to be lost; the log continues after them.
 package struct HolePayload: Hashable, Sendable {
-    /// The chain value that the next frame carries, where it was written before the hole; nil if the chain goes on
-    /// from the hole itself.
+    /// The chain value of the next frame, if that was written before the hole; nil if the chain continues from the
+    /// hole itself.
     package var chainAfter: UInt32?
     package var recordCount: UInt64
 
@@ -187,10 +188,10 @@ package struct HolePayload: Hashable, Sendable {
 
     static let fill: UInt8 = 0x5a
 
-    /// The shortest payload that says it.
+    /// The length of its shortest payload.
     package var length: Int { 5 + varintLength(recordCount) }
 
-    /// Pads to exactly `length` bytes, so that a hole fits the place of what it replaces.
+    /// Pads to exactly `length` bytes, so that a hole has the size of what it replaces.
     package func encode(into buffer: ByteBuffer, length: Int? = nil) {
         let start = buffer.count
         buffer.append(UInt8(chainAfter == nil ? 0 : 1))
@@ -208,7 +209,7 @@ package struct HolePayload: Hashable, Sendable {
         self.init(chainAfter: mode == 1 ? chain : nil, recordCount: count)
     }
 
-    /// The payload of a hole with this header; nil also where the numbers would run out.
+    /// Decodes the payload of a hole with this header; also nil if the record numbers would overflow.
     package init?(of header: FrameHeader, _ bytes: UnsafeRawBufferPointer) {
         self.init(bytes)
         guard !header.firstSequence.rawValue.addingReportingOverflow(recordCount).overflow else { return nil }

@@ -1,7 +1,8 @@
-// Puts records together: those of a data frame with the fragments before it. Every reader of records goes through here,
-// so all say the same of what can't be read. Pure: a frame in; nothing yet, its records, or the reason why there are none.
+// Assembles the records of a data frame, including the fragments before it. All readers of records use this, so all
+// report the same about unreadable ones. Pure: takes a frame; returns nothing yet, its records, or the reason why
+// they can't be read.
 
-/// Why the records of a data frame can't be read, although the frame is whole.
+/// Why the records of an intact data frame can't be read.
 package enum RecordFault: Error, Hashable, Sendable {
     case undecodable
     case tooShort
@@ -9,7 +10,7 @@ package enum RecordFault: Error, Hashable, Sendable {
     case tooLarge
     case unfinished
 
-    /// A sentence part for reports.
+    /// The reason as part of a sentence, for reports.
     package var reason: String {
         switch self {
         case .undecodable: "the payload does not decompress"
@@ -21,27 +22,27 @@ package enum RecordFault: Error, Hashable, Sendable {
     }
 }
 
-/// The records of a data frame, the fragments of the first included.
+/// The records of a data frame, including the fragments of the first.
 package struct AssembledRecords {
     package var time: WallTime
-    /// Valid until the next frame is decoded.
+    /// The encoded records, valid until the next frame is decoded.
     package var wire: UnsafeRawBufferPointer
 }
 
 package struct RecordAssembler {
     private let fragments = ByteBuffer(capacity: 64)
     private let recordLimit: Int
-    /// The record that the fragments begin; nil if there are none.
+    /// The record whose fragments have been read so far; nil if there are none.
     private var begun: SequenceNumber?
-    /// What is wrong with it. It is said of the data frame that ends the record.
+    /// What is wrong with that record. It is reported with the data frame that ends the record.
     private var fault: RecordFault?
 
     package init(recordLimit: Int = Format.recordLimit) {
         self.recordLimit = recordLimit
     }
 
-    /// Takes the next frame and its payload, nil if that does not decompress. A fragment gives nothing yet, a data frame
-    /// its records. Frames of other kinds have none and are passed over.
+    /// Takes the next frame and its payload, which is nil if it does not decompress. Returns nothing for a fragment,
+    /// and the records for a data frame. Skips frames of other kinds.
     package mutating func take(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer?
     ) throws(RecordFault) -> AssembledRecords? {
@@ -63,13 +64,13 @@ package struct RecordAssembler {
         return AssembledRecords(time: WallTime(rawValue: payload.number(at: 0)), wire: wire)
     }
 
-    /// Forgets what was begun: damage follows, or another place of the log.
+    /// Discards fragments, before damage or a move to another position.
     package mutating func reset() {
         fragments.truncate(to: 0)
         (begun, fault) = (nil, nil)
     }
 
-    /// A record is bounded while it arrives, before anything else is known of it.
+    /// Limits the size of a record while its fragments arrive.
     private mutating func keep(_ payload: UnsafeRawBufferPointer?, of header: FrameHeader) {
         begun = begun ?? header.firstSequence
         guard fault == nil else { return }
@@ -79,7 +80,7 @@ package struct RecordAssembler {
         fragments.append(payload)
     }
 
-    /// The bytes of a data frame with the fragments before them. Without fragments nothing is copied.
+    /// Returns the bytes of a data frame with the fragments before them. Copies nothing if there are no fragments.
     private func joined(_ bytes: UnsafeRawBufferPointer) throws(RecordFault) -> UnsafeRawBufferPointer {
         guard begun != nil else { return bytes }
         fragments.append(bytes)
@@ -89,7 +90,7 @@ package struct RecordAssembler {
     }
 }
 
-/// Records as they stand in a payload: each after its length.
+/// Encoded records in a payload, each preceded by its length.
 package struct RecordWire {
     private var reader: ByteReader
 
@@ -102,7 +103,7 @@ package struct RecordWire {
         return reader.take(length)
     }
 
-    /// Whether the bytes are exactly `count` records.
+    /// Returns whether the bytes are exactly `count` records.
     package static func holds(_ bytes: UnsafeRawBufferPointer, count: Int) -> Bool {
         var wire = RecordWire(bytes)
         for _ in 0..<count {

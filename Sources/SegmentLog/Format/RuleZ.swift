@@ -1,18 +1,20 @@
-// Rule Z: cut a valid frame at 512-byte file offsets, and no piece of it is all zero. Space ahead of the log is zero, so
-// a piece that never reached the disk reads as zeros: a torn write shows itself, and a flipped bit can't pass for one.
+// Rule Z: if a valid frame is cut at 512-byte file offsets, no piece of it is all zero. The space after the log is
+// zero, so a piece that never reached the disk reads as zeros. This reveals a torn write, and a flipped bit can't
+// look like one.
 
 package enum RuleZ {
-    /// Whether `bytes` hold a run of zeros long enough to fill a sector of a frame but for its header and trailer.
+    /// Returns whether `bytes` have a run of zeros long enough to fill a sector of a frame except its header and
+    /// trailer.
     package static func hasLongZeroRun(_ bytes: UnsafeRawBufferPointer) -> Bool {
         hasLongRun(of: 0, in: bytes)
     }
 
-    /// Whether masking `bytes` would make such a run.
+    /// Returns whether masking `bytes` would create such a run.
     package static func hasLongMaskRun(_ bytes: UnsafeRawBufferPointer) -> Bool {
         hasLongRun(of: Format.mask, in: bytes)
     }
 
-    /// Looks at one word in every 64 bytes; only where that is all `byte` does it measure the run around it.
+    /// Checks one word in every 64 bytes; only if that consists of `byte`, measures the run around it.
     private static func hasLongRun(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Bool {
         let word = UInt64(byte) &* 0x0101_0101_0101_0101
         var probe = 0
@@ -30,8 +32,8 @@ package enum RuleZ {
         return false
     }
 
-    /// Whether some piece of `bytes`, which stand at `offset` of their file, is all zero: the mark of a torn write,
-    /// and what no valid frame shows.
+    /// Returns whether some piece of `bytes`, which begin at `offset` of their file, is all zero. This marks a torn
+    /// write; no valid frame has such a piece.
     package static func hasZeroPiece(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
         var start = 0
         while start < bytes.count {

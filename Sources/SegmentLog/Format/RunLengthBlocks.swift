@@ -1,13 +1,14 @@
-// LZ4 blocks that shorten nothing but runs of one byte. A compressor in a hurry may leave long runs, of zeros and of the
-// byte that masking would turn into zeros both; here none is left, so rule Z holds whatever the payload is.
+// LZ4 blocks that shorten only runs of one byte. A fast compressor may leave long runs of zeros and of the mask byte
+// at once. This one leaves neither, so rule Z holds for every payload.
 
 package enum RunLengthBlocks {
-    /// Runs from here on become matches; what is left of any stays far below what rule Z minds.
+    /// Runs of this length and more become matches; what remains of a run is far below the limit of rule Z.
     private static let shortest = 32
-    /// The block format wants the last match to begin at least 12 bytes before the end, and end 5 before it.
+    /// The block format requires the last match to begin at least 12 bytes before the end, and to end at least 5
+    /// before it.
     private static let (lastStart, lastEnd) = (12, 5)
 
-    /// Writes the block and returns its length, at most that of the input, a 255th of it, and 16.
+    /// Writes the block and returns its length, at most the input's length plus a 255th of it plus 16.
     package static func compress(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
         var (length, literals, index) = (0, 0, 0)
         while index < input.count {
@@ -41,7 +42,7 @@ package enum RunLengthBlocks {
         putLength(rest, into: output, &length)
     }
 
-    /// What of a length is beyond the token's four bits.
+    /// Writes the part of a length that exceeds the token's four bits.
     private static func putLength(_ value: Int, into output: UnsafeMutableRawBufferPointer, _ length: inout Int) {
         guard value >= 15 else { return }
         var rest = value - 15

@@ -1,5 +1,5 @@
-// The first sector of every segment and checkpoint: who it belongs to, where it stands in the order, and where its
-// predecessor ended, so that a missing or cut segment shows from the log alone.
+// The first sector of every segment and checkpoint: its log, its number, and the end of the previous segment, so
+// that a missing or shortened segment can be detected from the log alone.
 
 package struct SegmentHeader: Hashable, Sendable {
     package enum Role: Sendable { case segment, checkpoint }
@@ -8,7 +8,7 @@ package struct SegmentHeader: Hashable, Sendable {
     package var major = Format.major
     package var minor = Format.minor
     package var identity: LogIdentity
-    /// Segment: its first record. Checkpoint: the last record it covers.
+    /// For a segment, its first record; for a checkpoint, the last record it covers.
     package var sequence: SequenceNumber
     package var ordinal: UInt64
     package var created: WallTime
@@ -34,7 +34,7 @@ package struct SegmentHeader: Hashable, Sendable {
         self.durableThrough = durableThrough
     }
 
-    /// Why 512 bytes are no header this version can use.
+    /// Why 512 bytes are not a header that this version can use.
     package enum Refusal: Error, Hashable {
         case wrongMagic, truncated, wrongChecksum, reservedBytes
         case newerMajor(UInt16)

@@ -1,22 +1,22 @@
-// Walks a whole segment, stepping over damage: whole frames go to the visitor, and each damaged stretch is reported with
-// where it begins and ends and which records it cost. Verification, salvage and healing are visitors of this walk.
+// Walks a whole segment and steps over damage: passes intact frames to the visitor, and reports where each damaged
+// stretch begins and ends and which records it affects. Used by verification, salvage and healing.
 
-/// A stretch of a segment that is not whole frames, and what lies behind it.
+/// A stretch of a segment without intact frames, and what follows it.
 package struct DamagedStretch: Hashable, Sendable {
     package var segment: String
     package var start: LogPosition
     package var end: UInt64
-    /// The first record lost; the stretch begins with the transaction it belongs to.
+    /// The lost records; the stretch begins with the transaction of the first one.
     package var lost: SequenceRange
     package var fault: FrameFault
-    /// The header checksum of the frame before it.
+    /// The header checksum of the frame before the stretch.
     package var chainBefore: UInt32
-    /// The chain value the frame behind it carries; nil if none follows.
+    /// The chain value of the frame after the stretch; nil if none follows.
     package var chainAfter: UInt32?
-    /// Whether nothing of it is missed: no record, and no dictionary that records need.
+    /// Whether nothing is lost with it: no record, and no dictionary that records need.
     package var isDerived = false
 
-    /// What a report says of it.
+    /// The damage as a report describes it.
     package var damage: LogDamage {
         LogDamage(
             file: segment, position: start, length: .bytes(end - min(end, start.offset)),
@@ -34,15 +34,15 @@ package struct DamageWalk {
         self.catalog = catalog
     }
 
-    /// A whole frame as the walk hands it out: its stored bytes are valid within the call.
+    /// An intact frame; its stored bytes are valid only during the call.
     package struct Visit {
         package var header: FrameHeader
         package var offset: UInt64
         package var stored: UnsafeRawBufferPointer
     }
 
-    /// Walks one segment through `end`, calling `visit` for whole frames and `damage` for what is between them.
-    /// `expected` is the record the segment should begin with, where its predecessor tells.
+    /// Walks one segment through `end`; calls `visit` with intact frames and `damage` with the stretches between
+    /// them. `expected` is the record the segment should begin with, if its predecessor shows that.
     package func walk(
         _ segment: LogCatalog.Segment, through end: UInt64, behind successor: SegmentHeader?,
         visit: (Visit) throws(LogError) -> Void, damage: (DamagedStretch) throws(LogError) -> Void
@@ -51,7 +51,7 @@ package struct DamageWalk {
         defer { window.file.close() }
         let seed = catalog.identity.seed
         var expected = FrameExpectation(chain: segment.header?.previousChain, sequence: segment.first)
-        // Where the open transaction began: damage inside it costs all of it.
+        // Where the open transaction began: damage within it affects all of it.
         var whole = (
             offset: UInt64(Format.segmentHeaderLength), sequence: segment.first,
             chain: segment.header?.previousChain ?? 0
@@ -86,7 +86,8 @@ package struct DamageWalk {
         }
     }
 
-    /// Whether nothing is missing where the walk stands: the given end, or the space ahead of the log's last frame.
+    /// Returns whether the walk has reached the end without a loss: the given end, or the empty space after the last
+    /// frame.
     private func isEnd(
         _ walker: FrameWalker, _ end: UInt64, _ successor: SegmentHeader?, _ expected: FrameExpectation
     ) throws(LogError) -> Bool {
@@ -97,8 +98,8 @@ package struct DamageWalk {
         return try walker.onlyZeros(from: walker.offset)
     }
 
-    /// The next whole frame that begins a transaction or stands outside one. What carries a record before the one that is
-    /// missing is a copy from elsewhere: going on behind it would make the loss look like none.
+    /// Returns the next intact frame that begins a transaction or stands outside of one. A frame with an earlier
+    /// record than the missing one is a copy from elsewhere; continuing after it would hide the loss.
     private func resume(
         _ walker: FrameWalker, from start: UInt64, expecting sequence: SequenceNumber
     ) throws(LogError) -> (offset: UInt64, header: FrameHeader)? {

@@ -1,20 +1,20 @@
-// Lets go of history: whole segments from the old end, never anything else, and only below everything that still needs
-// them. HEAD names the new floor durably before the first file goes, so a crash leaves extra files and never a gap.
+// Removes history: only whole segments, oldest first, that nothing needs any more. HEAD records the new floor
+// durably before the first file is removed, so a crash leaves extra files and never a gap.
 
-/// What a collection did.
+/// The result of a collection.
 public struct LogCollection: Hashable, Sendable {
     /// The first record the log still has.
     public var floor: SequenceNumber
-    /// How many segments went.
+    /// The number of segments removed.
     public var segmentsRemoved: Int
-    /// How many bytes they had.
+    /// The number of bytes removed.
     public var bytesRemoved: ByteCount
 }
 
 extension LogWriter {
-    /// Removes segments that hold nothing at or after `needed`, nothing above the newest verified checkpoint, and nothing
-    /// a living reader claims. What `needed` must be is the user's to know: the oldest record not yet acknowledged,
-    /// say, and what retention asks for.
+    /// Removes segments that hold only records before `needed`, are covered by the newest verified checkpoint, and
+    /// are not leased by a live reader. The caller decides what `needed` is, for example the oldest record not yet
+    /// acknowledged.
     public func collect(keepingFrom needed: SequenceNumber) throws(LogError) -> LogCollection {
         try use { appender throws(LogError) in try appender.collect(keepingFrom: needed) }
     }
@@ -38,12 +38,12 @@ extension Appender {
         }
         let floor = catalog.segments[first.endIndex].first
         try head.write { $0.floor = floor }
-        // A reader that claimed its place before the floor rose is seen now; one that comes later sees the floor.
+        // A lease taken before the floor rose is seen now; a later one sees the new floor.
         let going = try doomed()
         do throws(StorageError) {
             for segment in going {
                 try storage.remove(segment.name)
-                // One after the other: of two removals that are pending a crash may keep either, and leave a gap.
+                // One at a time: with two pending removals, a crash could undo only one and leave a gap.
                 try storage.syncDirectory("")
             }
         } catch {

@@ -1,12 +1,12 @@
-// Removes a log with everything that belongs to it. A mark, durable before the first file goes, says that it is to be gone:
-// if the process dies on the way, the next opening for writing removes the rest, and a part is never taken for a log.
+// Removes a log and all of its files. A mark, durable before the first file is removed, records the intent: if the
+// process dies, the next opening for writing removes the rest, and a partial log is never taken for a whole one.
 
-/// The end of a log, by somebody who holds its lock.
+/// Removes a log while holding its lock.
 package final class LogErasure {
     private let storage: any LogStorage
     private let lock: any FileLock
 
-    /// Takes the log's lock; refused while somebody has it open.
+    /// Takes the log's lock; throws if another process has the log open.
     package init(_ storage: any LogStorage, clock: any LogClock = SystemClock()) throws(LogError) {
         var birth = LogBirth(storage: storage, clock: clock)
         try birth.prepare(.never)
@@ -16,7 +16,7 @@ package final class LogErasure {
 
     deinit { lock.release() }
 
-    /// Removes the log, and other files of its directory that begin with one of some names.
+    /// Removes the log, and other files of its directory whose names begin with the given ones.
     package func run(with others: [String] = []) throws(LogError) {
         do throws(StorageError) {
             let content = ByteBuffer(capacity: 1 << 12)
@@ -28,7 +28,7 @@ package final class LogErasure {
         try LogErasure.finish(storage)
     }
 
-    /// Whether the log's removal was begun.
+    /// Returns whether a removal of the log was begun.
     static func isBegun(_ storage: any LogStorage) throws(LogError) -> Bool {
         do throws(StorageError) {
             return try storage.names(in: "").contains(FileName.erasure)
@@ -37,7 +37,7 @@ package final class LogErasure {
         }
     }
 
-    /// Removes what is left. Its caller holds the lock.
+    /// Removes what is left. The caller holds the lock.
     static func finish(_ storage: any LogStorage) throws(LogError) {
         do throws(StorageError) {
             let others = try names(in: storage)
@@ -52,7 +52,7 @@ package final class LogErasure {
                 try storage.remove(name)
             }
             try storage.syncDirectory("")
-            // The mark goes when nothing else is left, and the lock that is held last of all.
+            // The mark is removed when nothing else is left, and the held lock last of all.
             try storage.remove(FileName.erasure)
             try storage.remove(FileName.lock)
             try storage.syncDirectory("")
@@ -61,7 +61,7 @@ package final class LogErasure {
         }
     }
 
-    /// The other files' names, as the mark has them.
+    /// Returns the other files' names from the mark.
     private static func names(in storage: any LogStorage) throws(StorageError) -> [String] {
         let file = try storage.openForReading(FileName.erasure)
         defer { file.close() }

@@ -1,19 +1,20 @@
-// Heals damage whose records are safe elsewhere: the damaged bytes are copied to quarantine and a hole that names the
-// lost records takes their place, so that the log reads on. Whether they are safe is the user's to say, range by range.
+// Heals damage to records that are safe elsewhere: copies the damaged bytes to quarantine and replaces them by a
+// hole that names the lost records, so that the log can be read again. The caller decides for each range whether it
+// is safe.
 
 /// Heals a damaged log in place.
 public struct LogHealing: Sendable {
     private let storage: any LogStorage
     private let clock: any LogClock
 
-    /// Heals the log in a storage.
+    /// Creates a healing of the log in a storage.
     public init(_ storage: any LogStorage, clock: any LogClock = SystemClock()) {
         self.storage = storage
         self.clock = clock
     }
 
-    /// Replaces each damaged stretch whose lost records `isSafeElsewhere` vouches for, and returns them. If it does not
-    /// vouch for all, nothing is changed and the error names the records in question.
+    /// Replaces each damaged stretch whose lost records are safe according to `isSafeElsewhere`, and returns the
+    /// lost ranges. If some are not, changes nothing and throws an error that names them.
     public func run(isSafeElsewhere: (SequenceRange) -> Bool) throws(LogError) -> [SequenceRange] {
         try locked { healing, catalog throws(LogError) in
             let stretches = try healing.findStretches(catalog)
@@ -29,7 +30,8 @@ public struct LogHealing: Sendable {
         }
     }
 
-    /// Replaces only what no record is missed for: an index, a seal, a session. Without an index a segment is scanned.
+    /// Replaces only stretches that lose no record: an index, a seal, a session. A segment without an index is
+    /// scanned.
     package func mendDerived() throws(LogError) {
         try locked { healing, catalog throws(LogError) in
             try healing.heal(try healing.findStretches(catalog).filter(\.isDerived), catalog)
@@ -60,7 +62,7 @@ public struct LogHealing: Sendable {
                 if case .corrupt = scan.verdict {
                     if scan.isSealed { end = segment.size }
                 } else {
-                    // A clean or torn end is recovery's to mend.
+                    // Recovery repairs a clean or torn end.
                     end = scan.tail.offset
                 }
             }
@@ -94,7 +96,8 @@ public struct LogHealing: Sendable {
         }
     }
 
-    /// Covers a stretch with hole frames of exactly its length; the last of a log is cut off and ends in one hole.
+    /// Replaces a stretch by hole frames of exactly its length. A stretch at the end of the log is truncated and
+    /// replaced by one hole.
     private func heal(_ stretch: DamagedStretch, _ catalog: LogCatalog) throws(StorageError) {
         let file = try storage.openForWriting(stretch.segment, create: false)
         defer { file.close() }
@@ -110,7 +113,7 @@ public struct LogHealing: Sendable {
     }
 }
 
-/// Builds the frames that take a damaged stretch's place.
+/// Builds the frames that replace a damaged stretch.
 private struct HoleEncoder {
     let bytes = ByteBuffer(capacity: 4096)
 
@@ -123,7 +126,7 @@ private struct HoleEncoder {
         var records = stretch.lost.count
         repeat {
             let left = whole.map { $0 - bytes.count } ?? 0
-            // Pieces as large as a frame may be, but none that leaves too little for another.
+            // Each piece is as large as a frame may be, but leaves enough room for another.
             let piece =
                 whole == nil ? 0 : left <= HoleEncoder.pieceLimit ? left : min(HoleEncoder.pieceLimit, left - 128)
             let isLast = piece == left
@@ -140,7 +143,7 @@ private struct HoleEncoder {
 
     static let pieceLimit = 1 << 19
 
-    /// Whether a hole takes no more room than the stretch.
+    /// Returns whether a hole fits into the stretch.
     static func fits(_ stretch: DamagedStretch) -> Bool {
         let hole = HolePayload(chainAfter: stretch.chainAfter, recordCount: stretch.lost.count)
         return stretch.chainAfter == nil

@@ -1,11 +1,11 @@
-// Copies every whole transaction of a log, damaged or not, into a new one, under the same numbers, with holes where
-// records are lost. The damaged log is only read.
+// Copies every intact transaction of a log into a new one, with the same numbers, and holes for lost records. The
+// damaged log is only read.
 
-/// What a salvage did.
+/// The result of a salvage.
 public struct LogSalvage: Hashable, Sendable {
-    /// How many records were copied.
+    /// The number of records copied.
     public var records: UInt64
-    /// Which were lost.
+    /// The records that were lost.
     public var lost: [SequenceRange]
 
     /// Copies a log into an empty or missing directory.
@@ -25,7 +25,7 @@ public struct LogSalvage: Hashable, Sendable {
             try writer.append(batch, durability: .buffered)
             salvage.records += UInt64(batch.count)
         }
-        // What was acknowledged after the last whole record is lost, too; its numbers must not be given out again.
+        // Acknowledged records after the last intact one are lost as well; their numbers must not be used again.
         try writer.leaveHole(through: plan.last)
         try writer.close()
         return salvage
@@ -33,13 +33,13 @@ public struct LogSalvage: Hashable, Sendable {
 }
 
 extension LogWriter {
-    /// Leaves a hole for the records that are missing before the next one.
+    /// Appends a hole for the records missing before the next one.
     fileprivate func leaveHole(through last: SequenceNumber) throws(LogError) {
         let missing = SequenceRange(first: lastSequence.next, last: last)
         if !missing.isEmpty { try appendHole(missing.count) }
     }
 
-    /// Says that `count` records are lost, and goes on behind them.
+    /// Records that `count` records are lost, and continues after them.
     func appendHole(_ count: UInt64) throws(LogError) {
         try use { appender throws(LogError) in try appender.appendHole(count) }
     }

@@ -1,74 +1,74 @@
-// Checks a whole log without changing a byte: every frame, chain, segment end, index and checkpoint, and on request
-// every record. What is damaged is listed with its place; what is whole is counted.
+// Verifies a whole log without changing it: every frame, chain, segment end, index and checkpoint, and optionally
+// every record. Damage is listed with its position; intact frames and records are counted.
 
-/// What a verification found.
+/// The result of a verification.
 public struct LogReport: Hashable, Sendable {
-    /// One segment, as found.
+    /// The findings about one segment.
     public struct Segment: Hashable, Sendable {
         /// The file's name.
         public var name: String
-        /// Its place among the segments.
+        /// Its number among the segments.
         public var ordinal: UInt64
         /// The records it holds.
         public var records: SequenceRange
         /// The frames it holds.
         public var frames: UInt64
-        /// Bytes of whole frames and the header.
+        /// The size of the header and the intact frames.
         public var length: ByteCount
-        /// The file's length, space ahead included.
+        /// The size of the file, including preallocated space.
         public var fileSize: ByteCount
-        /// Payload bytes before compression.
+        /// The size of the payloads before compression.
         public var rawLength: ByteCount
-        /// Whether it is complete, and has an index.
+        /// Whether it is complete and has an index.
         public var isSealed: Bool
-        /// When it was made; nil where its header can't be read.
+        /// When it was created; nil if its header can't be read.
         public var created: WallTime?
-        /// The epoch of the writer that made it; higher with each that opens the log.
+        /// The epoch of the writer that created it; each opening of the log increases the epoch.
         public var epoch: UInt32
-        /// What its user tied to it when it was sealed.
+        /// The user's note from when it was sealed.
         public var note: LogNote?
     }
 
-    /// Which log it is.
+    /// The identity of the log.
     public var identity: LogIdentity
-    /// Its segments, oldest first.
+    /// The segments, oldest first.
     public var segments: [Segment] = []
-    /// Checkpoints that verified, by the last record they cover.
+    /// Checkpoints that verified, each by the last record it covers.
     public var checkpoints: [SequenceNumber] = []
-    /// Frames that are whole.
+    /// The number of intact frames.
     public var frames: UInt64 = 0
-    /// Records that are whole.
+    /// The number of intact records.
     public var records: UInt64 = 0
-    /// Records known to be lost: holes that healing or salvage left.
+    /// Records known to be lost: holes left by healing or salvage.
     public var holes: [SequenceRange] = []
-    /// What is damaged.
+    /// The damage found.
     public var damage: [LogDamage] = []
 
     /// Whether nothing is damaged.
     public var isHealthy: Bool { damage.isEmpty }
 }
 
-/// One frame, as a report shows it.
+/// A summary of one frame, for reports.
 public struct FrameSummary: Hashable, Sendable {
-    /// Where it begins.
+    /// Where the frame begins.
     public var position: LogPosition
     /// "data", "session", "dictionary", "index", "seal", "hole", "fragment", or the kind's number.
     public var kind: String
     /// The records it holds.
     public var records: SequenceRange
-    /// Its bytes on the disk.
+    /// The size of the frame on disk.
     public var length: ByteCount
-    /// The bytes of its payload as they are stored.
+    /// The stored size of the payload.
     public var storedLength: ByteCount
-    /// The bytes of its payload when it is unpacked.
+    /// The uncompressed size of the payload.
     public var rawLength: ByteCount
     /// "stored", "lz4" or "lz4-dictionary".
     public var codec: String
-    /// How many records before this frame's were not known durable when it was written.
+    /// The number of records before this frame's that were not known to be durable when it was written.
     public var durableLag: UInt32
-    /// Whether its transaction began before it, or goes on behind it.
+    /// Whether its transaction began in an earlier frame.
     public var continuesFromPrevious: Bool
-    /// Whether its batch goes on in the next frame.
+    /// Whether its transaction continues in the next frame.
     public var continuesInNext: Bool
     /// Whether its payload is stored masked, so that no piece of it is all zeros.
     public var isMasked: Bool
@@ -94,17 +94,17 @@ public struct FrameSummary: Hashable, Sendable {
     }
 }
 
-/// Looks at a log, tolerant of damage, beside whoever writes it.
+/// Verifies a log, tolerating damage. Safe to use while the log is being written.
 public struct LogVerification: Sendable {
     private let storage: any LogStorage
 
-    /// Checks the log in a storage.
+    /// Creates a verification of the log in a storage.
     public init(_ storage: any LogStorage) {
         self.storage = storage
     }
 
-    /// Checks everything. `deep` decodes every record too and holds each frame to rule Z. `frame` is called with each
-    /// whole frame, in order.
+    /// Verifies everything. With `deep`, also decodes every record and checks rule Z for each frame. Calls `frame`
+    /// with each intact frame, in order.
     public func run(
         deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
     ) throws(LogError) -> LogReport {
@@ -133,7 +133,7 @@ public struct LogVerification: Sendable {
             defer { file.close() }
             let scan = try TailScan(FileWindow(file, name: entry.name), header, head: catalog.head)
             tailDamage = scan.damage(in: entry, size: entry.size)
-            // Behind a clean or torn end there is nothing to look for.
+            // After a clean or torn end there is nothing to check.
             if tailDamage?.remedy == .cutTail || tailDamage == nil { end = scan.tail.offset }
         }
         var walked = SegmentCheck(entry, catalog.segments[index].header, deep: deep)
@@ -160,9 +160,9 @@ public struct LogVerification: Sendable {
                 try Checkpoint.open(storage, through: through, identity: catalog.identity).verify()
                 report.checkpoints.append(through)
             } catch {
-                // A writer has put another in its place since the names were read.
+                // A writer has replaced it since the names were read.
                 if error.isNotFound { continue }
-                // What can't be read now may be whole.
+                // What can't be read at the moment may be intact.
                 guard !error.isRefusal else { throw error }
                 let name = FileName.checkpoint(through: through)
                 report.damage.append(
@@ -173,7 +173,7 @@ public struct LogVerification: Sendable {
     }
 }
 
-/// What is counted and checked over the frames of one segment.
+/// Counts and checks the frames of one segment.
 private struct SegmentCheck {
     var summary: LogReport.Segment
     var recordCount: UInt64 = 0
@@ -251,7 +251,7 @@ private struct SegmentCheck {
         }
     }
 
-    /// Damage takes the record in hand with it.
+    /// Discards the record being assembled, which the damage affects.
     mutating func stepOverDamage() {
         assembler.reset()
     }
@@ -265,7 +265,7 @@ private struct SegmentCheck {
                 reason: reason, remedy: remedy))
     }
 
-    /// The index against what was walked, where nothing is missing.
+    /// Compares the index with the frames walked, if none is missing.
     mutating func finish(isWhole: Bool) -> [LogDamage] {
         if isWhole, let index, holes.isEmpty,
             !index.payload.matches(index.at)

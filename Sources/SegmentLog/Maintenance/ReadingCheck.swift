@@ -1,15 +1,15 @@
-// Finds what stands in whole frames and can't be read all the same: records that need a dictionary which is damaged, an
-// index that says something else than the frames before it. A transaction is one piece: all of it reads, or none.
+// Finds intact frames whose contents can't be read: records whose dictionary is damaged, or an index that disagrees
+// with the frames before it. A transaction can be read completely or not at all.
 
 struct ReadingCheck {
     private let segment: LogCatalog.Segment
     private var decoder = PayloadDecoder()
-    /// What the index must say; nil behind damage and holes, where it can't be told.
+    /// What the index must say; nil after damage and holes, where that is not known.
     private var tail: SegmentTail?
     private var assembler = RecordAssembler()
-    /// Where the transaction in hand begins.
+    /// Where the current transaction begins.
     private var start: (offset: UInt64, header: FrameHeader)?
-    /// What is wrong with it first.
+    /// The first thing wrong with it.
     private var fault: FrameFault?
 
     init(_ segment: LogCatalog.Segment) {
@@ -17,7 +17,7 @@ struct ReadingCheck {
         tail = segment.header.map(SegmentTail.init(after:))
     }
 
-    /// Steps over a frame; gives the transaction that ends with it if that can't be read.
+    /// Steps over a frame. If that ends a transaction that can't be read, returns the transaction.
     mutating func step(_ found: DamageWalk.Visit) -> DamagedStretch? {
         let header = found.header
         let first = start ?? (found.offset, header)
@@ -38,7 +38,7 @@ struct ReadingCheck {
             isDerived: lost.isEmpty && header.knownKind != .dictionary)
     }
 
-    /// Damage takes the transaction in hand with it.
+    /// Discards the current transaction, which the damage affects.
     mutating func stepOverDamage() {
         tail = nil
         startAnew()
@@ -50,7 +50,7 @@ struct ReadingCheck {
         assembler.reset()
     }
 
-    /// Why a whole frame can't be read; nil if it can.
+    /// Returns why an intact frame can't be read, or nil if it can.
     private mutating func fault(of found: DamageWalk.Visit) -> FrameFault? {
         guard let kind = found.header.knownKind, kind != .hole else { return nil }
         let payload = decoder.payload(of: found.header, stored: found.stored)

@@ -1,25 +1,24 @@
-// Reads what is whole of a log, damaged or not, in the order of its records and whatever its files are called. Nothing
-// is changed.
+// Reads all that is intact of a log, in the order of its records, whatever its files are named. Changes nothing.
 
-/// What is whole of a log.
+/// The intact parts of a log.
 package struct SalvageReading: Sendable {
-    /// The log that was read: the one that most of its segments belong to.
+    /// The identity of the log: the one that most of its segments have.
     package private(set) var identity: LogIdentity
-    /// The records that are whole, in stretches without a gap.
+    /// The intact records, in ranges without a gap.
     package private(set) var whole: [SequenceRange] = []
-    /// The first record that the log should have.
+    /// The first record the log should have.
     package var first: SequenceNumber {
         let first = whole.first?.first
         return min(floor ?? first ?? .first, first ?? floor ?? .first)
     }
-    /// The last record that was acknowledged, or that is whole.
+    /// The last record that was acknowledged or is intact.
     package var last: SequenceNumber { max(attested, whole.last?.last ?? .none) }
     /// Segments of another log.
     package private(set) var foreign: [String] = []
     private var floor: SequenceNumber?
     private var attested = SequenceNumber.none
 
-    /// The records from `first` through `last` that are not whole.
+    /// The records from `first` through `last` that are not intact.
     package var lost: [SequenceRange] {
         var lost: [SequenceRange] = []
         var next = first
@@ -30,8 +29,8 @@ package struct SalvageReading: Sendable {
         return lost
     }
 
-    /// Calls `body` with each whole transaction: its first record, its time and its records. One that stands in two files
-    /// comes once.
+    /// Calls `body` with each intact transaction: its first record, its time and its records. A transaction stored
+    /// in two files is passed once.
     package init(
         _ storage: any LogStorage,
         _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void = { _, _, _ in }
@@ -54,7 +53,7 @@ package struct SalvageReading: Sendable {
         }
     }
 
-    /// What most files say; if as many say one thing as another, HEAD decides, or the first segment.
+    /// Returns the identity that most files have. HEAD decides a tie, or else the first segment.
     private static func identity(of catalog: LogCatalog, _ storage: any LogStorage) throws(LogError) -> LogIdentity {
         let head = catalog.head.map { [$0.identity] } ?? []
         let said = catalog.segments.compactMap { $0.header?.identity }
@@ -70,7 +69,7 @@ package struct SalvageReading: Sendable {
         return best.identity
     }
 
-    /// The segments as their headers number them, each with the end that its successor notes.
+    /// Returns the segments in the order of their headers' numbers, each with the end that its successor records.
     private static func inOrder(_ segments: [LogCatalog.Segment]) -> [LogCatalog.Segment] {
         var segments = segments
         for (index, segment) in segments.enumerated() {
@@ -85,12 +84,12 @@ package struct SalvageReading: Sendable {
         return segments
     }
 
-    /// A transaction while its frames arrive.
+    /// Collects the frames of a transaction.
     private final class Transaction {
         var batch = RecordBatch()
         var first = SequenceNumber.none
         var assembler = RecordAssembler()
-        /// Whether all its frames so far could be read: else none of its records is kept.
+        /// Whether all of its frames so far could be read. If not, none of its records is kept.
         var isWhole = true
 
         func reset() {
@@ -99,7 +98,7 @@ package struct SalvageReading: Sendable {
             isWhole = true
         }
 
-        /// Takes its next frame; gives its time with the records of a data frame.
+        /// Takes the next frame; returns the time if it is a data frame that holds records.
         func take(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer?) -> WallTime? {
             do throws(RecordFault) {
                 guard let records = try assembler.take(header, payload) else { return nil }

@@ -1,7 +1,8 @@
-// Moves forward through a log, frame by frame. At the end it says so, and can be asked again: that is how a live log is
-// followed. An unfinished write at the end is "not yet"; damage before it is an error with its place.
+// Moves forward through a log, frame by frame. At the end it returns false and can be asked again; this is how a
+// live log is followed. An incomplete write at the end means "not yet"; damage before it is an error with its
+// position.
 
-/// A place in a log that moves forward.
+/// A position in a log that moves forward.
 public struct LogCursor: ~Copyable {
     enum Start {
         case beginning
@@ -15,26 +16,27 @@ public struct LogCursor: ~Copyable {
     private var walker: FrameWalker
     private var decoder = PayloadDecoder()
     private var assembler = RecordAssembler()
-    /// Records before this one, or of an earlier time, are passed over.
+    /// Records before this one, or of an earlier time, are skipped.
     private var firstWanted: SequenceNumber
     private var firstTime: WallTime?
-    /// The newest record shown to be durable.
+    /// The newest record known to be durable.
     private var proven: SequenceNumber
-    /// Behind the last frame that holds records. What follows it, a seal that a full disk refused for one, may be taken back.
+    /// The position after the last frame with records. What follows it may be taken back, such as a seal written
+    /// before a full disk rejected a record.
     private var solid: (offset: UInt64, expected: FrameExpectation)
 
-    // The frame in hand; its memory belongs to the window, the decoder or the assembler, none of which moves before
+    // The current frame. Its memory belongs to the window, the decoder or the assembler, which do not change before
     // the next call of `nextFrame`.
     private var wire = UnsafeRawBufferPointer(start: nil, count: 0)
     private var frame: FrameHeader?
 
-    /// When the records in hand were written.
+    /// The time at which the current records were written.
     public private(set) var time = WallTime(rawValue: 0)
-    /// Records known to be lost that the cursor stepped over last, if it did.
+    /// The lost records that the cursor last stepped over, if any.
     public private(set) var lastHole: SequenceRange?
 
-    /// How often the end is read again before bytes that make no sense there are called damage: a reader may see a
-    /// write of another process half done.
+    /// How often the end is read again before invalid bytes there count as damage: a reader may see a write of
+    /// another process half done.
     private static let patience = 64
 
     // MARK: Opening
@@ -80,7 +82,7 @@ public struct LogCursor: ~Copyable {
         return cursor
     }
 
-    /// Throws where records that the start asks for are missing before the first segment, and were not collected.
+    /// Throws if requested records are missing before the first segment although they were not collected.
     private static func checkBeginning(
         _ catalog: LogCatalog, _ first: LogCatalog.Segment, _ start: Start
     ) throws(LogError) {
@@ -141,7 +143,7 @@ public struct LogCursor: ~Copyable {
             expecting: SegmentTail(after: header).expectation)
     }
 
-    /// Loads the segment's dictionary and jumps as near to the start as its index allows.
+    /// Loads the segment's dictionary and jumps as close to the start as its index allows.
     private mutating func enterSegment(seeking start: Start = .beginning) throws(LogError) {
         decoder.dictionary = []
         assembler.reset()
@@ -168,7 +170,7 @@ public struct LogCursor: ~Copyable {
         walker.move(to: entry.offset, expecting: FrameExpectation(chain: nil, sequence: entry.sequence))
     }
 
-    /// Whether a frame stands where the index says: one that was healed over since is not there any more.
+    /// Returns whether there is a frame where the index says: healing may have replaced it.
     private func isFrame(_ entry: IndexEntry) throws(LogError) -> Bool {
         var probe = walker
         probe.move(to: entry.offset, expecting: FrameExpectation(chain: nil, sequence: entry.sequence))
@@ -178,7 +180,7 @@ public struct LogCursor: ~Copyable {
 
     // MARK: Moving
 
-    /// Moves to the next frame that holds records wanted; false if there is none yet.
+    /// Moves to the next frame with records from the start on; returns false if there is none yet.
     public mutating func nextFrame() throws(LogError) -> Bool {
         frame = nil
         var attempts = 0
@@ -213,8 +215,8 @@ public struct LogCursor: ~Copyable {
         }
     }
 
-    /// Steps `ahead` over the next frame. Gives nil if that may not be shown yet, and the fault that hides the end of the
-    /// transaction that it begins, if one does.
+    /// Steps `ahead` over the next frame. Returns nil if it may not be shown yet, and the fault that hides the end
+    /// of the transaction it begins, if there is one.
     private mutating func nextVisible(_ ahead: inout FrameWalker) throws(LogError) -> FrameWalker.Step? {
         let step = try ahead.next()
         guard case .frame(let header, _) = step, segments[current].end == nil,
@@ -252,7 +254,7 @@ public struct LogCursor: ~Copyable {
         return last <= proven
     }
 
-    /// Takes a frame in hand; true if it holds records wanted.
+    /// Makes a frame the current one; returns whether it has records from the start on.
     private mutating func take(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> Bool {
         switch header.knownKind {
         case .data, .fragment:
@@ -303,10 +305,10 @@ public struct LogCursor: ~Copyable {
 
     // MARK: The end
 
-    /// Goes on to the next segment if this one ends here.
+    /// Moves to the next segment if the current one ends here.
     private mutating func moveToNextSegment() throws(LogError) -> Bool {
         if segments[current].end == nil {
-            // Perhaps the writer has begun another since; its name alone tells.
+            // The writer may have begun another segment; its name alone shows that.
             guard try LogCatalog.isSuperseded(segments[current], in: reader.storage) else { return false }
             let catalog = try LogCatalog(reader.storage)
             guard let now = catalog.segments.firstIndex(where: { $0.ordinal == segments[current].ordinal }) else {
@@ -314,7 +316,8 @@ public struct LogCursor: ~Copyable {
                 return true
             }
             guard now + 1 < catalog.segments.count else { return false }
-            // Only its successor's header says where this one ends: one that a crash left without is gone with the next opening.
+            // Only the successor's header says where this segment ends. A successor without one, left by a crash, is
+            // removed by the next opening.
             guard let end = catalog.segments[now].end else {
                 if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
                 return false
@@ -326,7 +329,7 @@ public struct LogCursor: ~Copyable {
             if let next = segments[now + 1].header { proven = max(proven, next.sequence.previous) }
             return true
         }
-        // The cursor may stand behind the end: what it showed there, unsynced, was moved to the next segment.
+        // The cursor may be beyond the end: unsynced records that it showed there were moved to the next segment.
         guard let end = segments[current].end, walker.offset >= end else { return false }
         if walker.offset > end, let next = walker.expected.sequence { firstWanted = max(firstWanted, next) }
         do throws(LogError) {
@@ -338,7 +341,7 @@ public struct LogCursor: ~Copyable {
         return true
     }
 
-    /// The segment was collected. A cursor that had read all of it goes on behind it.
+    /// The segment was collected. A cursor that has read all of it continues after it.
     private mutating func goOn(in catalog: LogCatalog) throws(LogError) {
         let next = walker.expected.sequence ?? segments[current].first
         guard let index = catalog.segments.firstIndex(where: { $0.first == next }) else {
@@ -354,7 +357,7 @@ public struct LogCursor: ~Copyable {
         try enterSegment()
     }
 
-    /// Whether nothing stands at the end but what is still to come. Throws if it is damage.
+    /// Returns whether the end of the segment is only incomplete. Throws if it is damaged.
     private func isWaiting(at fault: FrameFault, _ attempts: Int) throws(LogError) -> Bool {
         let segment = segments[current]
         let size: UInt64
@@ -369,7 +372,7 @@ public struct LogCursor: ~Copyable {
                 .onlyZeros(from: walker.offset)
             if onlyZeros && (head?.durableThrough ?? .none) < (walker.expected.sequence ?? .first) { return true }
             let scan = try TailScan(window, header, head: head)
-            // The writer may have gone on while we looked.
+            // The writer may have continued in the meantime.
             guard scan.tail.offset <= walker.offset else {
                 if attempts < LogCursor.patience { return false }
                 throw LogError(
@@ -381,7 +384,7 @@ public struct LogCursor: ~Copyable {
             verdict = .corrupt(fault.reason)
         }
         guard case .corrupt(let reason) = verdict else { return true }
-        // Nobody writes where a successor says that the segment ends.
+        // Nothing is written where a successor says that the segment ends.
         if segment.end == nil && attempts < LogCursor.patience { return false }
         let expected = walker.expected.sequence ?? segment.first
         throw LogDamage(
@@ -394,14 +397,14 @@ public struct LogCursor: ~Copyable {
 
     // MARK: Records
 
-    /// How many records the frame in hand holds, those before the start included.
+    /// The number of records in the current frame, including those before the start.
     public var recordCount: Int { Int(frame?.recordCount ?? 0) }
-    /// The first record of the frame in hand.
+    /// The first record of the current frame.
     public var firstSequence: SequenceNumber { frame?.firstSequence ?? .none }
-    /// Where the cursor stands: behind the frame in hand.
+    /// The cursor's position: after the current frame.
     public var position: LogPosition { LogPosition(segment: segments[current].ordinal, offset: walker.offset) }
 
-    /// Calls `body` with each record of the frame in hand, in order. The bytes are valid within the call.
+    /// Calls `body` with each record of the current frame, in order. The bytes are valid only during the call.
     public func forEachRecord<Failure>(
         _ body: (SequenceNumber, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {

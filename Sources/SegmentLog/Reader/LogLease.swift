@@ -1,5 +1,5 @@
-// A reader's claim on history: while it is held, collection leaves the records from its place on. It is a small file
-// with a lock on it; the lock goes with the process, so a reader that died holds nothing.
+// A reader's lease on history: while it is held, collection keeps the records from its position on. It is a small
+// file with a lock, which ends with the process, so a dead reader holds nothing.
 
 /// Keeps records from being collected while they are read.
 public final class LogLease: Sendable {
@@ -19,7 +19,7 @@ public final class LogLease: Sendable {
         lock.release()
     }
 
-    /// Gives the claim up.
+    /// Releases the lease.
     public func release() {
         try? storage.remove(name)
         lock.release()
@@ -35,7 +35,7 @@ public final class LogLease: Sendable {
         try file.writeFully(buffer.bytes, at: 0)
     }
 
-    /// The lowest record that a living reader claims; stale claims are removed. A claim that can't be read holds
+    /// Returns the lowest record leased by a live reader, and removes stale leases. A lease that can't be read keeps
     /// everything.
     package static func lowest(in storage: any LogStorage) throws(LogError) -> SequenceNumber? {
         do throws(StorageError) {
@@ -72,10 +72,11 @@ public final class LogLease: Sendable {
 }
 
 extension LogReader {
-    /// Claims the records from `sequence` on. It needs write access to the log's directory.
+    /// Takes a lease on the records from `sequence` on. Needs write access to the log's directory.
     public func lease(from sequence: SequenceNumber, clock: any LogClock = SystemClock()) throws(LogError) -> LogLease {
         let lease = try LogLease.take(in: storage, from: sequence, clock)
-        // Collection raises the floor before it looks at claims a second time: one of the two sees the other.
+        // Collection raises the floor before it checks leases a second time, so at least one of the two sees the
+        // other.
         if let floor = try LogCatalog.readHead(storage).head?.floor, floor > sequence {
             lease.release()
             throw LogError(
@@ -87,7 +88,8 @@ extension LogReader {
 }
 
 extension LogLease {
-    /// Claims every record that there is, without a look at the log. A collection that had begun before may still end.
+    /// Takes a lease on all records without reading the log. A collection that has already begun may still remove
+    /// some.
     package static func ofEverything(
         in storage: any LogStorage, clock: any LogClock = SystemClock()
     ) throws(LogError) -> LogLease {
@@ -104,8 +106,8 @@ extension LogLease {
                 guard let lock = try storage.lock(name) else { continue }
                 let lease = LogLease(storage: storage, name: name, lock: lock)
                 try lease.write(sequence)
-                // A collection may have taken the file for a stale one in the moment before it was locked. If it can
-                // be locked again, the lock held is on a file that is gone.
+                // A collection may have removed the file as stale just before it was locked. If it can be locked
+                // again, the lock held is on a removed file.
                 guard let second = try storage.lock(name) else { return lease }
                 second.release()
                 lease.release()

@@ -1,25 +1,25 @@
-// Reads a log without its lock, beside a writer in this process or another. What it shows is whole transactions, in
-// order, each verified; by default only what survives power loss.
+// Reads a log without its lock, while a writer in this process or another may be writing. It shows whole, verified
+// transactions in order; by default only those that survive a power failure.
 
-/// A way to read a log.
+/// A reader of a log.
 public struct LogReader: Sendable {
-    /// What a reader shows.
+    /// Which records a reader shows.
     public enum Visibility: Sendable {
-        /// Only records known to survive power loss.
+        /// Only records known to survive a power failure.
         case durable
-        /// Every whole transaction in the files, acknowledged or not.
+        /// Every complete transaction in the files, acknowledged or not.
         case written
     }
 
-    /// Where the log is: the very directory that was opened, whatever its path leads to later.
+    /// The log's location: the directory that was opened, wherever its path leads later.
     public let storage: any LogStorage
-    /// Which log it is.
+    /// The identity of the log.
     public let identity: LogIdentity
-    /// How far it reads.
+    /// Which records it shows.
     public let visibility: Visibility
-    /// The first record the log still had when it was opened.
+    /// The first record of the log when it was opened.
     public let floor: SequenceNumber
-    /// The first record of the segment that was the newest then.
+    /// The first record of the segment that was the newest when the log was opened.
     package let newestSegment: SequenceNumber
 
     /// Opens the log in a directory of the file system.
@@ -27,7 +27,7 @@ public struct LogReader: Sendable {
         try open(POSIXStorage(directory: path), showing: visibility)
     }
 
-    /// Opens the log in a storage. Nothing is written, ever.
+    /// Opens the log in a storage. Never writes anything.
     public static func open(
         _ storage: any LogStorage, showing visibility: Visibility = .durable
     ) throws(LogError) -> LogReader {
@@ -39,17 +39,17 @@ public struct LogReader: Sendable {
             floor: catalog.segments.first?.first ?? .first, newestSegment: catalog.segments.last?.first ?? .first)
     }
 
-    /// A cursor that begins with a record, or waits for it if it was not written yet.
+    /// Returns a cursor that begins with a record, or waits for it if it was not written yet.
     public func cursor(from sequence: SequenceNumber) throws(LogError) -> LogCursor {
         try LogCursor.open(self, startingAt: .record(max(sequence, .first)))
     }
 
-    /// A cursor over everything the log still has.
+    /// Returns a cursor over all records of the log.
     public func cursor() throws(LogError) -> LogCursor {
         try LogCursor.open(self, startingAt: .beginning)
     }
 
-    /// A cursor that begins with the first record written at or after a moment of the writer's clock.
+    /// Returns a cursor that begins with the first record written at or after a time of the writer's clock.
     public func cursor(since time: WallTime) throws(LogError) -> LogCursor {
         try LogCursor.open(self, startingAt: .time(time))
     }

@@ -1,11 +1,11 @@
-// Where to start reading in a segment. A sealed segment says so in its footer; a footer that can't be read costs a scan
-// from the segment's start and nothing else.
+// Finds where to start reading in a segment, by the footer of a sealed segment. If the footer can't be read, the
+// segment is scanned from its start.
 
 package struct SegmentIndex {
     package var seal: SealPayload
     package var index: IndexPayload
 
-    /// Reads the footer of a sealed file from its end; nil if it has none that holds.
+    /// Reads the footer of a sealed file from its end; nil if there is no valid one.
     package init?(_ window: FileWindow, seed: UInt32, end: UInt64) throws(LogError) {
         guard end >= UInt64(Format.segmentHeaderLength + Format.sealFrameLength) else { return nil }
         let sealOffset = end - UInt64(Format.sealFrameLength)
@@ -28,12 +28,12 @@ package struct SegmentIndex {
         return decoder.payload(of: header, stored: try walker.stored(header, at: offset)).flatMap(parse)
     }
 
-    /// The last place at or before a record.
+    /// Returns the last start position at or before a record.
     package func start(for sequence: SequenceNumber) -> IndexEntry? {
         index.entries.last { $0.sequence <= sequence }
     }
 
-    /// The last place before anything as new as `time`.
+    /// Returns the last start position before anything as new as `time`.
     package func start(for time: WallTime) -> IndexEntry? {
         index.entries.last { $0.time < time }
     }

@@ -1,11 +1,11 @@
-// What the files of a log are called. Names sort in the order of the log; headers repeat what names say.
+// The names of a log's files. Names sort in the order of the log; headers repeat what names say.
 
 package enum FileName {
     package static let lock = "LOCK"
     package static let head = "HEAD"
     package static let quarantine = "quarantine"
     package static let leases = "leases"
-    /// Says that the log is to be gone.
+    /// Marks a log that is being removed.
     package static let erasure = "ERASE"
     package static let temporarySuffix = ".tmp"
     package static let segmentSuffix = ".seg"
@@ -42,7 +42,7 @@ package enum FileName {
         "\(quarantine)/s\(position.segment)-\(position.offset)-e\(epoch).tail"
     }
 
-    /// Whether a directory that holds this name may be a log.
+    /// Returns whether a directory that contains this name may be a log.
     package static func belongsToLog(_ name: String) -> Bool {
         name == lock || name == head || name == erasure || name == quarantine || name == leases
             || name.hasSuffix(temporarySuffix)

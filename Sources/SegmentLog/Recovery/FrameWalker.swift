@@ -1,10 +1,10 @@
-// Walks the frames of one file forward, checking each against the one before, and finds the next frame behind damage.
+// Walks the frames of one file forward, checks each against the previous one, and finds the next frame after damage.
 
 package struct FrameWalker {
     package enum Step {
-        /// A whole frame, at the offset where it starts.
+        /// An intact frame, at the offset where it starts.
         case frame(FrameHeader, at: UInt64)
-        /// No frame that belongs here. The walker does not move.
+        /// Not the expected frame. The walker does not move.
         case fault(FrameFault)
     }
 
@@ -40,18 +40,19 @@ package struct FrameWalker {
         }
     }
 
-    /// The stored payload of a frame that was just walked over; valid until the window moves.
+    /// Returns the stored payload of the frame just walked over; valid until the window moves.
     package func stored(_ header: FrameHeader, at offset: UInt64) throws(LogError) -> UnsafeRawBufferPointer {
         try window.bytes(at: offset, header.frameLength).slice(Format.frameHeaderLength, Int(header.storedLength))
     }
 
-    /// Goes on at another place.
+    /// Continues at another position.
     package mutating func move(to offset: UInt64, expecting expected: FrameExpectation) {
         self.offset = offset
         self.expected = expected
     }
 
-    /// The first place from `start` on, in steps of 8, where a header of this log verifies, and the header.
+    /// Returns the first position from `start` on, in steps of 8, at which a header of this log verifies, and the
+    /// header.
     package func search(from start: UInt64) throws(LogError) -> (offset: UInt64, header: FrameHeader)? {
         var offset = start
         while true {
@@ -70,7 +71,7 @@ package struct FrameWalker {
         }
     }
 
-    /// Whether only zeros follow, from `start` to the end of the file.
+    /// Returns whether there are only zeros from `start` to the end of the file.
     package func onlyZeros(from start: UInt64) throws(LogError) -> Bool {
         var offset = start
         while true {

@@ -1,5 +1,5 @@
-// What files a log has and whether they fit together, found from names, headers and segment ends alone: a few small
-// reads a segment, whatever its size. There is no manifest that could disagree with them.
+// Lists the files of a log and checks that they fit together, by names, headers and segment ends alone: a few small
+// reads for each segment, whatever its size. There is no manifest that could disagree with the files.
 
 /// The files of a log.
 package struct LogCatalog: Sendable {
@@ -7,26 +7,28 @@ package struct LogCatalog: Sendable {
         package var name: String
         package var ordinal: UInt64
         package var first: SequenceNumber
-        /// Nil if it is damaged.
+        /// The header; nil if it is damaged.
         package var header: SegmentHeader?
         package var size: UInt64
-        /// Where its successor says it ends; nil for the last.
+        /// Where the segment ends according to its successor; nil for the last one.
         package var end: UInt64?
     }
 
     package var identity: LogIdentity
     package var head: Head?
-    /// HEAD is there, but neither slot can be read.
+    /// Whether HEAD exists but neither slot can be read.
     package var headIsDamaged = false
     package var segments: [Segment] = []
-    /// Checkpoints by the last record they cover, oldest first.
+    /// The checkpoints, oldest first, each by the last record it covers.
     package var checkpoints: [SequenceNumber] = []
     package var temporaries: [String] = []
     package var damage: [LogDamage] = []
 
-    /// Reads it. Throws only where there is no log, a newer one, or the system refuses; damage is listed.
+    /// Reads the catalog. Throws only if there is no log, it is too new, or the system rejects a call; damage is
+    /// listed.
     package init(_ storage: any LogStorage) throws(LogError) {
-        // A writer may roll or collect meanwhile; HEAD moves when it does, and then the look is taken again.
+        // A writer may roll or collect in the meantime. HEAD changes when it does, and then everything is read
+        // again.
         for attempt in 0... {
             let catalog: LogCatalog
             do throws(LogError) {
@@ -78,7 +80,7 @@ package struct LogCatalog: Sendable {
         try checkAgainstHead(storage)
     }
 
-    /// Whether a segment that was the last has a successor now, or is gone.
+    /// Returns whether a segment that was the last now has a successor, or was removed.
     package static func isSuperseded(_ segment: Segment, in storage: any LogStorage) throws(LogError) -> Bool {
         let names = try names(in: storage)
         return !names.contains(segment.name)
@@ -133,7 +135,7 @@ package struct LogCatalog: Sendable {
         }
     }
 
-    /// Identity, ordinals and names against headers, and each header against the one before.
+    /// Checks identities, numbers and names against headers, and each header against the one before.
     private mutating func checkOrder(_ storage: any LogStorage) throws(LogError) {
         for (index, segment) in segments.enumerated() {
             if let header = segment.header {
@@ -163,7 +165,7 @@ package struct LogCatalog: Sendable {
         }
     }
 
-    /// Each segment must end where, and with the chain value that, its successor repeats.
+    /// Checks that each segment ends where its successor says, with the chain value its successor repeats.
     private mutating func checkEnds(_ storage: any LogStorage) throws(LogError) {
         for index in segments.indices.dropLast() {
             let successor = segments[index + 1]
@@ -193,7 +195,7 @@ package struct LogCatalog: Sendable {
         }
     }
 
-    /// What must follow the frame that ends at `end`, found through its trailer; nil if none does.
+    /// Returns what must follow the frame that ends at `end`, found by its trailer; nil if no frame ends there.
     private static func expectation(
         behind end: UInt64, of name: String, _ header: SegmentHeader, _ storage: any LogStorage
     ) throws(LogError) -> FrameExpectation? {
@@ -222,7 +224,7 @@ package struct LogCatalog: Sendable {
         return FrameCheck.expectation(after: frame)
     }
 
-    /// The record behind a sealed segment, which ends where its file does; nil if that can't be told.
+    /// Returns the record after a sealed segment, which ends where its file does; nil if that is not known.
     private static func sequence(
         behind segment: Segment, _ storage: any LogStorage
     ) throws(LogError) -> SequenceNumber? {
@@ -230,7 +232,7 @@ package struct LogCatalog: Sendable {
         return try expectation(behind: segment.size, of: segment.name, header, storage)?.sequence
     }
 
-    /// Names can't show a lost first or last file; HEAD does.
+    /// Names can't show a missing first or last file; HEAD can.
     private mutating func checkAgainstHead(_ storage: any LogStorage) throws(LogError) {
         guard let head else { return }
         if let last = segments.last, last.ordinal < head.newestOrdinal {
@@ -272,12 +274,12 @@ package struct LogCatalog: Sendable {
 }
 
 extension LogStorage {
-    /// The directory itself, so that all that is read of a log is of one log.
+    /// Returns the opened directory itself, so that everything read belongs to one log.
     package func holding() throws(LogError) -> any LogStorage {
         do throws(StorageError) { return try held() } catch { throw absence(error) }
     }
 
-    /// What a refusal to open or list the directory says of the log in it.
+    /// Maps a failure to open or list the directory to the log's error.
     fileprivate func absence(_ error: StorageError) -> LogError {
         switch error.kind {
         case .notFound: LogError(.noStore, "\(location) does not exist", hint: "Create a log, or check the path.")
@@ -286,7 +288,7 @@ extension LogStorage {
         }
     }
 
-    /// Opens for reading, in the log's words.
+    /// Opens a file for reading and maps errors to the log's.
     package func reading(_ name: String) throws(LogError) -> any ReadableFile {
         do throws(StorageError) { return try openForReading(name) } catch { throw LogError(error) }
     }

@@ -1,33 +1,33 @@
-// Damage is a report: readers return what is whole and a list of these; only a writer refuses to go on.
+// Damage as a report: readers return what is intact, and a list of damage; only a writer refuses to continue.
 
-/// Something in the log that is not as it was written.
+/// Something in the log that differs from what was written.
 public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
     /// What can be done about it.
     public enum Remedy: Sendable {
-        /// A torn write that was never acknowledged: the next writer cuts it off, keeping a copy.
+        /// A torn write that was never acknowledged: the next writer truncates it and keeps a copy.
         case cutTail
-        /// Derived data (HEAD, an index, a checkpoint, a leftover): it is rebuilt or set aside, nothing is lost.
+        /// Derived data (HEAD, an index, a checkpoint, a leftover): it is rebuilt or set aside without any loss.
         case rebuild
-        /// Acknowledged records are damaged or missing: heal them from elsewhere, or salvage what is whole.
+        /// Acknowledged records are damaged or missing: heal them from elsewhere, or salvage what is intact.
         case salvage
-        /// Nothing is wrong with it but its age: a newer version of this library reads it.
+        /// It was written by a newer version of this library, which can read it.
         case upgrade
     }
 
     /// The file.
     public var file: String
-    /// Where in the log; nil where the file has no such place.
+    /// The position in the log; nil if the file has no such positions.
     public var position: LogPosition?
-    /// How many bytes are concerned, as far as that is known.
+    /// The number of damaged bytes, as far as known.
     public var length: ByteCount
-    /// The records that are lost to it, as far as that is known.
+    /// The lost records, as far as known.
     public var records: SequenceRange?
     /// What is wrong, as part of a sentence.
     public var reason: String
     /// What can be done.
     public var remedy: Remedy
 
-    /// Describes damage.
+    /// Creates a description of damage.
     public init(
         file: String, position: LogPosition? = nil, length: ByteCount = .bytes(0), records: SequenceRange? = nil,
         reason: String, remedy: Remedy
@@ -40,7 +40,7 @@ public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// Whether `repair` can mend it without losing an acknowledged record.
+    /// Whether `repair` can repair it without losing an acknowledged record.
     public var isRepairable: Bool { remedy == .cutTail || remedy == .rebuild }
 
     public var description: String {
@@ -51,7 +51,7 @@ public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// The error of a writer that will not go on because of it.
+    /// The error of a writer that refuses to open the log because of it.
     package var error: LogError {
         LogError(
             remedy == .upgrade ? .storeNewer : .storeCorrupt, reason, file: file, position: position, records: records,

@@ -1,4 +1,5 @@
-// Keeps what recovery cuts off. Nothing reads these files by itself; the oldest go when there are too many.
+// Keeps what recovery truncates. Nothing reads these files automatically; the oldest are removed if there are too
+// many.
 
 package struct Quarantine {
     private let storage: any LogStorage
@@ -9,7 +10,7 @@ package struct Quarantine {
         self.limit = limit
     }
 
-    /// Copies a file's bytes from `position` to its last byte that is not zero, durably; returns how many there were.
+    /// Copies a file's bytes from `position` to its last byte that is not zero, durably; returns their number.
     package func keep(
         _ file: any ReadableFile, from position: LogPosition, to end: UInt64 = .max, epoch: UInt32
     ) throws(StorageError) -> UInt64 {
@@ -50,7 +51,7 @@ package struct Quarantine {
         return length
     }
 
-    /// Tails are named by the epoch that cut them, which only grows.
+    /// Tails are named by the epoch that truncated them, which only grows.
     private func dropOldest() throws(StorageError) {
         func epoch(_ name: String) -> UInt32 {
             name.split(separator: "-").last.flatMap { UInt32($0.dropFirst().prefix { $0.isNumber }) } ?? .max

@@ -1,8 +1,9 @@
-// Opens a log for its writer: decides from the scan what the log holds, sets aside and cuts what was torn, writes again
-// what may never have reached the disk, and hands over the place to append. Refuses where acknowledged data is damaged.
+// Opens a log for its writer: decides from the scan what the log holds, quarantines and truncates a torn tail,
+// writes again what may never have reached the disk, and returns the position to append at. Refuses a log with
+// damaged acknowledged data.
 
 package struct Recovery {
-    /// What a writer starts from.
+    /// The state that a writer starts from.
     package struct Outcome {
         package var header: SegmentHeader
         package var file: any WritableFile
@@ -74,7 +75,7 @@ package struct Recovery {
         return try HeadFile(storage, head: head, replacingDamaged: catalog.headIsDamaged)
     }
 
-    /// One that making HEAD has just taken along is gone already.
+    /// Removes a leftover, unless making HEAD has already removed it.
     private func removeLeftover(_ name: String) throws(StorageError) {
         do throws(StorageError) {
             try storage.remove(name)
@@ -83,8 +84,8 @@ package struct Recovery {
         }
     }
 
-    /// Cuts a torn tail and writes again what may be in memory only: after a failed sync the system shows bytes that
-    /// the disk does not have, and a new sync of them would do nothing.
+    /// Truncates a torn tail, and writes again what may be in memory only: after a failed sync the system shows
+    /// bytes that the disk does not have, and syncing them again would do nothing.
     private func mend(
         _ file: any WritableFile, _ segment: LogCatalog.Segment, _ scan: TailScan, _ window: FileWindow,
         _ epoch: UInt32, wasClean: Bool
@@ -98,7 +99,7 @@ package struct Recovery {
             try file.resize(to: scan.tail.offset)
         }
         try rewrite(file, from: scan.unprovenFrom, to: scan.tail.offset)
-        // The writer may have died between the seal and the cut behind it.
+        // The writer may have died between writing the seal and truncating the file after it.
         let size = try file.size()
         let mustCut = scan.isSealed && size > scan.tail.offset
         if mustCut { try file.resize(to: scan.tail.offset) }
@@ -128,7 +129,7 @@ package struct Recovery {
 }
 
 extension TailScan {
-    /// The damage the scan found at the end of a segment; nil if it ends cleanly.
+    /// Returns the damage that the scan found at the end of a segment, or nil if it ends cleanly.
     package func damage(in segment: LogCatalog.Segment, size: UInt64) -> LogDamage? {
         let position = LogPosition(segment: segment.ordinal, offset: tail.offset)
         let length = ByteCount.bytes(size - min(size, tail.offset))

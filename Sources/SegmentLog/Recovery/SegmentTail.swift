@@ -1,5 +1,5 @@
-// Where a segment ends and what its footer will say: the value a writer appends behind, a scan arrives at, and the
-// failure protocol goes back to.
+// The end of a segment and the contents of its future footer. A writer appends after it, a scan computes it, and a
+// failed write returns to it.
 
 package struct SegmentTail: Hashable, Sendable {
     package var offset = UInt64(Format.segmentHeaderLength)
@@ -8,30 +8,30 @@ package struct SegmentTail: Hashable, Sendable {
     /// The next record.
     package var next: SequenceNumber
     package var firstTime = WallTime(rawValue: 0)
-    /// Of the last record; where there is none yet, what the next record's time must not fall behind.
+    /// The last record's time; if there is none yet, the earliest time the next record may have.
     package var lastTime: WallTime
     package var recordCount: UInt64 = 0
     package var frameCount: UInt64 = 0
     package var headerSum: UInt32 = 0
     package var entries: [IndexEntry] = []
 
-    /// Bytes between two places of the index.
+    /// The number of bytes between two entries of the index.
     private static let indexStride: UInt64 = 32_768
 
     package init(after header: SegmentHeader) {
         chain = header.previousChain
         next = header.sequence
-        // The first segment has nothing before it.
+        // Nothing precedes the first segment.
         lastTime = header.ordinal > 1 ? header.created : WallTime(rawValue: 0)
     }
 
-    /// Whether the index wants the time of a frame that stands here.
+    /// Returns whether the index needs the time of a frame at this position.
     package func wantsEntry(for header: FrameHeader) -> Bool {
         header.knownKind == .data && header.flags.isDisjoint(with: .continuesFromPrevious)
             && (entries.last.map { offset >= $0.offset + SegmentTail.indexStride } ?? true)
     }
 
-    /// Steps over a frame. `time` is that of a data frame; it is needed where the index wants an entry.
+    /// Steps over a frame. `time` is that of a data frame, and is needed if the index needs an entry.
     package mutating func step(over header: FrameHeader, time: WallTime?, hole: HolePayload? = nil) {
         if let time {
             if wantsEntry(for: header) {

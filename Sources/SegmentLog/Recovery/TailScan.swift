@@ -1,20 +1,20 @@
-// Reads the last segment frame by frame and says where the log ends, whether that end is clean, torn or damaged, and
-// from where on its frames may never have reached the disk.
+// Reads the last segment frame by frame and finds where the log ends, whether that end is clean, torn or damaged,
+// and from where its frames may never have reached the disk.
 
 package struct TailScan {
-    /// Behind the last whole transaction.
+    /// The position after the last complete transaction.
     package var tail: SegmentTail
     package var verdict: TailVerdict
     package var fault: FrameFault
-    /// Frames from here to the tail may sit in memory only: nothing shows that they were synced.
+    /// Frames from here to the tail may exist in memory only: nothing proves that they were synced.
     package var unprovenFrom: UInt64
     package var durableThrough: SequenceNumber
-    /// The highest epoch of a writer that wrote here.
+    /// The highest epoch of a writer in this segment.
     package var epoch: UInt32
     package var isSealed: Bool
     package var dictionary: [UInt8]
 
-    /// Frames that nothing has attested as durable yet, oldest first.
+    /// Frames that nothing proves to be durable yet, oldest first.
     private struct Unproven {
         var frames: [(offset: UInt64, needs: SequenceNumber)] = []
         var first = 0
@@ -38,7 +38,7 @@ package struct TailScan {
         let seed = header.identity.seed
         var decoder = PayloadDecoder()
         var unproven = Unproven()
-        // The position behind the last frame, and behind the last that ended a transaction.
+        // The positions after the last frame, and after the last one that ended a transaction.
         var reached = SegmentTail(after: header)
         tail = reached
         durableThrough = max(header.durableThrough, head?.durableThrough ?? .none)
@@ -82,7 +82,7 @@ package struct TailScan {
             }
         }
         unproven.prove(through: durableThrough)
-        // A clean close synced everything before it said so.
+        // A clean close syncs everything before it is recorded.
         unprovenFrom = head?.isClean == true ? tail.offset : min(unproven.start ?? tail.offset, tail.offset)
         dictionary = decoder.dictionary
         let onlyZeros = try walker.onlyZeros(from: reached.offset)
@@ -97,7 +97,7 @@ package struct TailScan {
         durableThrough = min(durableThrough, tail.next.previous)
     }
 
-    /// Whether the frame that should stand at `offset` bears the mark of a write that was cut short.
+    /// Returns whether the expected frame at `offset` shows an incomplete write.
     private static func showsTearing(_ walker: FrameWalker, at offset: UInt64) throws(LogError) -> Bool {
         let start = try walker.window.bytes(at: offset, Format.frameHeaderLength)
         if start.count < Format.frameHeaderLength { return true }
@@ -109,16 +109,16 @@ package struct TailScan {
             {
                 return true
             }
-            // Every whole frame has a trailer behind its header: here the write stopped before.
+            // Every complete frame has a trailer after its header: here the write stopped before it.
             return try walker.onlyZeros(from: offset + UInt64(Format.frameHeaderLength))
         }
         let frame = try walker.window.bytes(at: offset, header.frameLength)
         return frame.count < header.frameLength || RuleZ.hasZeroPiece(frame, at: offset)
-            // Four bytes of length and one of magic: no single flipped bit makes them all zero.
+            // Four bytes of length and one of magic: no single flipped bit can make them all zero.
             || frame.slice(frame.count - 5, 5).isAllZero
     }
 
-    /// The newest record that any header behind the end attests as durable.
+    /// Returns the newest record that a header after the end proves to be durable.
     private static func witness(_ walker: FrameWalker, from start: UInt64) throws(LogError) -> SequenceNumber {
         var newest = SequenceNumber.none
         var offset = start

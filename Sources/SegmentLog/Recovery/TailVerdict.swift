@@ -1,25 +1,25 @@
-// The rule that tells a torn write from damage. Position alone does not decide: what later frames, HEAD and the zeros
-// of a torn sector say decides. Pure, so that every row of the table is a test.
+// The rule that distinguishes a torn write from damage. It depends on later frames, HEAD and the zeros of a torn
+// sector, not on the position alone. Pure, so that every row of the table has a test.
 
-/// What was found where the last segment stops making sense.
+/// What was found where the last segment stops being valid.
 package struct TailFacts: Hashable, Sendable {
-    /// The next record expected there: if a transaction is unfinished, its first.
+    /// The next record expected there; if a transaction is incomplete, its first.
     package var sequence: SequenceNumber
     package var fault: FrameFault
-    /// Nothing but zeros, or nothing at all, from there to the end of the file.
+    /// Whether only zeros, or nothing, follow to the end of the file.
     package var onlyZerosFollow: Bool
-    /// The frame shows a write that did not reach the disk whole: the file ends inside it, a sector's piece of it (of
-    /// its header, if that can't be read) is all zero, or zeros stand where its trailer should.
+    /// Whether the frame shows an incomplete write: the file ends inside it, a sector's piece of it (of its header,
+    /// if that can't be read) is all zero, or its trailer is zero.
     package var showsTearing: Bool
-    /// Whole frames stand before it that begin a transaction nothing ends.
+    /// Whether complete frames before it begin a transaction that is never ended.
     package var transactionUnfinished: Bool
-    /// The newest record that a later frame's header attests as durable.
+    /// The newest record that a later frame's header proves to be durable.
     package var laterWitness: SequenceNumber
-    /// The newest record that HEAD or the segment's header attests as durable.
+    /// The newest record that HEAD or the segment's header proves to be durable.
     package var watermark: SequenceNumber
-    /// HEAD says that the log was closed cleanly after its last write.
+    /// Whether HEAD says that the log was closed cleanly after its last write.
     package var closedCleanly: Bool
-    /// The segment was sealed before this point.
+    /// Whether the segment was sealed before this point.
     package var sealed: Bool
 
     package init(
@@ -42,9 +42,9 @@ package struct TailFacts: Hashable, Sendable {
 package enum TailVerdict: Hashable, Sendable {
     /// The log ends here.
     case clean
-    /// A write that was never acknowledged: cut it off, keeping a copy.
+    /// A write that was never acknowledged: truncate it and keep a copy.
     case torn
-    /// Acknowledged data is damaged or missing: touch nothing.
+    /// Acknowledged data is damaged or missing: change nothing.
     case corrupt(String)
 
     package init(_ facts: TailFacts) {

@@ -1,5 +1,4 @@
-// The door to time and chance. The log needs a wall clock for the time of its frames and random bits for identities;
-// both come from here, so that a test owns them.
+// The clock and the source of random identities, as a protocol so that tests can control both.
 
 #if canImport(Darwin)
     import Darwin
@@ -7,17 +6,17 @@
     import Glibc
 #endif
 
-/// Time and chance, as the log asks for them.
+/// A wall clock and a source of random identities.
 public protocol LogClock: Sendable {
-    /// The wall clock now.
+    /// Returns the current wall-clock time.
     func now() -> WallTime
-    /// A new identity for a log.
+    /// Returns a new identity for a log.
     func newIdentity() -> LogIdentity
 }
 
 /// The system's clock and random source.
 public struct SystemClock: LogClock {
-    /// The system's own.
+    /// Creates the system clock.
     public init() {}
 
     public func now() -> WallTime {

@@ -1,6 +1,6 @@
-// How a platform makes a file durable: one call for files, one for directories, each returning 0 or an error number.
-// Never repeated here, not even when interrupted: a failed sync may have dropped what it did not write.
-// The Darwin half can be built and tried only there, so it is kept to what its manual says.
+// Makes a file durable on each platform: one call for files, one for directories, each returning 0 or an error
+// number. Calls are never repeated, not even when interrupted: a failed sync may have dropped what it did not write.
+// The Darwin half can't be built on Linux, so it follows its manual closely.
 
 #if canImport(Darwin)
     import Darwin
@@ -10,14 +10,14 @@
 
 /// The sync calls of a platform.
 protocol DurableSync {
-    /// Makes a file's content and length durable as far as the level says.
+    /// Makes a file's content and length durable as the level requires.
     static func sync(descriptor: Int32, level: SyncLevel) -> Int32
     /// Makes a directory's entries durable.
     static func syncDirectory(descriptor: Int32) -> Int32
 }
 
 #if canImport(Darwin)
-    /// `fsync` hands bytes to the drive but does not empty the drive's cache; only these `fcntl` calls reach further.
+    /// `fsync` hands bytes to the drive but does not flush the drive's cache; only these `fcntl` calls do.
     enum PlatformSync: DurableSync {
         static func sync(descriptor: Int32, level: SyncLevel) -> Int32 {
             switch level {
@@ -33,13 +33,13 @@ protocol DurableSync {
 
         private static func full(_ descriptor: Int32) -> Int32 {
             if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
-            // Only a file system that has no such call falls back; any other failure is a failure.
+            // Falls back only if the file system has no such call; any other failure is reported.
             guard errno == ENOTSUP else { return errno }
             return fsync(descriptor) == 0 ? 0 : errno
         }
     }
 #else
-    /// `fdatasync` empties the drive's cache too, and skips the file's times, which saves a journal commit. There is
+    /// `fdatasync` flushes the drive's cache too, and skips the file's times, which saves a journal commit. There is
     /// no barrier, so both levels are the same.
     enum PlatformSync: DurableSync {
         static func sync(descriptor: Int32, level: SyncLevel) -> Int32 {

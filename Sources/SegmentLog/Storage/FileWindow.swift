@@ -1,14 +1,14 @@
-// A moving window over a file: what is asked for is read in large pieces and served from memory. Nothing is mapped, so
-// a failing disk is an error and not a crash.
+// A moving window over a file: reads large pieces and serves requests from memory. Nothing is memory-mapped, so a
+// failing disk causes an error and not a crash.
 
 package final class FileWindow {
     package let file: any ReadableFile
     package let name: String
-    /// Bytes from here on are not looked at, whatever the file holds.
+    /// Bytes from here on are ignored, whatever the file holds.
     @exclusivity(unchecked) package var limit: UInt64
     private let buffer: UnsafeMutableRawBufferPointer
     private var large: ByteBuffer?
-    // Unchecked for the reason `ByteBuffer` gives.
+    // Unchecked for the same reason as in `ByteBuffer`.
     @exclusivity(unchecked) private var start: UInt64 = 0
     @exclusivity(unchecked) private var loaded = 0
 
@@ -23,7 +23,7 @@ package final class FileWindow {
         buffer.deallocate()
     }
 
-    /// Up to `length` bytes at `offset`, fewer where the file or the limit ends; valid until the next call.
+    /// Returns up to `length` bytes at `offset`, fewer if the file or the limit ends; valid until the next call.
     package func bytes(at offset: UInt64, _ length: Int) throws(LogError) -> UnsafeRawBufferPointer {
         let wanted = offset >= limit ? 0 : Int(min(UInt64(length), limit - offset))
         guard wanted <= buffer.count else { return try readLarge(at: offset, wanted) }
@@ -34,7 +34,7 @@ package final class FileWindow {
         return UnsafeRawBufferPointer(rebasing: buffer[from..<max(from, min(from + wanted, loaded))])
     }
 
-    /// Forgets what was read, because the file may have changed.
+    /// Discards what was read, because the file may have changed.
     package func invalidate() {
         loaded = 0
     }
@@ -71,7 +71,7 @@ package final class FileWindow {
 }
 
 extension ReadableFile {
-    /// Reads until the buffer is full or the file ends; returns how much came.
+    /// Reads until the buffer is full or the file ends; returns the number of bytes read.
     package func readFully(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
         var count = 0
         while count < buffer.count {
@@ -90,7 +90,7 @@ extension ReadableFile {
 }
 
 extension WritableFile {
-    /// Writes all of the bytes, however many calls that takes.
+    /// Writes all of the bytes, in as many calls as necessary.
     package func writeFully(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
         var count = 0
         while count < bytes.count {

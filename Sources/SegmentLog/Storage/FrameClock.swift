@@ -1,4 +1,4 @@
-// A clock that shows the time it was given: copies keep the times of what they copy.
+// A clock that shows a given time: copies keep the times of the original records.
 
 import Synchronization
 

@@ -1,6 +1,6 @@
-// A directory tree in memory: for tests, for tools that look at a copy, and for logs that need not outlive the process.
-// It behaves like a disk that never fails and never loses anything. Files live on while they are open, as on a disk,
-// and locks exclude two users of the same instance.
+// A directory tree in memory: for tests, for tools that work on a copy, and for logs that need not outlive the
+// process. It behaves like a disk that never fails and never loses anything. As on a disk, removed files live on
+// while they are open, and a lock excludes other users of the same instance.
 
 import Synchronization
 
@@ -17,10 +17,10 @@ public final class MemoryStorage: LogStorage {
         case file(MemoryInode)
     }
 
-    /// Every file and directory by its whole name; the root has no entry.
+    /// Every file and directory by its full name; the root has no entry.
     private let entries: Mutex<[String: Entry]>
 
-    /// An empty tree.
+    /// Creates an empty tree.
     public init() {
         entries = Mutex([:])
     }
@@ -70,7 +70,7 @@ public final class MemoryStorage: LogStorage {
 
     public func rename(_ name: String, to newName: String) throws(StorageError) {
         try entries.withLock { (entries) throws(StorageError) in
-            // Both places before what is at them, as a system looks.
+            // Checks both parents before the files in them, as a system does.
             try entries.checkParent(of: name, operation: "rename", name: name)
             try entries.checkParent(of: newName, operation: "rename", name: name)
             let inode = try entries.file(name, operation: "rename")
@@ -116,7 +116,7 @@ public final class MemoryStorage: LogStorage {
 // MARK: - For tests and tools
 
 extension MemoryStorage {
-    /// A copy of the whole tree that shares nothing with this one; nobody holds a lock in it.
+    /// Returns an independent copy of the whole tree, without any locks held.
     public func copy() -> MemoryStorage {
         MemoryStorage(
             entries.withLock { entries in
@@ -129,14 +129,14 @@ extension MemoryStorage {
             })
     }
 
-    /// The bytes of a file; nil if there is none of that name.
+    /// Returns the bytes of a file, or nil if it does not exist.
     public func contents(of name: String) -> [UInt8]? {
         entries.withLock { entries in
             if case .file(let inode) = entries[name] { inode.contents } else { nil }
         }
     }
 
-    /// Gives a file these bytes, making it and the directories above it where they are missing.
+    /// Sets the bytes of a file, and creates it and its parent directories if they are missing.
     public func setContents(_ bytes: [UInt8], of name: String) {
         entries.withLock { entries in
             if case .file(let inode) = entries[name] {
@@ -152,7 +152,7 @@ extension MemoryStorage {
         }
     }
 
-    /// The whole names of all files, and of all directories, in order.
+    /// Returns the full names of all files, and of all directories, sorted.
     public func allNames() -> (files: [String], directories: [String]) {
         entries.withLock { entries in
             var files: [String] = []
@@ -168,14 +168,14 @@ extension MemoryStorage {
     }
 }
 
-/// What precedes the last slash, and what follows it.
+/// Returns what precedes the last slash, and what follows it.
 private func parts(_ name: some StringProtocol) -> (parent: Substring, leaf: String) {
     guard let slash = name.lastIndex(of: "/") else { return ("", String(name)) }
     return (Substring(name[..<slash]), String(name[name.index(after: slash)...]))
 }
 
 extension [String: MemoryStorage.Entry] {
-    /// What has the name, if anything; an error if what precedes it is not a directory.
+    /// Returns what has the name, if anything; throws if its parent is not a directory.
     fileprivate func find(_ name: String, operation: String) throws(StorageError) -> Value? {
         if name.isEmpty { return .directory }
         if let entry = self[name] { return entry }
@@ -195,7 +195,7 @@ extension [String: MemoryStorage.Entry] {
         try checkDirectory(String(parts(path).parent), operation: operation, name: name)
     }
 
-    /// Refuses a call on a name, for want of a directory.
+    /// Throws if the directory of a name does not exist.
     fileprivate func checkDirectory(_ directory: String, operation: String, name: String) throws(StorageError) {
         guard !directory.isEmpty else { return }
         switch self[directory] {
@@ -226,7 +226,7 @@ private final class MemoryInode: Sendable {
         set { state.withLock { $0.bytes = newValue } }
     }
 
-    /// Takes the lock; false if it is taken.
+    /// Takes the lock; returns false if it is already taken.
     func takeLock() -> Bool {
         state.withLock { state in
             defer { state.isLocked = true }
@@ -240,7 +240,7 @@ private final class MemoryInode: Sendable {
 }
 
 private final class MemoryFile: WritableFile {
-    /// The largest file: a number read from a damaged place must not take all memory.
+    /// The largest file: a number read from damaged data must not use up all memory.
     private static let largest: UInt64 = 1 << 32
 
     let inode: MemoryInode
@@ -335,7 +335,7 @@ private final class MemoryLock: FileLock {
 private let zeros = [UInt8](repeating: 0, count: 4096)
 
 extension [UInt8] {
-    /// Puts bytes at an offset, growing the array as needed, with zeros where it skips ahead.
+    /// Puts bytes at an offset, growing the array as needed and filling a gap with zeros.
     package mutating func write(_ new: UnsafeRawBufferPointer, at offset: Int) {
         if offset > count { resize(to: offset) }
         let within = Swift.min(new.count, count - offset)
@@ -348,12 +348,12 @@ extension [UInt8] {
         append(contentsOf: new.dropFirst(within))
     }
 
-    /// Cuts the array, or grows it with zeros.
+    /// Truncates the array, or extends it with zeros.
     package mutating func resize(to size: Int) {
         if size < count {
             removeLast(count - size)
         } else {
-            // In pieces of an array: `repeatElement` is appended byte by byte.
+            // Appended in array slices: `repeatElement` is appended byte by byte.
             while count < size { append(contentsOf: zeros.prefix(size - count)) }
         }
     }

@@ -1,5 +1,5 @@
-// Whether a path is on a network file system, by the system's table of mounts. Known only where the system keeps that
-// table as a file (Linux); elsewhere the answer is nil, "cannot tell".
+// Detects whether a path is on a network file system, by the system's mount table. Works only where the system has
+// that table as a file (Linux); elsewhere the result is nil, "unknown".
 
 #if canImport(Darwin)
     import Darwin
@@ -7,7 +7,7 @@
     import Glibc
 #endif
 
-/// The types whose files live on another machine, as the table of mounts spells them.
+/// The network file system types, as the mount table spells them.
 private let networkTypes: Set<String> = [
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "9p", "afs", "ceph", "lustre", "beegfs", "gpfs", "pvfs2",
     "orangefs", "coda", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.davfs", "davfs", "fuse.s3fs", "fuse.rclone",
@@ -23,8 +23,8 @@ func networkFileSystemType(at path: String) -> String? {
     #endif
 }
 
-/// The type of the mount that holds an absolute path, if it is a network type. The longest mount point that is a
-/// prefix holds it; of two at one point the later covers the earlier.
+/// Returns the type of the mount that holds an absolute path, if it is a network type. The longest mount point that
+/// is a prefix holds it; of two with the same mount point, the later one counts.
 package func networkFileSystemType(at path: String, mounts: String) -> String? {
     var length = -1
     var type: String?
@@ -45,7 +45,8 @@ private func holds(_ point: String, _ path: String) -> Bool {
     point == "/" || path == point || path.utf8.starts(with: (point + "/").utf8)
 }
 
-/// The table writes a space in a path as `\040`: a backslash and three octal digits, likewise tab, newline, backslash.
+/// The table writes a space in a path as `\040` (a backslash and three octal digits); likewise tab, newline and
+/// backslash.
 private func unescaped(_ field: Substring.UTF8View) -> String {
     var bytes: [UInt8] = []
     var rest = field
@@ -62,7 +63,7 @@ private func unescaped(_ field: Substring.UTF8View) -> String {
 }
 
 #if os(Linux)
-    /// The path without links and dots; of its nearest parent if there is nothing at it yet.
+    /// Returns the path without links and dots, or that of its nearest existing parent.
     private func existingPath(_ path: String) -> String? {
         var path = path
         while true {
@@ -79,7 +80,7 @@ private func unescaped(_ field: Substring.UTF8View) -> String {
         }
     }
 
-    /// A file of the system's own, whose size is not known before it is read.
+    /// Reads a file of the system whose size is not known in advance.
     private func wholeFile(_ path: String) -> String? {
         let descriptor = openDescriptor(path, flags: O_RDONLY)
         guard descriptor >= 0 else { return nil }

@@ -1,5 +1,5 @@
-// A directory that is kept open, so that files are reached through it whatever its path leads to later; and how the
-// system tells one file from another.
+// A directory that is kept open, so that its files are reached wherever its path leads later; and the identity of
+// files.
 
 #if canImport(Darwin)
     import Darwin
@@ -7,8 +7,8 @@
     import Glibc
 #endif
 
-/// Which file it is: two paths lead to one file if both numbers are equal. As long as a file is open its numbers are not
-/// given to another.
+/// A file's identity: two paths lead to the same file if both numbers are equal. While a file is open, its numbers
+/// are not reused.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
@@ -18,10 +18,10 @@ struct FileIdentity: Hashable, Sendable {
         inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
 
-    /// Both numbers.
+    /// Both numbers as a string.
     var text: String { "\(device):\(inode)" }
 
-    /// The file that a path leads to, from a directory where the path is relative.
+    /// Identifies the file that a path leads to; a relative path begins at `base`.
     init(_ path: String, in base: Int32 = AT_FDCWD, name: String) throws(StorageError) {
         var status = stat()
         guard fstatat(base, path, &status, 0) == 0 else {
@@ -30,7 +30,7 @@ struct FileIdentity: Hashable, Sendable {
         self.init(status)
     }
 
-    /// An open file.
+    /// Identifies an open file.
     init(descriptor: Int32, name: String) throws(StorageError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -43,8 +43,8 @@ struct FileIdentity: Hashable, Sendable {
 /// A directory that is kept open.
 final class POSIXDirectory: Sendable {
     let descriptor: Int32
-    /// From the root, because the process may change its working directory. Links in it are followed again each time: one
-    /// that is set to another directory replaces the store as well.
+    /// Absolute, because the process may change its working directory. Links in it are followed again each time:
+    /// changing one to another directory replaces the store as well.
     private let path: String
     private let identity: FileIdentity
 
@@ -63,7 +63,7 @@ final class POSIXDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether the path still leads to this directory.
+    /// Returns whether the path still leads to this directory.
     func isInPlace() throws(StorageError) -> Bool {
         do throws(StorageError) {
             return try FileIdentity(path, name: path) == identity
@@ -82,6 +82,6 @@ final class POSIXDirectory: Sendable {
 }
 
 extension StorageError {
-    /// Whether the path leads nowhere, rather than that the system would not say where.
+    /// Whether the path leads nowhere, as opposed to another error.
     var isMissing: Bool { kind == .notFound || kind == .notADirectory || number == ELOOP }
 }

@@ -1,6 +1,6 @@
-// An open file of the system, and the lock on one. The uses of the descriptor are counted: after `close` a call fails
-// with EBADF, and the last call under way gives the descriptor back. So no call ever reaches a file that happens to get
-// the same number later.
+// An open file of the system, and a lock on one. Uses of the descriptor are counted: after `close` a call fails with
+// EBADF, and the last running call closes the descriptor. So no call can reach another file that gets the same
+// number later.
 
 import Synchronization
 
@@ -14,12 +14,12 @@ import Synchronization
 final class POSIXFile: WritableFile {
     private let descriptor: Int32
     private let name: String
-    /// How many calls use the descriptor, and `closed` once it is to be closed. Taking and giving back a use cost two
-    /// atomic operations, a hundredth of the system call between them.
+    /// How many calls use the descriptor, plus `closed` once it is to be closed. Counting costs two atomic
+    /// operations, a hundredth of the system call between them.
     private let uses = Atomic<Int>(0)
     private static let closed = 1 << 32
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name
@@ -46,7 +46,7 @@ final class POSIXFile: WritableFile {
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
         guard let base = buffer.baseAddress, buffer.count > 0 else { return 0 }
-        // No file reaches to where the system cannot count, so this is behind the end.
+        // No file is larger than the system can count, so this is beyond the end.
         guard let offset = off_t(exactly: offset), offset < off_t.max - off_t(POSIXFile.largestPiece) else {
             return 0
         }
@@ -68,7 +68,7 @@ final class POSIXFile: WritableFile {
             return count >= 0 ? 0 : errno
         }
         try check(number, "write")
-        // Nothing written and no error: no room is the one cause known, and a caller must not try for ever.
+        // Nothing written and no error: a full disk is the only known cause, and a caller must not retry for ever.
         guard count > 0 else { throw failure(ENOSPC, "write") }
         return count
     }
@@ -90,7 +90,8 @@ final class POSIXFile: WritableFile {
         if old == 0 { closeDescriptor() }
     }
 
-    /// Runs a call with the descriptor kept open; gives the call's error number, or EBADF once the file is closed.
+    /// Runs a call while the descriptor is kept open; returns the call's error number, or EBADF once the file is
+    /// closed.
     func withDescriptor(_ call: (Int32) -> Int32) -> Int32 {
         var old = uses.load(ordering: .relaxed)
         while true {
@@ -102,16 +103,16 @@ final class POSIXFile: WritableFile {
         }
         let number = call(descriptor)
         let (_, new) = uses.subtract(1, ordering: .acquiringAndReleasing)
-        // No use starts once the file is closed, so exactly one call sees the last one end.
+        // No use starts once the file is closed, so exactly one call sees the last use end.
         if new == POSIXFile.closed { closeDescriptor() }
         return number
     }
 
-    /// The most bytes of one call: Darwin refuses more than 2^31 - 1, Linux cuts a little below.
+    /// The maximum bytes for one call: Darwin rejects more than 2^31 - 1, and Linux truncates slightly below that.
     private static let largestPiece = 1 << 30
 
     private func closeDescriptor() {
-        // Not repeated when interrupted: the number may belong to another file by then.
+        // Not repeated when interrupted: by then the number may belong to another file.
         #if canImport(Darwin)
             _ = Darwin.close(descriptor)
         #else
@@ -137,7 +138,7 @@ final class POSIXLock: FileLock {
     private let owner = getpid()
     private let isReleased = Atomic<Bool>(false)
 
-    /// Takes over a file that has just been locked.
+    /// Takes ownership of a file that has just been locked.
     init(_ file: POSIXFile, name: String, in storage: POSIXStorage) throws(StorageError) {
         self.file = file
         self.name = name
@@ -162,8 +163,8 @@ final class POSIXLock: FileLock {
 
     func release() {
         guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        // A forked child shares the lock: unlocking there would take it from the parent, while closing lets go of the
-        // child's copy only. For the parent it is the other way round: a child's copy would keep the lock.
+        // A forked child shares the lock. In the child, unlocking would take it from the parent, and closing only
+        // releases the child's copy. In the parent it is the reverse: a child's copy would keep the lock.
         if getpid() == owner {
             _ = file.withDescriptor { flock($0, LOCK_UN) }
         }

@@ -1,7 +1,7 @@
-// The real disk: a directory of the system, reached by plain calls that are repeated when a signal interrupts them: by
-// its path, or, once it is held, through a descriptor of the directory itself. Every descriptor closes on exec. What the
-// system refuses becomes a `StorageError` with the name as the log knows it; only an error about the directory itself
-// has its path. Open files are in POSIXFile.swift.
+// The real disk: a directory of the system, reached by its path, or through its descriptor once it is held. Calls
+// are repeated when a signal interrupts them, and every descriptor closes on exec. System errors become a
+// `StorageError` with the name the log uses; only an error about the directory itself has its path. Open files are
+// in POSIXFile.swift.
 
 #if canImport(Darwin)
     import Darwin
@@ -9,14 +9,15 @@
     import Glibc
 #endif
 
-/// A directory of the system's file tree.
+/// A directory of the file system.
 public struct POSIXStorage: LogStorage {
     /// The path of the directory.
     public let location: String
     /// The directory itself, if it is held; otherwise every call looks up the path.
     private let directory: POSIXDirectory?
 
-    /// The directory at a path, which need not exist yet. `~` at its beginning stands for the user's own directory.
+    /// Creates a storage for the directory at a path, which need not exist yet. A leading `~` stands for the user's
+    /// home directory.
     public init(directory path: String) {
         var path = expandingHome(path)[...]
         while path.count > 1, path.last == "/" { path.removeLast() }
@@ -34,8 +35,8 @@ public struct POSIXStorage: LogStorage {
         return POSIXStorage(location, try POSIXDirectory(path: location))
     }
 
-    /// The type of the network file system the directory is on; nil if it is on a local one, or if that cannot be
-    /// told. Locks and syncs over a network promise less than the log needs.
+    /// Returns the type of the network file system the directory is on; nil if it is local or not known. Locks and
+    /// syncs over a network guarantee less than the log needs.
     public func networkFileSystem() -> String? {
         networkFileSystemType(at: location)
     }
@@ -51,7 +52,7 @@ public struct POSIXStorage: LogStorage {
         defer { closedir(stream) }
         var names: [String] = []
         while true {
-            // The end and an error both give nil; only the number tells them apart.
+            // Both the end and an error return nil; only errno distinguishes them.
             errno = 0
             guard let entry = readdir(stream) else {
                 guard errno == 0 else { throw failure("list", directory) }
@@ -119,7 +120,7 @@ public struct POSIXStorage: LogStorage {
 }
 
 extension POSIXStorage {
-    /// What relative paths begin at.
+    /// The directory that relative paths start from.
     private var base: Int32 { directory?.descriptor ?? AT_FDCWD }
 
     private func path(_ name: String) -> String {
@@ -127,7 +128,7 @@ extension POSIXStorage {
         return name.isEmpty ? location : location == "/" ? "/" + name : location + "/" + name
     }
 
-    /// Whether a name leads to a file, and the path to the directory that is held.
+    /// Returns whether a name leads to a file, and the path to the directory that is held.
     func leads(_ name: String, to file: FileIdentity) throws(StorageError) -> Bool {
         if let directory, try !directory.isInPlace() { return false }
         do throws(StorageError) {
@@ -141,29 +142,29 @@ extension POSIXStorage {
     private func open(
         _ name: String, flags: Int32, isPrivate: Bool = false, operation: String = "open"
     ) throws(StorageError) -> POSIXFile {
-        // Readable by all as far as the user's mask allows, like every file one makes.
+        // Readable by all as far as the user's umask allows.
         let descriptor = openDescriptor(path(name), in: base, flags: flags, mode: isPrivate ? 0o600 : 0o644)
         guard descriptor >= 0 else { throw failure(operation, name) }
         let file = POSIXFile(descriptor: descriptor, name: name)
-        // A directory opens for reading without complaint, and would fail only at the first read.
+        // Opening a directory for reading succeeds, and would fail only at the first read.
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure(operation, name) }
         guard status.st_mode & S_IFMT != S_IFDIR else {
             throw StorageError(number: EISDIR, operation: operation, name: name)
         }
-        // One that was there may have other rights.
+        // An existing file may have other permissions.
         if isPrivate, status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(operation, name) }
         return file
     }
 
-    /// Makes the root with its parents, and its entry in its parent durable. That sync is done for a root that was
-    /// there, too: whoever made it may have died before its own.
+    /// Creates the root and its parents, and makes its entry in its parent durable. An existing root is synced, too:
+    /// the process that made it may have died before its own sync.
     private func createRoot() throws(StorageError) {
         let wasMade = try makeDirectories(location)
         do {
             try syncDirectory(at: parent(of: location), name: "")
         } catch {
-            // A root that was there may lie in a directory that is not ours to open.
+            // An existing root may be in a directory that this user can't open.
             guard !wasMade, error.kind == .permission else { throw error }
         }
     }
@@ -174,7 +175,7 @@ extension POSIXStorage {
         } catch {
             let parent = parent(of: path)
             guard error.kind == .notFound, parent != path else { throw error }
-            // The innermost parent that is made here makes itself durable before anything is put into it.
+            // The innermost parent created here becomes durable before anything is put into it.
             if try makeDirectories(parent) {
                 try syncDirectory(at: self.parent(of: parent), name: "")
             }
@@ -182,7 +183,7 @@ extension POSIXStorage {
         }
     }
 
-    /// Makes one directory; false if it was there.
+    /// Creates one directory; returns false if it already exists.
     private func makeDirectory(_ path: String, name: String) throws(StorageError) -> Bool {
         guard mkdirat(base, path, 0o755) != 0 else { return true }
         guard errno == EEXIST else { throw failure("createDirectory", name) }
@@ -210,7 +211,7 @@ extension POSIXStorage {
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// The error of the call that has just failed.
+    /// Returns the error of the call that has just failed.
     private func failure(_ operation: String, _ name: String) -> StorageError {
         StorageError(number: errno, operation: operation, name: name.isEmpty ? location : name)
     }
@@ -220,7 +221,7 @@ func openDescriptor(_ path: String, in base: Int32 = AT_FDCWD, flags: Int32, mod
     retrying { openat(base, path, flags | O_CLOEXEC, mode) }
 }
 
-/// A path with the user's own directory in the place of `~`, as a shell reads it.
+/// Replaces a leading `~` by the user's home directory, as a shell does.
 package func expandingHome(_ path: String) -> String {
     guard path == "~" || path.hasPrefix("~/"), let home = getenv("HOME"), home[0] != 0 else { return path }
     return String(cString: home) + path.dropFirst()

@@ -1,5 +1,5 @@
-// The system's error numbers as storage errors: one table from number to kind, used by every storage, so that a
-// simulated refusal reads like a real one.
+// Converts the system's error numbers to storage errors. Every storage uses this one table, so that a simulated
+// error reads like a real one.
 
 #if canImport(Darwin)
     import Darwin
@@ -8,21 +8,22 @@
 #endif
 
 extension StorageError {
-    /// The refusal that a call reports by an error number.
+    /// Creates the error of a failed call from its error number.
     package init(number: Int32, operation: String, name: String) {
         self.init(
             Kind(number: number), operation: operation, name: name, number: number,
             reason: StorageError.words(for: number))
     }
 
-    /// A refusal of a kind, with the number that a system would most likely give.
+    /// Creates an error of a kind, with the number that a system would most likely return.
     package init(simulating kind: Kind, operation: String, name: String) {
         self.init(
             kind, operation: operation, name: name, number: kind.usualNumber,
             reason: StorageError.words(for: kind.usualNumber))
     }
 
-    /// The system's words for an error number; `strerror` itself may share one buffer between threads.
+    /// Returns the system's message for an error number. Avoids `strerror`, which may share one buffer between
+    /// threads.
     private static func words(for number: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let text = buffer.baseAddress, strerror_r(number, text, buffer.count) == 0 else {

@@ -1,6 +1,6 @@
-// The door for small files beside a log: settings, secrets, marks. Such a file is read and replaced as a whole. After a
-// crash at any moment it is the old one or the new one, and it is the new one once `replace` has returned. What an
-// unfinished call leaves has the name of a leftover, which the next writer of the log removes.
+// Small files beside a log: settings, secrets, marks. Such a file is read and replaced as a whole. After a crash it
+// has either the old or the new content, and the new content once `replace` has returned. The next writer of the log
+// removes what an unfinished call leaves.
 
 /// A small file that is replaced as a whole.
 package struct WholeFile: Sendable {
@@ -8,14 +8,14 @@ package struct WholeFile: Sendable {
     private let name: String
     private let creation: FileCreation
 
-    /// A file by its name in a storage, which need not exist. Nobody but its owner may read a private one.
+    /// A file in a storage, which need not exist. Only its owner may read a private one.
     package init(_ name: String, in storage: any LogStorage, isPrivate: Bool = false) {
         self.name = name
         self.storage = storage
         creation = isPrivate ? .privately : .ifMissing
     }
 
-    /// Its bytes; nil if there is none.
+    /// Returns its bytes, or nil if it does not exist.
     package func read() throws(LogError) -> [UInt8]? {
         do throws(StorageError) {
             let file = try storage.openForReading(name)
@@ -30,11 +30,11 @@ package struct WholeFile: Sendable {
         }
     }
 
-    /// Puts these bytes in its place, durably.
+    /// Replaces its content durably.
     package func replace(with bytes: [UInt8]) throws(LogError) {
         let draft = name + FileName.temporarySuffix
         do throws(StorageError) {
-            // One that a crash left may have other rights.
+            // A draft left by a crash may have other permissions.
             try removeIfThere(draft)
             do throws(StorageError) {
                 let file = try storage.openForWriting(draft, creating: creation)
@@ -43,7 +43,7 @@ package struct WholeFile: Sendable {
                 try file.sync(.durable)
                 try storage.rename(draft, to: name)
             } catch {
-                // It may hold a secret; what can't be removed now goes with the next opening.
+                // It may hold a secret. If it can't be removed now, the next opening removes it.
                 try? removeIfThere(draft)
                 throw error
             }
@@ -53,7 +53,7 @@ package struct WholeFile: Sendable {
         }
     }
 
-    /// Removes it, durably, if there is one.
+    /// Removes it durably, if it exists.
     package func remove() throws(LogError) {
         do throws(StorageError) {
             try removeIfThere(name)
@@ -73,7 +73,7 @@ package struct WholeFile: Sendable {
 }
 
 extension LogStorage {
-    /// Gives a file or a directory that is complete and synced its name, durably.
+    /// Gives a complete and synced file or directory its final name, durably.
     package func putInPlace(_ draft: String, as name: String) throws(LogError) {
         do throws(StorageError) {
             try rename(draft, to: name)
@@ -83,7 +83,7 @@ extension LogStorage {
         }
     }
 
-    /// Makes the name of a file or a directory durable.
+    /// Makes the name of a file or directory durable.
     fileprivate func syncDirectory(of name: String) throws(StorageError) {
         try syncDirectory(name.split(separator: "/").dropLast().joined(separator: "/"))
     }

@@ -1,9 +1,9 @@
-// What happens when the disk says no. A write that failed is cut back and may be tried again only where that is safe; a
-// sync that failed is never repeated on its file, because the system may have forgotten what it could not write.
+// Handles disk errors. A failed write is truncated and retried only if that is safe. A failed sync is never repeated
+// on its file, because the system may have dropped what it could not write.
 
 extension Appender {
-    /// Takes back what the group wrote, so that nothing of it stays. On a full disk the writer goes on; after any other
-    /// failure it takes nothing more.
+    /// Takes back everything the group wrote. On a full disk the writer continues; after any other failure it
+    /// accepts nothing more.
     func cutBack(to start: SegmentTail, unsynced count: Int, after error: StorageError) -> LogError {
         let wasStreamed = !keepsUnsynced
         tail = start
@@ -19,20 +19,21 @@ extension Appender {
         }
         guard error.kind == .diskFull else { return latch(after: error) }
         do throws(LogError) {
-            // Unless the cut is durable, the bytes cut off may come back in a crash, under or between what is written next.
+            // Unless the truncation is durable, the removed bytes may return after a crash, under or between what is
+            // written next.
             try sync()
         } catch {
             failure = error
             return error
         }
         mustRaiseEpoch = true
-        // A disk that is full may refuse this word, too. Then the next commit begins with it.
+        // A full disk may reject this, too. Then the next commit begins with it.
         try? raiseEpoch()
         return LogError(error)
     }
 
-    /// Begins a new epoch if numbers that were cut off are to be given out again: of two records of one number the epoch
-    /// tells which one was kept.
+    /// Begins a new epoch if truncated numbers will be used again: the epoch shows which of two records with one
+    /// number was kept.
     func raiseEpoch() throws(LogError) {
         guard mustRaiseEpoch else { return }
         try head.write { $0.epoch &+= 1 }
@@ -40,8 +41,8 @@ extension Appender {
         mustRaiseEpoch = false
     }
 
-    /// The sync of the segment failed. What was not durable is still in memory: it is written to a new segment, whose
-    /// header says where the old one ends. If that fails too, the writer takes nothing more.
+    /// Handles a failed sync of the segment. What was not durable is still in memory; it is written to a new
+    /// segment, whose header says where the old one ends. If that fails too, the writer accepts nothing more.
     func moveToNewSegment(after error: StorageError) throws(LogError) {
         file.close()
         guard keepsUnsynced, written == unsynced.count else { throw latch(after: error) }
@@ -58,8 +59,8 @@ extension Appender {
         noteSegmentInHead()
     }
 
-    /// Refuses everything from here on. Whether what was on its way is kept shows at the next opening, also if it was a full
-    /// disk that refused it: that is not `disk-full`, which says that nothing was kept.
+    /// Refuses all further writes. Only the next opening shows whether pending data was stored, even if the cause
+    /// was a full disk; so this is not `disk-full`, which means that nothing was stored.
     @discardableResult
     func latch(after error: StorageError) -> LogError {
         let isFull = error.kind == .diskFull

@@ -1,5 +1,5 @@
-// Beginning, sealing and rolling segments. A segment is made whole under another name, synced, renamed, and its
-// directory synced before anything in it counts; HEAD names it last.
+// Begins, seals and rolls segments. A segment is written completely under a temporary name, synced and renamed, and
+// its directory is synced, before anything in it counts; HEAD records it last.
 
 extension Appender {
     /// Seals the segment and begins the next.
@@ -8,8 +8,8 @@ extension Appender {
         if isSealed { try beginSegment() }
     }
 
-    /// Ends the segment with its index and seal, cut to its length and durable. If the sync fails, what was not durable
-    /// goes on in a new segment and this one stays unsealed.
+    /// Ends the segment with its index and seal, truncates it to its length and makes it durable. If the sync fails,
+    /// what was not durable continues in a new segment and this one stays unsealed.
     private func seal() throws(LogError) {
         let start = (tail: tail, unsynced: unsynced.count)
         encodeFooter()
@@ -43,7 +43,7 @@ extension Appender {
         encodeSeal(seal)
     }
 
-    /// The seal is stored uncompressed: its frame has one size, so that it can be found from the file's end.
+    /// Encodes the seal uncompressed: its frame has a fixed size, so that it can be found from the file's end.
     private func encodeSeal(_ seal: SealPayload) {
         payload.truncate(to: 0)
         seal.encode(into: payload)
@@ -53,7 +53,7 @@ extension Appender {
         tail.step(over: encoder.encode(frame, payload: payload.bytes, compressed: false, into: unsynced), time: nil)
     }
 
-    /// Begins the segment behind a sealed one.
+    /// Begins the segment after a sealed one.
     func beginSegment() throws(LogError) {
         do throws(StorageError) {
             try makeSegment(
@@ -68,14 +68,15 @@ extension Appender {
 
     func noteSegmentInHead() {
         let (ordinal, through) = (header.ordinal, durableThrough)
-        // HEAD lagging behind is safe: the segment is found by its name. A failure shows where HEAD is needed.
+        // An outdated HEAD is safe: the segment is found by its name. A failure is reported when HEAD is needed.
         try? head.write { head in
             head.newestOrdinal = ordinal
             head.durableThrough = through
         }
     }
 
-    /// Makes the next segment's file durable and switches to it. `frames` are whole frames to begin with, chained anew.
+    /// Makes the next segment's file durable and switches to it. `frames` are complete frames for its beginning,
+    /// chained again.
     func makeSegment(
         behind end: SegmentTail, frames: UnsafeMutableRawBufferPointer?, dictionary: [UInt8]
     ) throws(StorageError) {
@@ -127,9 +128,9 @@ extension Appender {
     }
 }
 
-/// How the file of a segment comes into the world.
+/// Creates segment files.
 package enum SegmentFile {
-    /// Writes the header to the buffer's free end, with what it says of the dictionary; returns its length.
+    /// Writes the header to the buffer's free end, with its description of the dictionary; returns its length.
     package static func encodeStart(
         _ header: inout SegmentHeader, dictionary: [UInt8], into buffer: ByteBuffer
     ) -> Int {
@@ -140,7 +141,7 @@ package enum SegmentFile {
         return length
     }
 
-    /// Writes a whole file under a temporary name, syncs it, gives it its name and syncs the directory.
+    /// Writes a whole file under a temporary name, syncs it, renames it and syncs the directory.
     package static func publish(
         _ content: UnsafeRawBufferPointer, as name: String, in storage: any LogStorage
     ) throws(StorageError) -> any WritableFile {

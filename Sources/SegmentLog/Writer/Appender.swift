@@ -1,7 +1,7 @@
-// Owns the segment that is being written: packs batches into frames, writes and syncs them, and knows what is durable.
-// It is used by one thread at a time (`LogWriter` holds the lock). Rolling, and what happens when the disk says no,
-// are in files of their own. Every commit ends in one of three ways: stored as asked, refused with nothing kept, or
-// refused for good by a writer that takes nothing more.
+// Owns the current segment: packs batches into frames, writes and syncs them, and tracks what is durable. It is used
+// by one thread at a time (`LogWriter` holds the lock). Rolling and disk errors are handled in files of their own.
+// Every commit ends in one of three ways: stored as requested, refused with nothing stored, or refused because the
+// writer has stopped for good.
 
 package final class Appender {
     let storage: any LogStorage
@@ -10,44 +10,45 @@ package final class Appender {
     let head: HeadFile
     let lock: any FileLock
 
-    // Unchecked: one thread at a time is in here, no call hands these out, and the checks were a tenth of a small commit.
+    // Unchecked: one thread at a time runs here, and no call passes these out. The checks took a tenth of a small
+    // commit.
     @exclusivity(unchecked) var header: SegmentHeader
     @exclusivity(unchecked) var file: any WritableFile
-    /// Behind the last whole frame written.
+    /// The position after the last complete frame written.
     @exclusivity(unchecked) var tail: SegmentTail
     /// The tail at the last successful sync.
     @exclusivity(unchecked) var synced: SegmentTail
-    /// The file holds zeros from the tail to here.
+    /// The file is zero from the tail to here.
     @exclusivity(unchecked) var zeroedTo: UInt64
-    /// The segment was sealed and its successor could not be made yet.
+    /// Whether the segment was sealed and its successor could not be created yet.
     @exclusivity(unchecked) var isSealed: Bool
     /// Written with the next frames.
     @exclusivity(unchecked) var session: SessionPayload?
-    /// Records were cut off since the epoch was raised.
+    /// Whether records were truncated since the epoch was raised.
     @exclusivity(unchecked) var mustRaiseEpoch = false
-    /// Why the writer takes nothing more.
+    /// Why the writer accepts nothing more.
     @exclusivity(unchecked) var failure: LogError?
-    /// What the next footer says for the log's user.
+    /// The user's note for the next footer.
     var note: LogNote?
     @exclusivity(unchecked) package var statistics = WriterStatistics()
-    /// Commits wait that asked to become durable soon.
+    /// Whether commits with durability `ordered` wait for a sync.
     @exclusivity(unchecked) var hasOrderedCommits = false
 
     @exclusivity(unchecked) var encoder: FrameEncoder
-    /// The frames since the last sync, as written: what the failure protocol writes again elsewhere.
+    /// The frames since the last sync, as written; after a failed sync they are written to another segment.
     let unsynced = ByteBuffer(capacity: 1 << 16)
     /// How many of those bytes are in the file.
     @exclusivity(unchecked) var written = 0
-    /// Bytes of a refused batch were cut off, and a crash may bring them back until the next sync.
+    /// Whether bytes of a refused batch were truncated, so that a crash may bring them back until the next sync.
     @exclusivity(unchecked) var isCutUnsynced = false
-    /// False while a batch too large to keep goes out piece by piece.
+    /// False while a batch too large to keep is written piece by piece.
     @exclusivity(unchecked) var keepsUnsynced = true
-    /// Whether the group in hand began with nothing waiting, so that it may go out that way.
+    /// Whether nothing was waiting when the current group began, so that it may be written that way.
     @exclusivity(unchecked) private var mayStream = false
     let payload = ByteBuffer(capacity: Format.frameTarget + 16)
     @exclusivity(unchecked) var recent = RecentRecords()
 
-    /// How many bytes may wait for a sync.
+    /// The maximum number of bytes waiting for a sync.
     static let unsyncedLimit = 1 << 20
 
     package init(
@@ -84,7 +85,7 @@ package final class Appender {
 
     // MARK: Appending
 
-    /// One batch of a group, and how far it must reach.
+    /// One batch of a group, and its durability.
     package struct Commit {
         package var batch: RecordBatch
         package var durability: Durability
@@ -146,7 +147,7 @@ package final class Appender {
         return ranges
     }
 
-    /// The writer's idle sync follows soon; on Apple platforms a barrier keeps the order until then.
+    /// Schedules the writer's idle sync; on Apple platforms a barrier keeps the order until then.
     private func barrierIfOrdered(_ group: some Collection<Commit>) throws(LogError) {
         guard group.contains(where: { $0.durability == .ordered }) else { return }
         hasOrderedCommits = true
@@ -155,8 +156,8 @@ package final class Appender {
         #endif
     }
 
-    /// Refuses where nothing may be written: the writer stopped, it belongs to another process, or its files are no
-    /// longer those at the path.
+    /// Throws if nothing may be written: the writer has stopped, it belongs to another process, or its files were
+    /// replaced.
     package func checkUsable() throws(LogError) {
         if let failure { throw failure }
         guard lock.isOwned else {
@@ -168,7 +169,7 @@ package final class Appender {
         try raiseEpoch()
     }
 
-    /// Whether somebody wrote meanwhile can't be told once the files were exchanged, so this refusal is for good.
+    /// Once the files were replaced, others may have written, so this refusal is permanent.
     private func checkInPlace() throws(LogError) {
         do throws(StorageError) {
             if try lock.isInPlace() { return }
@@ -182,7 +183,7 @@ package final class Appender {
 
     // MARK: Encoding
 
-    /// Packs whole batches into shared frames up to the target size; a larger batch takes frames of its own.
+    /// Packs whole batches into shared frames up to the target size; a larger batch gets frames of its own.
     private func encode(_ group: some Collection<Commit>) throws(StorageError) -> [SequenceRange] {
         let time = max(clock.now(), tail.lastTime)
         var ranges: [SequenceRange] = []
@@ -259,7 +260,7 @@ package final class Appender {
         try flush(&packed, time)
     }
 
-    /// Sends a record too large for one frame ahead in fragments; what is left of it stays in `payload` as the data
+    /// Writes a record too large for one frame as fragments first; the rest of it stays in `payload` as the data
     /// frame's first record.
     private func emitFragments(
         _ wire: [UInt8], _ range: Range<Int>, isFirst: Bool, _ time: WallTime
@@ -278,7 +279,7 @@ package final class Appender {
         wire.withUnsafeBytes { payload.append($0.slice(offset, range.upperBound - offset)) }
     }
 
-    /// Encodes what is in `payload`; a batch too large to keep goes to the file piece by piece.
+    /// Encodes what is in `payload`; a batch too large to keep is written to the file piece by piece.
     private func emit(_ kind: FrameKind, count: Int, flags: FrameFlags, time: WallTime?) throws(StorageError) {
         var frame = FrameHeader(kind: kind, firstSequence: tail.next)
         frame.recordCount = UInt16(count)
@@ -312,7 +313,7 @@ package final class Appender {
 
     // MARK: Writing
 
-    /// Writes what is encoded but not yet in the file, and zeros ahead of it where little room is left.
+    /// Writes what is encoded but not yet in the file, and zeros ahead of it if little room is left.
     func writeOut(zeroingAhead: Bool) throws(StorageError) {
         let start = tail.offset - UInt64(unsynced.count - written)
         let bytes = unsynced.bytes.slice(written, unsynced.count - written)
@@ -326,8 +327,8 @@ package final class Appender {
         }
     }
 
-    /// Fills the file with zeros ahead of the tail. The bytes stand behind the log's end, so failing to write them
-    /// costs nothing but the next sync's speed.
+    /// Fills the file with zeros after the tail. They are beyond the log's end, so a failure to write them only
+    /// makes the next sync slower.
     private func zeroAhead() {
         let end = tail.offset + configuration.zeroAhead.rawValue
         Appender.zeros.withUnsafeBytes { zeros in
@@ -378,7 +379,7 @@ package final class Appender {
         try sync()
     }
 
-    /// Tells HEAD what is durable, so that the last frames have a witness. `clean` says that nothing follows.
+    /// Records in HEAD what is durable, as a witness for the last frames. `clean` means that nothing follows.
     package func attest(clean: Bool) throws(LogError) {
         try sync()
         guard head.current.durableThrough != durableThrough || head.current.isClean != clean else { return }
@@ -391,7 +392,7 @@ package final class Appender {
 }
 
 extension RecordBatch {
-    /// The length of the record whose length prefix stands at `offset`, and the prefix's own.
+    /// Returns the length of the record whose length prefix is at `offset`, and the length of the prefix.
     static func length(in wire: [UInt8], at offset: Int) -> (length: Int, prefix: Int) {
         var value = 0
         var prefix = 0

@@ -1,5 +1,5 @@
-// Commits that arrive while another is stored form a group. Whoever comes first leads it: waits for the writer, stores all
-// of it with one sync, and wakes all the others at once. They ask for nothing but their own result.
+// Groups commits that arrive while another is being stored. The first one leads the group: it waits for the writer,
+// stores the group with one sync, and wakes the others.
 
 import Dispatch
 import Synchronization
@@ -21,7 +21,7 @@ final class CommitGroup: Sendable {
         done.enter()
     }
 
-    /// Takes a commit in; returns its place.
+    /// Adds a commit and returns its index.
     fileprivate func add(_ commit: Appender.Commit, _ task: CheckedContinuation<Outcome, Never>?) -> Int {
         state.withLock { state in
             let place = state.commits.count
@@ -38,7 +38,7 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Wakes all who wait, each to its own result.
+    /// Wakes all waiting callers with their results.
     func finish(_ results: [Outcome]) {
         let continuations = state.withLock { state in
             state.results = results
@@ -48,24 +48,24 @@ final class CommitGroup: Sendable {
         for (place, task) in continuations { task.resume(returning: results[place]) }
     }
 
-    /// Sleeps until the group is stored.
+    /// Blocks until the group is stored.
     func result(at place: Int) -> Outcome {
         done.wait()
         return state.withLock { $0.results[place] }
     }
 }
 
-/// The group that is open, if there is one.
+/// The open group, if there is one.
 struct CommitQueue {
     private var open: CommitGroup?
     private var size = 0
 
-    /// A group takes no more than this, so that memory stays bounded.
+    /// The maximum size of a group, so that memory stays bounded.
     private static let groupLimit = 1 << 20
 
     var isEmpty: Bool { open == nil }
 
-    /// Adds a commit to the open group, at a place in it. Who opens one must lead it.
+    /// Adds a commit to the open group and returns its index. The caller that opens a group must lead it.
     mutating func add(
         _ commit: Appender.Commit, _ task: CheckedContinuation<CommitGroup.Outcome, Never>? = nil
     ) -> (group: CommitGroup, place: Int, leads: Bool) {
@@ -76,7 +76,7 @@ struct CommitQueue {
         return (group, group.add(commit, task), true)
     }
 
-    /// What the group holds; nobody joins it any more.
+    /// Closes the group to further commits and returns its contents.
     mutating func close(_ group: CommitGroup) -> [Appender.Commit] {
         if open === group { open = nil }
         return group.takeCommits()

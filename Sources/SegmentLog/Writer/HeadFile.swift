@@ -1,17 +1,17 @@
-// Writes HEAD: two slots, alternately, in place, one sync each. After a failed write or sync the file is not touched
-// again, because a second sync could succeed without having written anything: the next word goes into a new file, which
-// takes the name when it is whole and durable. So a refusal costs one word, and not all that come after it.
+// Writes HEAD: two slots, alternately, in place, with one sync each. After a failed write or sync the file is not
+// used again, because a second sync could succeed without having written anything. The next update goes into a new
+// file, which gets the name when it is durable. So a disk error loses one update and not all later ones.
 
 package final class HeadFile {
     private let storage: any LogStorage
     private var file: any WritableFile
     package private(set) var current: Head
-    /// A write or sync of the file failed.
+    /// Whether a write or sync of the file failed.
     private var isSpoilt = false
-    /// The newest generation that may be on the disk. Readers tell by it that HEAD has moved, so none is used twice.
+    /// The newest generation that may be on the disk. It shows readers that HEAD has changed, so none is used twice.
     private var generation: UInt64
 
-    /// Opens or makes the file and writes `head` into it, durably. What can't be read is kept in quarantine.
+    /// Opens or creates the file and writes `head` into it, durably. An unreadable file is kept in quarantine.
     package init(_ storage: any LogStorage, head: Head, replacingDamaged: Bool) throws(LogError) {
         self.storage = storage
         current = head
@@ -34,7 +34,7 @@ package final class HeadFile {
         try write { _ in }
     }
 
-    /// Changes what HEAD says and makes it durable. If it throws, HEAD says what it said before, or this after all.
+    /// Changes the contents of HEAD durably. If it throws, HEAD has the old or the new contents.
     package func write(_ change: (inout Head) -> Void) throws(LogError) {
         var next = current
         change(&next)
@@ -56,7 +56,7 @@ package final class HeadFile {
         }
     }
 
-    /// A new file with one slot, under its name and durable.
+    /// Creates a new file with one slot, renamed and durable.
     private static func make(_ head: Head, in storage: any LogStorage) throws(StorageError) -> any WritableFile {
         let temporary = FileName.head + FileName.temporarySuffix
         let file = try storage.openForWriting(temporary, create: true)

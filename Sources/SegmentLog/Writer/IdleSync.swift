@@ -1,12 +1,12 @@
-// What a writer does while nobody appends: a sync soon after commits that only asked for order, and after a second a
-// word in HEAD that witnesses the newest records.
+// What a writer does while idle: a sync soon after `ordered` commits, and after a second without a commit an update
+// of HEAD that proves the newest records.
 
 import Synchronization
 
 package final class IdleSync: Sendable {
-    /// Milliseconds between looks.
+    /// Milliseconds between checks.
     static let interval = 50
-    /// Looks without a commit before HEAD is written.
+    /// Checks without a commit before HEAD is written.
     private static let patience = 20
 
     private let isOn: Bool
@@ -17,12 +17,13 @@ package final class IdleSync: Sendable {
         self.isOn = isOn
     }
 
-    /// True if the caller must schedule the first look.
+    /// Returns whether the caller must schedule the first check.
     package func start() -> Bool {
         isOn && !isRunning.exchange(true, ordering: .acquiringAndReleasing)
     }
 
-    /// One look; true if another must follow. Failures show at the next commit, which meets the same disk.
+    /// Runs one check; returns whether another must follow. Failures appear at the next commit, which uses the same
+    /// disk.
     package func tick(_ appender: Appender) -> Bool {
         let quietLooks = seen.withLock { seen in
             seen.quietLooks = seen.batches == appender.statistics.batches ? seen.quietLooks + 1 : 0

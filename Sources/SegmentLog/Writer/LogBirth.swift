@@ -1,5 +1,5 @@
-// How a log comes into a directory. Nothing is made where something else lives, a log half made by a crash is made
-// again, and one that lost its files is not mistaken for one that never was.
+// Creates a log in a directory. Refuses a directory that holds something else, repeats a creation that a crash
+// interrupted, and does not mistake a log that lost its files for a missing one.
 
 struct LogBirth {
     /// The directory itself, once it was prepared.
@@ -16,7 +16,7 @@ struct LogBirth {
         /// Only what an unfinished creation leaves.
         case beginnings
         case log
-        /// What is left of a log that was to be gone.
+        /// The rest of a log whose removal was begun.
         case erasure
         case somethingElse(String)
     }
@@ -42,7 +42,7 @@ struct LogBirth {
         return .beginnings
     }
 
-    /// Refuses what can't become a log, before anything is touched; makes the directory if it may, and holds it.
+    /// Refuses what can't become a log before changing anything; creates the directory if allowed, and holds it.
     mutating func prepare(_ creation: LogCreation) throws(LogError) {
         if let posix = storage as? POSIXStorage, let kind = posix.networkFileSystem() {
             throw LogError(
@@ -77,8 +77,8 @@ struct LogBirth {
                 throw LogError(error)
             }
             guard let lock else { throw locked }
-            // Between being opened and being locked the file may have been removed, and another made in its place: who
-            // locked that one would be a second writer.
+            // Between opening and locking, the file may have been removed and another created in its place; its lock
+            // would allow a second writer.
             if isInPlace { return lock }
             lock.release()
         }
@@ -91,7 +91,7 @@ struct LogBirth {
             hint: "Close it there first; reading needs no lock.")
     }
 
-    /// What the holder wrote into the lock file.
+    /// Returns what the holder wrote into the lock file.
     private func holder() -> String {
         guard let file = try? storage.openForReading(FileName.lock) else { return "" }
         defer { file.close() }
@@ -102,7 +102,7 @@ struct LogBirth {
         return " (\(text))"
     }
 
-    /// Looks again, now that nobody else can make one.
+    /// Checks again, now that no other process can create one.
     func isNeeded(_ creation: LogCreation) throws(LogError) -> Bool {
         switch try look() {
         case .log:
@@ -122,8 +122,8 @@ struct LogBirth {
             .storeExists, "\(storage.location) holds a log already", hint: "Open it, or choose another directory.")
     }
 
-    /// Whether the log is what a creation leaves that did not get to its end: the first segment as it was made, and no
-    /// word that the log was ever closed. Whoever appends begins with a frame about itself, so nothing was appended.
+    /// Returns whether the log's creation was not finished: the first segment is as it was created, and no record
+    /// says that the log was ever closed. Every writer begins with a session frame, so nothing was appended.
     private func isUnfinished() throws(LogError) -> Bool {
         let names: [String]
         do throws(StorageError) { names = try storage.names(in: "") } catch { throw LogError(error) }
@@ -142,14 +142,14 @@ struct LogBirth {
         while case .frame(let frame, _) = try walker.next() {
             guard frame.knownKind == .data else { return false }
         }
-        // Whatever follows, whole or torn, somebody wrote.
+        // Anything that follows, complete or torn, was written later.
         let size: UInt64
         do throws(StorageError) { size = try window.file.size() } catch { throw LogError(error) }
         guard walker.offset == size, let next = walker.expected.sequence else { return false }
         return head.map { $0.durableThrough < next } ?? true
     }
 
-    /// HEAD is about the log that is made again; without it that log is as unfinished as before.
+    /// HEAD describes the log that is created again; without it that log is as unfinished as before.
     private func forgetHead() throws(LogError) {
         do throws(StorageError) {
             guard try storage.names(in: "").contains(FileName.head) else { return }
@@ -166,7 +166,7 @@ struct LogBirth {
             hint: "Give an empty or new directory, or the path of a log.")
     }
 
-    /// The first segment with the records that the log begins with, whole and durable; HEAD follows when the log is
+    /// Writes the first segment with the log's initial records, completely and durably; HEAD follows when the log is
     /// opened.
     func makeFirstSegment(
         identity: LogIdentity? = nil, first: SequenceNumber = .first, holding records: RecordBatch = RecordBatch()
@@ -185,7 +185,7 @@ struct LogBirth {
             throw LogError(error)
         }
     }
-    /// Records in one frame: their file takes its name as a whole, so they are there together or not at all.
+    /// Appends records in one frame. Their file is renamed as a whole, so they exist together or not at all.
     private func append(
         _ records: RecordBatch, to header: SegmentHeader, _ time: WallTime, into content: ByteBuffer
     ) throws(LogError) {

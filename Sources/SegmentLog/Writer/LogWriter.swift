@@ -1,5 +1,5 @@
-// The one writer of a log. Any number of threads and tasks may append; those that arrive together share a sync.
-// One lock is held across I/O on purpose: it is the ownership of the file. Nothing that only reads takes it.
+// The only writer of a log. Any number of threads and tasks may append; appends that arrive together share a sync.
+// One lock is held across I/O on purpose: it represents ownership of the file. Readers never take it.
 
 import Dispatch
 import Synchronization
@@ -13,12 +13,12 @@ public final class LogWriter: Sendable {
     private let idle: IdleSync
     private let queue = DispatchQueue(label: "SegmentLog.LogWriter")
 
-    /// Where the log is: the very directory that was opened, whatever its path leads to later.
+    /// The log's location: the directory that was opened, wherever its path leads later.
     public let storage: any LogStorage
     /// The log's identity.
     public let identity: LogIdentity
 
-    /// Whether opening it made the log.
+    /// Whether opening created the log.
     package let isNew: Bool
 
     private init(
@@ -34,7 +34,7 @@ public final class LogWriter: Sendable {
     }
 
     deinit {
-        // As after a crash: nothing is synced or attested here, because nobody would hear of a failure.
+        // As after a crash: nothing is synced or attested here, because no caller could be told of a failure.
         appender.withLock { appender in
             appender.file.close()
             appender.head.close()
@@ -49,9 +49,9 @@ public final class LogWriter: Sendable {
         try open(POSIXStorage(directory: path), creating: creation, configuration: configuration)
     }
 
-    /// Opens the log in a storage: takes its lock, recovers its end, and is ready to append. A log another writer has
-    /// open, that is damaged where it was acknowledged, or that a newer version wrote is refused and not changed. If the
-    /// directory or its lock is moved, removed or replaced later, the writer refuses to write from then on.
+    /// Opens the log in a storage: takes its lock, recovers its end, and prepares to append. Throws without changing
+    /// the log if another writer has it open, if acknowledged data is damaged, or if a newer version wrote it. If
+    /// the directory or its lock is moved, removed or replaced later, the writer refuses to write from then on.
     public static func open(
         _ storage: any LogStorage, creating creation: LogCreation = .ifMissing,
         configuration: LogConfiguration = .init(), clock: any LogClock = SystemClock()
@@ -59,7 +59,7 @@ public final class LogWriter: Sendable {
         try open(storage, creating: creation, configuration: configuration, clock: clock) { _ in RecordBatch() }
     }
 
-    /// The same; a log that is made has these records from the moment it is there.
+    /// Opens the log like `open`, but a new log contains these records from the start.
     package static func open(
         _ storage: any LogStorage, creating creation: LogCreation, configuration: LogConfiguration,
         clock: any LogClock = SystemClock(), beginningWith records: (any LogStorage) -> RecordBatch
@@ -86,7 +86,7 @@ public final class LogWriter: Sendable {
         }
     }
 
-    /// Makes a log whose first record has a number above 1, as that of a log has whose beginning was collected.
+    /// Creates a log whose first record has a number above 1, like a log whose beginning was collected.
     package static func create(
         _ storage: any LogStorage, first: SequenceNumber, configuration: LogConfiguration = .init(),
         clock: any LogClock = SystemClock()
@@ -97,7 +97,7 @@ public final class LogWriter: Sendable {
         return try open(birth.storage, creating: .never, configuration: configuration, clock: clock)
     }
 
-    /// Removes the rest of a log that was to be gone, then starts a new one: its lock is gone, too.
+    /// Removes the rest of a log whose removal was begun, then starts a new one, because its lock is removed, too.
     private static func finishErasure(
         _ storage: any LogStorage, _ creation: LogCreation, _ lock: any FileLock,
         _ configuration: LogConfiguration, _ clock: any LogClock,
@@ -111,12 +111,12 @@ public final class LogWriter: Sendable {
 
     // MARK: Appending
 
-    /// Appends a batch and waits on the calling thread until it is stored as `durability` says.
+    /// Appends a batch and blocks the calling thread until it is stored with the given durability.
     @discardableResult
     public func append(_ batch: RecordBatch, durability: Durability = .durable) throws(LogError) -> SequenceRange {
         try batch.checkLimits()
         let commit = Appender.Commit(batch: batch, durability: durability)
-        // Alone, there is nobody to queue with.
+        // If no other append is running, there is no need to queue.
         let alone = appender.withLockIfAvailable { appender in
             commits.withLock { $0.isEmpty } ? perform(appender, commit) : nil
         }
@@ -126,8 +126,8 @@ public final class LogWriter: Sendable {
         return try group.result(at: place).get()
     }
 
-    /// Appends a batch and suspends until it is stored as `durability` says. It runs to its end even if the task is
-    /// cancelled meanwhile: what was begun is stored or refused, never in doubt.
+    /// Appends a batch and suspends until it is stored with the given durability. Ignores cancellation: a batch that
+    /// was begun is stored or refused, never in doubt.
     @discardableResult
     public func commit(_ batch: RecordBatch, durability: Durability = .durable) async throws(LogError) -> SequenceRange
     {
@@ -165,7 +165,7 @@ public final class LogWriter: Sendable {
 
     // MARK: State
 
-    /// The last record that survives power loss.
+    /// The last record that survives a power failure.
     public var durableThrough: SequenceNumber {
         SequenceNumber(rawValue: durable.load(ordering: .acquiring))
     }
@@ -175,7 +175,7 @@ public final class LogWriter: Sendable {
         SequenceNumber(rawValue: lastAppended.load(ordering: .acquiring))
     }
 
-    /// What this writer did since it was opened.
+    /// Counts of what this writer did since it was opened.
     public var statistics: WriterStatistics {
         appender.withLock { $0.statistics }
     }
@@ -185,18 +185,18 @@ public final class LogWriter: Sendable {
         try use { appender throws(LogError) in try appender.sync() }
     }
 
-    /// Makes everything durable and says so in HEAD, so that damage to the newest records can't pass for a torn write.
-    /// The writer does this by itself when it has been idle for a second.
+    /// Makes everything durable and records that in HEAD, so that damage to the newest records can't be mistaken for
+    /// a torn write. The writer does this by itself when it has been idle for a second.
     public func attest() throws(LogError) {
         try use { appender throws(LogError) in try appender.attest(clean: false) }
     }
 
-    /// Hands in what the next sealed segment shall say about the log's user, such as a digest of its state.
+    /// Sets the note for the next sealed segment, such as a digest of the user's state.
     public func setNote(_ note: LogNote) throws(LogError) {
         guard note.bytes.count <= Format.noteLimit else {
             throw LogError(.invalidArgument, "a note of \(note.bytes.count) bytes is larger than \(Format.noteLimit)")
         }
-        // Whether the log may be written is asked when it is.
+        // Whether the log may be written is checked when the note is written.
         let failure: LogError? = appender.withLock { appender in
             if appender.failure == nil { appender.note = note }
             return appender.failure
@@ -204,15 +204,15 @@ public final class LogWriter: Sendable {
         if let failure { throw failure }
     }
 
-    /// Seals the segment and begins the next, wherever it stands.
+    /// Seals the current segment and begins the next.
     public func roll() throws(LogError) {
         try use { appender throws(LogError) in
             if appender.isSealed { try appender.beginSegment() } else { try appender.roll() }
         }
     }
 
-    /// The same, and nothing that was written before goes into the next segment as its dictionary. A segment that holds
-    /// neither a record nor a dictionary stays.
+    /// Rolls without using earlier records as the next segment's dictionary. Does nothing if the segment holds
+    /// neither a record nor a dictionary.
     package func rollForgetting() throws(LogError) {
         try use { appender throws(LogError) in
             appender.recent = RecentRecords()
@@ -226,10 +226,10 @@ public final class LogWriter: Sendable {
         get throws(LogError) { try use { appender throws(LogError) in appender.head.current.floor } }
     }
 
-    /// Makes everything durable, marks the log as closed cleanly and lets go of it. The writer takes nothing more.
+    /// Makes everything durable, marks the log as closed cleanly and closes it. The writer accepts nothing more.
     public func close() throws(LogError) {
         let failure: LogError? = appender.withLock { appender in
-            // Also of a log that it may not write any more.
+            // Also for a log that it may no longer write.
             defer { appender.letGo() }
             do throws(LogError) {
                 try appender.checkUsable()
@@ -243,7 +243,7 @@ public final class LogWriter: Sendable {
         if let failure { throw failure }
     }
 
-    /// Runs something with the appender, for this module's own extensions.
+    /// Runs `body` with the appender, for this module's extensions.
     func use<Value: Sendable>(
         _ body: (Appender) throws(LogError) -> Value
     ) throws(LogError) -> Value {
@@ -278,7 +278,7 @@ public final class LogWriter: Sendable {
 }
 
 extension Appender {
-    /// Closes the files and gives up the lock; every later call is refused.
+    /// Closes the files and releases the lock; every later call throws.
     func letGo() {
         file.close()
         head.close()

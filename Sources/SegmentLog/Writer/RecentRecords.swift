@@ -1,10 +1,10 @@
-// The newest records' bytes, from which the next segment's dictionary is made. Raw recent records compress small frames
-// as well as a trained dictionary does, so nothing is trained.
+// The newest records' bytes, from which the next segment's dictionary is made. Raw recent records compress small
+// frames as well as a trained dictionary does, so there is no training.
 
 struct RecentRecords {
     private var bytes: [UInt8] = []
 
-    /// Less than this is not worth a frame.
+    /// Fewer bytes are not worth a frame.
     private static let least = 1024
 
     mutating func append(_ records: UnsafeRawBufferPointer) {

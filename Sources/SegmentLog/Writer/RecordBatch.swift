@@ -1,22 +1,22 @@
-// Records to be appended together: all of them or none. They are kept as a frame's payload wants them, each behind its
-// length, so that most batches are copied once.
+// Records to be appended atomically. They are kept as in a frame's payload, each preceded by its length, so that
+// most batches are copied once.
 
-/// Records that are appended as one atom.
+/// Records that are appended atomically.
 public struct RecordBatch: Sendable {
     package private(set) var wire: [UInt8] = []
-    /// How many records it holds.
+    /// The number of records.
     public private(set) var count = 0
     private var longest = 0
 
-    /// A batch without records.
+    /// Creates an empty batch.
     public init() {}
 
-    /// A batch of one.
+    /// Creates a batch of one record.
     public init(_ record: some Collection<UInt8>) {
         append(record)
     }
 
-    /// Adds a record, any bytes, none included.
+    /// Adds a record, which may be empty.
     public mutating func append(_ record: some Collection<UInt8>) {
         appendLength(record.count)
         wire.append(contentsOf: record)
@@ -30,17 +30,17 @@ public struct RecordBatch: Sendable {
         count += 1
     }
 
-    /// Empties it, keeping its memory.
+    /// Removes all records, keeping the memory.
     public mutating func removeAll() {
         wire.removeAll(keepingCapacity: true)
         count = 0
         longest = 0
     }
 
-    /// Whether it holds no record.
+    /// Whether the batch is empty.
     public var isEmpty: Bool { count == 0 }
 
-    /// Calls `body` with each record, in order. The bytes are valid within the call.
+    /// Calls `body` with each record, in order. The bytes are valid only during the call.
     package func forEach<Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
@@ -50,7 +50,7 @@ public struct RecordBatch: Sendable {
         }
     }
 
-    /// Throws if a record or the whole is larger than the format allows.
+    /// Throws if a record or the whole batch is larger than the format allows.
     package func checkLimits() throws(LogError) {
         guard longest <= Format.recordLimit else {
             throw LogError(

@@ -1,20 +1,20 @@
-// What a writer did since it was opened, in counts that do not depend on the machine.
+// Counts of a writer's work since it was opened; they do not depend on the machine.
 
 /// Counts of a writer's work.
 public struct WriterStatistics: Hashable, Sendable {
-    /// Batches appended.
+    /// The number of batches appended.
     public var batches: UInt64 = 0
-    /// Records appended.
+    /// The number of records appended.
     public var records: UInt64 = 0
-    /// Frames written.
+    /// The number of frames written.
     public var frames: UInt64 = 0
-    /// Syncs of segment data.
+    /// The number of syncs of segment data.
     public var dataSyncs: UInt64 = 0
-    /// Segments begun.
+    /// The number of segments begun.
     public var rolls: UInt64 = 0
-    /// Bytes written to segments, zeros ahead included.
+    /// Bytes written to segments, including zeros ahead.
     public var bytesWritten: UInt64 = 0
 
-    /// Nothing has happened yet.
+    /// Creates statistics with all counts zero.
     public init() {}
 }
