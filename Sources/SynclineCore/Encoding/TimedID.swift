@@ -1,8 +1,8 @@
-// Ids that are made here: UUIDs of version 7, which begin with the time. Rows made one after the other have keys that are
-// neighbours, in a store as in the indexes of a server, so that many of them share a block or a page.
+// Ids made here: version 7 UUIDs, which begin with the time. Rows created one after another have neighbouring keys,
+// in a store as in a server's indexes, so that many share a block or a page.
 
 package enum TimedID {
-    /// A UUID of a moment, the rest of which is chance.
+    /// Returns a UUID of a time with a random remainder.
     package static func text(
         milliseconds: Int64, chance: (high: UInt64, low: UInt64), isUpper: Bool
     ) -> String {

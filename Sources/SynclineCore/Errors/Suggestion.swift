@@ -1,17 +1,17 @@
-// "Did you mean": the known word that is fewest slips of the finger away, if it is near enough to be meant.
+// "Did you mean": finds the known word with the fewest typing mistakes, if it is close enough.
 
 package enum Suggestion {
-    /// The nearest of the known words; nil if none is near.
+    /// Returns the closest of the known words, or nil if none is close.
     package static func nearest(to word: String, in known: [String]) -> String? {
         let limit = max(1, word.count / 3)
         let near = known.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
         if let near, near.distance <= limit { return near.word }
-        // A word that was not finished.
+        // The beginning of a known word.
         let begun = known.filter { word.count >= 2 && $0.hasPrefix(word) }
         return begun.count == 1 ? begun.first : nil
     }
 
-    /// How many letters must be changed, added, removed or swapped with their neighbour.
+    /// Returns how many letters must be changed, added, removed or swapped with their neighbour.
     package static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left)
         let right = Array(right)

@@ -1,13 +1,13 @@
-// The one error an app meets: a stable code, a sentence, and what to do next.
+// The one error type of the library: a stable code, a message, and a hint.
 
-/// An error an app meets: what went wrong, in words for programs and for people, and what to do next.
+/// An error: a code for programs, a message for people, and a hint about what to do next.
 public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What went wrong, for programs. Codes may be added, never renamed.
+    /// The kind of an error, for programs. Codes may be added, but are never renamed.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The stable text.
+        /// The stable string.
         public var rawValue: String
 
-        /// A code by its text.
+        /// Creates a code from its string.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -15,18 +15,18 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String { rawValue }
     }
 
-    /// What went wrong, for programs.
+    /// The kind of error, for programs.
     public var code: Code
-    /// A sentence for people.
+    /// The message for people.
     public var message: String
     /// What to do next.
     public var hint: String?
-    /// Where, in the notation of addresses.
+    /// The address concerned, such as a row or an event.
     public var address: String?
-    /// The error of the app's own code that led to this one, if one did. It does not count when errors are compared.
+    /// The underlying error, if another error caused this one. Ignored when errors are compared.
     public var cause: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         _ code: Code, _ message: String, hint: String? = nil, address: String? = nil, cause: (any Error)? = nil
     ) {
@@ -54,53 +54,53 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SyncError.Code {
-    /// An insert names a row that is there.
+    /// An insert names a row that already exists.
     public static let rowExists = Self(rawValue: "row-exists")
     /// A change names a row whose delete is pending.
     public static let rowDeleted = Self(rawValue: "row-deleted")
-    /// A model was read before its row changed.
+    /// The row changed after the model was read.
     public static let staleItem = Self(rawValue: "stale-item")
-    /// A text is no id.
+    /// A string is not a valid id.
     public static let invalidID = Self(rawValue: "invalid-id")
-    /// An item that is changed has no id.
+    /// An item to be changed has no id.
     public static let missingID = Self(rawValue: "missing-id")
-    /// An item is no object, or holds what no row can.
+    /// An item is not an object, or has a value that a row can't store.
     public static let invalidItem = Self(rawValue: "invalid-item")
     /// A column's name begins with `__`.
     public static let reservedColumn = Self(rawValue: "reserved-column")
-    /// A strict store has no such table.
+    /// The store is strict and does not have the table.
     public static let unknownTable = Self(rawValue: "unknown-table")
-    /// A filter or a window makes no sense.
+    /// A filter or a window is not valid.
     public static let invalidQuery = Self(rawValue: "invalid-query")
-    /// A query id was used for another query.
+    /// A query id was used with a different query before.
     public static let queryChanged = Self(rawValue: "query-changed")
-    /// The model or the server's protocol has no words for a filter.
+    /// A filter can't be expressed with the model or in the server's protocol.
     public static let unsupportedPredicate = Self(rawValue: "unsupported-predicate")
-    /// Rows have changes that were not pushed.
+    /// Some rows have changes that were not pushed.
     public static let pendingChanges = Self(rawValue: "pending-changes")
-    /// A push went through, and something is left.
+    /// The push finished, but some operations remain.
     public static let pushIncomplete = Self(rawValue: "push-incomplete")
     /// The server could not be reached.
     public static let offline = Self(rawValue: "offline")
-    /// The server wants another token.
+    /// The server requires another token.
     public static let unauthorized = Self(rawValue: "unauthorized")
-    /// The app cancelled it.
+    /// The push or pull was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
-    /// The server is broken or busy, or does not speak the protocol.
+    /// The server is failing or busy, or does not speak the protocol.
     public static let serverError = Self(rawValue: "server-error")
     /// There is no such operation, or nothing to undo.
     public static let operationNotFound = Self(rawValue: "operation-not-found")
-    /// The server's row is not the one the change was made on.
+    /// The server's row is not the one that the change was based on.
     public static let conflict = Self(rawValue: "conflict")
     /// The server no longer has the row.
     public static let rowGone = Self(rawValue: "row-gone")
     /// The server refused an operation.
     public static let rejected = Self(rawValue: "rejected")
-    /// Both sides changed one column, or one deleted the row.
+    /// Both sides changed the same column, or one side deleted the row.
     public static let mergeConflict = Self(rawValue: "merge-conflict")
     /// There is no store in the directory.
     public static let noStore = Self(rawValue: "no-store")
-    /// There is a store in the directory already.
+    /// There is already a store in the directory.
     public static let storeExists = Self(rawValue: "store-exists")
     /// Another process has the store open.
     public static let storeLocked = Self(rawValue: "store-locked")
@@ -108,24 +108,24 @@ extension SyncError.Code {
     public static let storeReplaced = Self(rawValue: "store-replaced")
     /// The store was closed, or belongs to the process that this one was forked from.
     public static let closed = Self(rawValue: "closed")
-    /// The log is damaged where it was whole.
+    /// Acknowledged data in the log is damaged.
     public static let storeCorrupt = Self(rawValue: "store-corrupt")
     /// A newer version, or a newer schema, wrote the store.
     public static let storeNewer = Self(rawValue: "store-newer")
-    /// There is no room on the disk.
+    /// The disk is full.
     public static let diskFull = Self(rawValue: "disk-full")
     /// The disk failed.
     public static let ioError = Self(rawValue: "io-error")
-    /// A setting can't be meant.
+    /// A setting is not valid.
     public static let invalidConfiguration = Self(rawValue: "invalid-configuration")
-    /// A command line is wrong, or the log was given what it can't take.
+    /// A command line is not valid, or the log was given an invalid argument.
     public static let usage = Self(rawValue: "usage")
-    /// A mistake of Syncline's own.
+    /// A bug in Syncline.
     public static let internalError = Self(rawValue: "internal")
 }
 
 extension SyncError {
-    /// The state could not be read or an event not folded.
+    /// Creates the error for a state that can't be read, or an event that can't be folded.
     package init(_ error: StateError) {
         switch error {
         case .failed(let error):

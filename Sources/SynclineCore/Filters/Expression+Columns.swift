@@ -1,7 +1,7 @@
-// A filter with its columns under other names.
+// Renames the columns of a filter.
 
 extension Expression {
-    /// The same condition over columns of other names; members of nested objects keep theirs.
+    /// Returns the same condition with other column names; members of nested objects keep theirs.
     func renamingColumns(_ name: (String) -> String) -> Expression {
         switch self {
         case .column(let path):

@@ -1,9 +1,9 @@
-// `div` of whole numbers. Servers of the newer protocol cut the quotient; those of the older one have but one kind of number,
-// and never cut. A store means what its server means.
+// `div` of whole numbers. Servers of the newer protocol truncate the quotient. Those of the older one have only one
+// kind of number and never truncate. A store does what its server does.
 
 extension Expression {
-    /// The filter with the meaning that `div` has on servers of the older protocol: a column's 25, by 10, is 2.5, whether
-    /// it was sent as 25 or as 25.0.
+    /// The filter with the meaning `div` has on servers of the older protocol: a column's 25 divided by 10 is 2.5,
+    /// whether it was sent as 25 or as 25.0.
     package var dividingAsDoubles: Expression {
         let inner = mapParts { $0.dividingAsDoubles }
         guard case .arithmetic(.div, let left, let right) = inner else { return inner }

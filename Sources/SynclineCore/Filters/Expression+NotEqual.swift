@@ -1,9 +1,9 @@
-// `ne` and null. In a client's tables a row without a value is different from any value; servers over SQL leave such a row
-// out. A filter is therefore rewritten for the wire, and read by this project's server as other servers read it.
+// `ne` and null. In a client's tables a row without a value differs from any value; servers over SQL leave such a
+// row out. So a filter is rewritten before it is sent, and this project's server reads it like other servers.
 
 extension Expression {
-    /// The filter to send to a server, so that it means there what it means here: `x ne 5` becomes
-    /// `(x ne 5 or x eq null)`.
+    /// The filter to send to a server so that it has the same meaning as locally: `x ne 5` becomes `(x ne 5 or x eq
+    /// null)`.
     package var forServers: Expression {
         switch self {
         case .compare(.notEqual, let left, let right) where !left.isNullLiteral && !right.isNullLiteral:
@@ -13,7 +13,7 @@ extension Expression {
             case (let tests, []), ([], let tests):
                 return tests.reduce(plain) { .or($0, $1) }
             case (let left, let right):
-                // Two values differ if exactly one of them is missing.
+                // Two values also differ if exactly one of them is missing.
                 return .or(.or(plain, Expression.onlyFirst(left, right)), Expression.onlyFirst(right, left))
             }
         case .oneOf(let value, let choices) where choices.contains(where: \.isNullLiteral):
@@ -25,7 +25,7 @@ extension Expression {
         }
     }
 
-    /// The filter with the meaning that `ne` has on a server over SQL: not true for null.
+    /// The filter with the meaning `ne` has on a server over SQL: not true for null.
     package var asServersRead: Expression {
         switch self {
         case .compare(.notEqual, let left, let right) where !left.isNullLiteral && !right.isNullLiteral:
@@ -34,7 +34,7 @@ extension Expression {
         }
     }
 
-    /// The same kind of expression with other parts.
+    /// Returns the same kind of expression with mapped parts.
     func mapParts(_ map: (Expression) -> Expression) -> Expression {
         switch self {
         case .column, .literal: self
@@ -49,8 +49,8 @@ extension Expression {
         }
     }
 
-    /// The conditions of which one holds if the value is null. Servers disagree about what a function makes of null, so
-    /// its columns are asked. Every row has an id.
+    /// Conditions of which one holds if the value is null. Servers disagree about functions of null, so the columns
+    /// themselves are tested. Every row has an id.
     private var nullTests: [Expression] {
         switch self {
         case .literal, .column(["id"]): []
@@ -65,7 +65,7 @@ extension Expression {
         tests.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// One of the first tests holds, and none of the second.
+    /// Returns the condition that one of the first tests holds, and none of the second.
     private static func onlyFirst(_ first: [Expression], _ second: [Expression]) -> Expression {
         let isFirst = first.dropFirst().reduce(first[0]) { .or($0, $1) }
         return second.reduce(isFirst) { .and($0, .not($1)) }

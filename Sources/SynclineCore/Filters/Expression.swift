@@ -1,76 +1,76 @@
-// The tree of a filter: what OData text in both protocols' spelling is parsed to, what is printed for a server, and what
-// a local query evaluates.
+// The tree of a filter: OData text in either protocol's spelling is parsed to it, printed from it for a server, and
+// evaluated with it by local queries.
 
 /// A filter, or a part of one.
 public indirect enum Expression: Hashable, Sendable {
     /// A column, or a member of a nested object below it.
     case column([String])
-    /// A value, and what it was written as.
+    /// A value, and the form it was written in.
     case literal(Value, form: LiteralForm)
     /// A comparison of two values.
     case compare(Comparison, Expression, Expression)
     /// A sum, difference, product, quotient or remainder.
     case arithmetic(Arithmetic, Expression, Expression)
-    /// A number with the other sign.
+    /// A negated number.
     case negate(Expression)
-    /// What holds where the condition does not.
+    /// A negated condition.
     case not(Expression)
-    /// Both conditions.
+    /// Both conditions hold.
     case and(Expression, Expression)
-    /// One condition or the other.
+    /// At least one condition holds.
     case or(Expression, Expression)
-    /// Whether a value is one of several.
+    /// A value equals one of several.
     case oneOf(Expression, [Expression])
-    /// A function of values.
+    /// A function call.
     case call(Function, [Expression])
 
-    /// A column by its name.
+    /// Returns a column by its name.
     public static func column(_ name: String) -> Expression { .column([name]) }
-    /// A literal in its plain form.
+    /// Returns a literal in its plain form.
     public static func literal(_ value: Value) -> Expression { .literal(value, form: .plain) }
 
-    /// How two values are compared, as OData spells it.
+    /// A comparison of two values, with its OData name.
     public enum Comparison: String, Hashable, Sendable, CaseIterable {
-        /// They mean the same.
+        /// Both are equal.
         case equal = "eq"
-        /// They do not mean the same.
+        /// Both differ.
         case notEqual = "ne"
         /// The left is greater.
         case greater = "gt"
-        /// The left is greater, or they mean the same.
+        /// The left is greater or equal.
         case greaterOrEqual = "ge"
         /// The left is less.
         case less = "lt"
-        /// The left is less, or they mean the same.
+        /// The left is less or equal.
         case lessOrEqual = "le"
     }
 
-    /// What is done with two numbers, as OData spells it.
+    /// An arithmetic operation, with its OData name.
     public enum Arithmetic: String, Hashable, Sendable, CaseIterable {
-        /// An operator.
+        /// The operators.
         case add, sub, mul, div, mod
     }
 
-    /// What a literal was written as, where its value alone does not tell.
+    /// The form a literal was written in, if its value alone does not show that.
     public enum LiteralForm: String, Hashable, Sendable {
-        /// As its value is.
+        /// The plain form of the value.
         case plain
-        /// As a GUID.
+        /// A GUID.
         case guid = "Edm.Guid"
-        /// As a time of day.
+        /// A time of day.
         case time = "Edm.TimeOfDay"
     }
 
-    /// The functions of both protocols, by their spelling in OData 4 where the two differ.
+    /// The functions of both protocols, with their OData 4 names if the two differ.
     public enum Function: String, Hashable, Sendable, CaseIterable {
-        /// A function of texts.
+        /// Functions of strings.
         case contains, startswith, endswith, concat, indexof, substring, replace, toupper, tolower, trim, length
-        /// A part of a date.
+        /// Parts of a date.
         case year, month, day, hour, minute, second
-        /// A number without its fraction.
+        /// Rounding functions.
         case floor, ceiling, round
 
-        /// How many arguments it takes.
+        /// The number of arguments.
         var arity: ClosedRange<Int> {
             switch self {
             case .contains, .startswith, .endswith, .concat, .indexof: 2...2
@@ -83,7 +83,7 @@ public indirect enum Expression: Hashable, Sendable {
 }
 
 extension Expression {
-    /// The columns that it names.
+    /// The columns it uses.
     package var columns: Set<String> {
         switch self {
         case .column(let path): [path[0]]
@@ -98,14 +98,14 @@ extension Expression {
     }
 }
 
-/// Why a text is no filter, and where.
+/// Why a string is not a valid filter, and where.
 public struct FilterError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The place in the text, in characters from 0.
+    /// The position in the string, in characters from 0.
     public var position: Int
-    /// What is wrong there.
+    /// What is wrong at that position.
     public var message: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(position: Int, message: String) {
         self.position = position
         self.message = message

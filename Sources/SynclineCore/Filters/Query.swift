@@ -1,38 +1,38 @@
-// What rows are asked for: a filter, an order, a window, a choice of columns. The same value asks a local table and, printed, a
-// server; its canonical text is how a cursor recognises the query it belongs to.
+// A query: a filter, a sort order, a window, and a selection of columns. The same value can be run on a local table
+// and printed for a server. A cursor recognizes its query by the canonical text.
 
-/// A question to one table.
+/// A query on one table.
 public struct Query: Hashable, Sendable {
-    /// One key of the order.
+    /// A sort key.
     public struct Key: Hashable, Sendable {
         /// The column.
         public var column: String
-        /// Whether the greatest comes first.
+        /// Whether to sort in descending order.
         public var isDescending: Bool
 
-        /// A key of the order.
+        /// Creates a sort key.
         public init(_ column: String, descending: Bool = false) {
             self.column = column
             isDescending = descending
         }
     }
 
-    /// The table asked.
+    /// The table.
     public var table: String
     /// The condition; nil for all rows.
     public var filter: Expression?
-    /// The keys of the order; rows that stand equal come by id.
+    /// The sort keys; rows that compare equal are sorted by id.
     public var order: [Key]
-    /// At most so many rows; nil for all.
+    /// The maximum number of rows; nil for all.
     public var top: Int?
-    /// How many rows are left out at the beginning.
+    /// The number of rows to skip.
     public var skip: Int
     /// The columns wanted; nil for all.
     public var select: [String]?
-    /// Whether to count all matches, whatever `top` and `skip` leave of them.
+    /// Whether to count all matches, ignoring `top` and `skip`.
     public var countsAll: Bool
 
-    /// Makes a question.
+    /// Creates a query.
     public init(
         table: String, filter: Expression? = nil, order: [Key] = [], top: Int? = nil, skip: Int = 0,
         select: [String]? = nil, countsAll: Bool = false
@@ -48,7 +48,7 @@ public struct Query: Hashable, Sendable {
 }
 
 extension Query {
-    /// Throws if the window makes no sense.
+    /// Throws if the window is not valid.
     package func check() throws(SyncError) {
         if skip < 0 || top ?? 0 < 0 {
             throw SyncError(.invalidQuery, "top and skip can't be negative", hint: "Leave out what is not wanted.")
@@ -57,7 +57,7 @@ extension Query {
 }
 
 extension Query.Key {
-    /// Reads `a, b desc`; a direction is written in any letter case.
+    /// Parses `a, b desc`; the case of the direction does not matter.
     public static func list(parsing text: String) throws(FilterError) -> [Query.Key] {
         var scanner = try FilterScanner(text)
         var keys: [Query.Key] = []
@@ -76,7 +76,7 @@ extension Query.Key {
 }
 
 extension Query {
-    /// Whether one row comes before another: by the keys, null first where they ascend, then by id.
+    /// Returns whether one row sorts before another: by the keys, with null lowest, then by id.
     package func areInOrder(
         _ left: (id: String, row: some FilterSubject), _ right: (id: String, row: some FilterSubject)
     ) -> Bool {
@@ -93,7 +93,8 @@ extension Query {
 }
 
 extension Value {
-    /// An order over all values: null, then by kind, then within the kind. Kinds without an order stand equal.
+    /// Returns the order of two values of any kind: null, then by kind, then within the kind. Values of a kind
+    /// without an order compare equal.
     static func sortOrder(_ left: Value, _ right: Value) -> Order {
         let (leftRank, rightRank) = (left.sortRank, right.sortRank)
         if leftRank != rightRank { return leftRank < rightRank ? .less : .greater }

@@ -1,9 +1,9 @@
-// Finds a text within others in one pass, whatever both hold (Knuth, Morris and Pratt). UTF-8 shows where a letter begins, so
-// bytes are found where letters would be.
+// Finds a string within others in one pass (Knuth, Morris and Pratt). UTF-8 shows where a letter begins, so
+// searching bytes finds letters.
 
 struct TextSearch {
     private let part: [UInt8]
-    /// How much of the part still fits when the byte behind its first n does not.
+    /// How much of the part still matches if the byte after its first n does not.
     private let kept: [Int]
 
     init(_ part: String) {
@@ -18,7 +18,7 @@ struct TextSearch {
         self.kept = kept
     }
 
-    /// Where the part begins for the first time at a place or behind it; an empty one is everywhere.
+    /// Returns the first occurrence of the part at or after a position; an empty part occurs everywhere.
     func first(in text: UnsafeBufferPointer<UInt8>, from start: Int = 0) -> Int? {
         if part.isEmpty { return start }
         var fits = 0
@@ -30,7 +30,7 @@ struct TextSearch {
         return nil
     }
 
-    /// All places where the part begins, none within another.
+    /// Returns all occurrences of the part that do not overlap.
     func all(in text: UnsafeBufferPointer<UInt8>) -> [Int] {
         var places: [Int] = []
         if part.isEmpty { return places }

@@ -1,19 +1,19 @@
 // Which event gave each field of a row its value: the row's share of the log is folded again, and the row is looked at
 // after each event of it.
 
-/// An event that changed a field.
+/// The event that last changed a field.
 public struct FieldOrigin: Hashable, Sendable {
     /// The column.
     public var field: String
-    /// What it was given.
+    /// The value it was set to.
     public var value: Value
-    /// The event that gave it.
+    /// The event that set it.
     public var event: UInt64
     /// Milliseconds since 1970.
     public var time: Int64
     /// What kind of event it was.
     public var cause: String
-    /// Who decided it, and on what occasion.
+    /// What caused the change.
     public var provenance: Provenance
 }
 

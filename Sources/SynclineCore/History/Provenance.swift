@@ -1,26 +1,27 @@
-// What stands behind an event that gave a field its value: who decided it, and on what occasion.
+// Why an event gave a field its value: what decided it, and how.
 
-/// What an event that gave a field its value came of.
+/// The cause of a field's value.
 public enum Provenance: Hashable, Sendable {
-    /// This app: which change of the event, from 1, of how many.
+    /// A transaction of this app: which change of the event, from 1, and of how many.
     case transaction(change: Int, of: Int)
-    /// A pull: its query id, if it has one, and which page of that query in what the log has, from 1.
+    /// A pull: its query id, if it has one, and the number of the page among that query's pages in the log, from 1.
     case pull(queryID: String?, page: Int)
     /// The server's answer to an operation.
     case push(operationID: String, status: Int)
-    /// A decision about a conflict or a parked operation, as `take-server`, and the policy that made it; nil if the app did.
+    /// A decision about a conflict or a parked operation, such as `take-server`, and the policy that made it; nil if
+    /// the app did.
     case resolution(choice: String, policy: String?)
-    /// A transaction was taken back, and what was before it showed again.
+    /// A transaction was undone, which restored the earlier value.
     case undo(of: UInt64)
     /// Rows were removed without telling the server.
     case purge
-    /// What was pending on the row was dropped.
+    /// The pending operations of the row were dropped.
     case discard
-    /// The app's schema became this version.
+    /// The app's schema was migrated to this version.
     case migration(version: UInt32)
-    /// It was so before the history that is kept begins.
+    /// The value is older than the retained history.
     case beginning
-    /// An event that should have no effect on a row.
+    /// An event that should not affect a row.
     case other
 }
 

@@ -1,17 +1,18 @@
-// How much of its history a store keeps, and what may go. Decided here, on numbers alone; nothing is removed here.
+// How much of its history a store keeps, and what may be removed. Computed from numbers alone; nothing is removed
+// here.
 
 /// How much of its history a store keeps.
 public enum Retention: Hashable, Sendable {
     /// All of it.
     case everything
-    /// What happened in the last so many days.
+    /// The events of the last `count` days.
     case days(Int)
-    /// The last so many events.
+    /// The last `count` events.
     case events(Int)
 }
 
 extension Retention: CustomStringConvertible {
-    /// The form it is set and kept in: `all`, `30 days`, `1000 events`.
+    /// The form used in settings: `all`, `30 days`, `1000 events`.
     public var description: String {
         switch self {
         case .everything: "all"
@@ -20,7 +21,7 @@ extension Retention: CustomStringConvertible {
         }
     }
 
-    /// Reads the form it is kept in; nil for anything else.
+    /// Parses the form used in settings; nil for anything else.
     public init?(_ text: String) {
         if text == "all" {
             self = .everything

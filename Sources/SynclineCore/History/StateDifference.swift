@@ -1,4 +1,4 @@
-// What differs between two states, row by row: two walks side by side over the rows an app sees.
+// The row-by-row difference between two states, found by two parallel walks over the rows an app sees.
 
 /// A row that differs.
 public struct RowDifference: Hashable, Sendable {
@@ -6,9 +6,9 @@ public struct RowDifference: Hashable, Sendable {
     public var table: String
     /// The row's id.
     public var id: String
-    /// Nil where the row is not there.
+    /// The row before; nil if it did not exist.
     public var before: Row?
-    /// The row afterwards; nil where it is not there.
+    /// The row after; nil if it did not exist.
     public var after: Row?
 
     package init(table: String, id: String, before: Row?, after: Row?) {
@@ -18,7 +18,8 @@ public struct RowDifference: Hashable, Sendable {
         self.after = after
     }
 
-    /// The columns whose values differ, sorted, with both values; nil where the row or the column is not there.
+    /// The columns whose values differ, sorted, with both values; a value is nil if the row or the column does not
+    /// exist.
     public var fields: [(name: String, before: Value?, after: Value?)] {
         let names = Set(before?.columns ?? []).union(after?.columns ?? [])
         return names.sorted { Value.compare(.string($0), .string($1)) == .less }
@@ -28,7 +29,7 @@ public struct RowDifference: Hashable, Sendable {
 }
 
 extension StateChanges {
-    /// The rows that an app sees otherwise, by table and id.
+    /// The rows that an app sees differently, by table and id.
     package var differences: [RowDifference] {
         rows.sorted { left, right in
             left.key.withBytes { left in right.key.withBytes { left.compare($0) < 0 } }
@@ -39,10 +40,10 @@ extension StateChanges {
 }
 
 extension RowDifference {
-    /// The same seen from the other side.
+    /// The difference in the other direction.
     package var reversed: RowDifference { RowDifference(table: table, id: id, before: after, after: before) }
 
-    /// Whether the row came or went, or a value differs: the order of columns is no difference.
+    /// Whether the row came or went, or a value differs. A different order of columns does not count.
     fileprivate var isReal: Bool {
         guard let before, let after else { return before != after }
         return before != after && !fields.isEmpty
@@ -50,7 +51,7 @@ extension RowDifference {
 }
 
 extension StateReader {
-    /// The rows that differ in another state of any store.
+    /// Returns the rows that differ in another state of any store.
     package func differences(
         to other: StateReader, _ body: (RowDifference) throws(StateError) -> Void
     ) throws(StateError) {
@@ -73,7 +74,7 @@ extension StateReader {
     }
 }
 
-/// A place among the rows of a state.
+/// A walk over the rows of a state.
 private struct RowWalk {
     private let reader: StateReader
     private var cursor: StateCursor
@@ -87,7 +88,7 @@ private struct RowWalk {
         try settle()
     }
 
-    /// Stops at the first row an app sees.
+    /// Moves to the next row an app sees.
     private mutating func settle() throws(StateError) {
         key = nil
         while let bytes = cursor.key, let value = cursor.value, bytes.first == Keyspace.rows {

@@ -1,11 +1,11 @@
-// Answers a query from the state: walks a table's rows in key order, keeps what matches, puts it in order, cuts the
-// window. Rows stay encoded until they are known to be wanted.
+// Runs a query on the state: walks a table's rows in key order, filters and sorts them, and cuts the window. Rows
+// stay encoded until they are known to be part of the result.
 
 /// What a query brought.
 public struct QueryResult: Hashable, Sendable {
     /// The rows, in order.
     public var rows: [StoredRow]
-    /// How many rows match, whatever the window left of them, if the query asked.
+    /// The number of matching rows, ignoring the window, if the query asked for it.
     public var count: Int?
 }
 
@@ -13,7 +13,8 @@ extension StateReader {
     package func run(_ query: Query) throws(StateError) -> QueryResult {
         var matches: [Match] = []
         var total = 0
-        // Without an order of its own a form's rows come by id, so that no more than the window is needed of each.
+        // Without a sort order, the rows of one id form are sorted by id, so no more than the window is needed of
+        // each.
         let isByKey = query.order.isEmpty && !spellsIDs
         let needed = isByKey && !query.countsAll ? query.top.map { $0.addingReportingOverflow(query.skip) } : nil
         let limit = needed.map { $0.overflow ? .max : $0.partialValue }
@@ -35,7 +36,7 @@ extension StateReader {
             rows: window.map { StoredRow(id: $0.id, columns: $0.row) }, count: query.countsAll ? total : nil)
     }
 
-    /// How many rows match.
+    /// Returns the number of matching rows.
     package func count(_ query: Query) throws(StateError) -> Int {
         var total = 0
         try forEachMatch(query) { _, _ throws(StateError) in
@@ -45,8 +46,8 @@ extension StateReader {
         return total
     }
 
-    /// Every row that matches. Those whose ids have one form come one behind the other, by id; the body is told when a
-    /// form begins, and may say that it wants no more of it.
+    /// Calls the body with every matching row. Rows whose ids have the same form come together, sorted by id. The
+    /// body is told when a form begins, and may skip the rest of it.
     private func forEachMatch(
         _ query: Query, _ body: (RowSight, Bool) throws(StateError) -> Bool
     ) throws(StateError) {
@@ -107,7 +108,7 @@ extension StateReader {
         }
     }
 
-    /// Every row of a table that an app sees, of one form of id, in order.
+    /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
     package func forEachRow(
         of table: String, form: UInt8, _ body: (RowSight) throws(StateError) -> Bool
     ) throws(StateError) {
@@ -115,7 +116,7 @@ extension StateReader {
         prefix.append(tablePrefix: table)
         let length = prefix.count
         prefix.append(form)
-        // A snapshot names no shape that came after it.
+        // A snapshot uses no shape that was added after it.
         let known = shapes.list
         defer { withExtendedLifetime(known) {} }
         try snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
@@ -143,6 +144,6 @@ extension StateReader {
 }
 
 extension RowKey {
-    /// The forms an id's key can have.
+    /// The forms of an id in a key.
     package static let forms: [UInt8] = [1, 2, 3]
 }

@@ -1,10 +1,10 @@
-// A row's columns and their values, encoded. Its id is kept beside it: it is the row's address, not one of its columns.
+// A row's columns and their encoded values. The id is kept separately.
 
 /// Columns and their values.
 public struct Row: Sendable {
     /// The names of its columns.
     public let shape: Shape
-    /// The values in the shape's order, one behind the other.
+    /// The values in the shape's order.
     package let bytes: [UInt8]
 
     package init(shape: Shape, bytes: [UInt8]) {
@@ -12,17 +12,17 @@ public struct Row: Sendable {
         self.bytes = bytes
     }
 
-    /// No columns.
+    /// A row without columns.
     public static let empty = Row(shape: .empty, bytes: [])
 
-    /// Of two members with one name the last counts.
+    /// Creates a row from members. If two have the same name, the last one counts.
     public init(_ members: some Sequence<Value.Member>) {
         var builder = RowBuilder()
         for member in members { builder.set(member.name, member.value) }
         self = builder.row
     }
 
-    /// Values in a shape's order.
+    /// Creates a row from values in a shape's order.
     public init(_ shape: Shape, _ values: [Value]) {
         precondition(values.count == shape.names.count, "a row has a value for each column")
         var writer = ByteWriter(capacity: values.count * 12)
@@ -30,12 +30,12 @@ public struct Row: Sendable {
         self.init(shape: shape, bytes: writer.bytes)
     }
 
-    /// Whether it has no columns.
+    /// Whether the row has no columns.
     public var isEmpty: Bool { shape.names.isEmpty }
     /// The names of its columns, in order.
     public var columns: [String] { shape.names }
 
-    /// The value of a column; nil if the row has none of that name.
+    /// The value of a column, or nil if the row does not have it.
     public subscript(name: String) -> Value? {
         get { shape.place(of: name).map { place in withView { $0.value(at: place) } } }
         set {
@@ -68,7 +68,7 @@ public struct Row: Sendable {
         return try bytes.withBytes { bytes throws(Failure) in try body(RowView(shape: shape, bytes: bytes)) }
     }
 
-    /// This row with the columns of another over it: its own keep their places, those it lacks come behind them.
+    /// Returns this row with the columns of another one set: its own keep their positions, new ones follow them.
     package func merged(with other: Row) -> Row {
         if other.isEmpty { return self }
         if isEmpty { return other }
@@ -92,7 +92,7 @@ public struct Row: Sendable {
         return Row(shape: Shape(shape.names + added.map { other.shape.names[$0] }), bytes: bytes)
     }
 
-    /// The columns that a test keeps.
+    /// Returns the columns that pass a test.
     package func filter(_ isKept: (Value.Member) -> Bool) -> Row {
         let members = members
         let kept = members.filter(isKept)
@@ -120,7 +120,7 @@ extension Row: FilterSubject {
     package func value(ofColumn name: String) -> Value { self[name] ?? .null }
 }
 
-/// Encoded values in memory that belongs to somebody else, who keeps their shape, too.
+/// Encoded values in memory owned by another object, which also owns their shape.
 package struct RowView {
     let reference: Unmanaged<Shape>
     package let bytes: UnsafeRawBufferPointer
@@ -136,7 +136,7 @@ package struct RowView {
 
     package var shape: Shape { reference.takeUnretainedValue() }
 
-    /// The value at a place of the shape, decoded.
+    /// Returns the decoded value at a position of the shape.
     package func value(at place: Int) -> Value {
         var reader = ByteReader(bytes)
         for _ in 0..<place {
@@ -145,7 +145,7 @@ package struct RowView {
         return (try? reader.value()) ?? .null
     }
 
-    /// The value at a place of the shape, encoded, and what follows it.
+    /// Returns the encoded value at a position of the shape, and what follows it.
     func encoded(at place: Int) -> UnsafeRawBufferPointer? {
         var reader = ByteReader(bytes)
         for _ in 0..<place {
@@ -156,7 +156,7 @@ package struct RowView {
 
     package var row: Row { Row(shape: shape, bytes: [UInt8](bytes)) }
 
-    /// Where each value stands in the bytes. What can't be read has no bytes.
+    /// The range of each value in the bytes. A value that can't be read has an empty range.
     fileprivate var extents: [Range<Int>] {
         var reader = ByteReader(bytes)
         return shape.names.map { _ in
@@ -183,7 +183,7 @@ package struct RowBuilder {
         for member in row.members { set(member.name, member.value) }
     }
 
-    /// Sets a column; one that is there keeps its place.
+    /// Sets a column; an existing one keeps its position.
     package mutating func set(_ name: String, _ value: Value) {
         if let place = places[name] {
             values[place] = value

@@ -1,17 +1,17 @@
-// The columns a row has, in the order it was given them. Rows of a table mostly share a few shapes, so a row keeps its
-// values only and points to its shape for their names.
+// The columns of a row, in the order they were given. Rows of a table mostly share a few shapes, so a row stores
+// only its values and refers to its shape for the names.
 
 /// The names of a row's columns.
 public final class Shape: Hashable, Sendable {
-    /// The names, each once.
+    /// The names, without duplicates.
     public let names: [String]
     private let places: [String: Int]
-    /// Where the server's version stands, which is asked of every row.
+    /// The position of the server's version, which is needed for every row.
     let versionPlace: Int?
-    /// The names as the log and the state keep them.
+    /// The names as encoded in the log and the state.
     package let encodedNames: [UInt8]
 
-    /// The shape of rows with these columns, each named once.
+    /// Creates the shape of rows with these columns, which must be distinct.
     public init(_ names: [String]) {
         self.names = names
         var writer = ByteWriter()
@@ -23,7 +23,7 @@ public final class Shape: Hashable, Sendable {
         versionPlace = places["version"]
     }
 
-    /// A row without columns.
+    /// The shape of a row without columns.
     public static let empty = Shape([])
 
     package convenience init(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) {
@@ -34,7 +34,7 @@ public final class Shape: Hashable, Sendable {
         self.init(names)
     }
 
-    /// Where a column stands; nil if the row has none of that name.
+    /// Returns the position of a column, or nil if the row does not have it.
     public func place(of name: String) -> Int? {
         places[name]
     }

@@ -1,5 +1,5 @@
-// Shapes by number. The state names a row's shape by a small number; numbers are given in the order in which shapes are
-// first folded, so every replay gives the same ones.
+// Numbered shapes. The state refers to a row's shape by a small number. Numbers are assigned in the order in which
+// shapes are first folded, so every replay assigns the same ones.
 
 import Synchronization
 
@@ -7,11 +7,11 @@ package final class ShapeTable: Sendable {
     private struct Content {
         var shapes: [Shape] = []
         var numbers: [Shape: Int] = [:]
-        /// The shapes that were new lately: what an app writes and what a server answers take turns.
+        /// The newest shapes, because an app's writes and a server's responses alternate.
         var recent: [Shape] = []
     }
 
-    /// More than the tables in use at a time, and few enough to be looked through for each row.
+    /// More than the number of tables in use at a time, but few enough to search for each row.
     private static let recentLimit = 8
 
     private let content = Mutex(Content())
@@ -28,7 +28,7 @@ package final class ShapeTable: Sendable {
         content.withLock { $0.numbers[shape] }
     }
 
-    /// The shape of some names, the same object as before where it was read before.
+    /// Returns the shape with these names, reusing the object if it was read before.
     func shape(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) -> Shape {
         let known = content.withLock { content in
             content.recent.first { shape in shape.encodedNames.withBytes { $0.hasSameBytes(as: encodedNames) } }
@@ -43,7 +43,7 @@ package final class ShapeTable: Sendable {
         return shape
     }
 
-    /// Adds a shape that is not there yet, and returns its number.
+    /// Adds a new shape, and returns its number.
     package func add(_ shape: Shape) -> Int {
         content.withLock { content in
             content.numbers[shape] = content.shapes.count
@@ -52,7 +52,7 @@ package final class ShapeTable: Sendable {
         }
     }
 
-    /// Forgets the shapes behind the first `count`.
+    /// Removes the shapes after the first `count`.
     package func removeAll(behind count: Int) {
         content.withLock { content in
             for shape in content.shapes[count...] { content.numbers[shape] = nil }
@@ -63,11 +63,11 @@ package final class ShapeTable: Sendable {
     /// All shapes, by number.
     package var all: [Shape] { content.withLock { $0.shapes } }
 
-    /// What a scan takes along so that it need not ask for each row.
+    /// A copy for a scan, so that it does not take the lock for each row.
     var list: ShapeList { ShapeList(all) }
 }
 
-/// Shapes by number, found without counting who holds them: the list holds them, and its user the list.
+/// Shapes by number, looked up without reference counting: the list retains them, and its user retains the list.
 package struct ShapeList {
     private let shapes: [Shape]
     let references: [Unmanaged<Shape>]

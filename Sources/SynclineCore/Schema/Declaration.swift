@@ -1,17 +1,17 @@
-// What a store knows of its app's schema. It is in the log and in the state, so a process that says nothing of a schema,
-// as the tool does, keeps to it as well, and a fold never asks the process it runs in.
+// The app's schema as the store has recorded it. It is in the log and in the state, so a process without a schema,
+// such as the tool, follows it too, and folding does not depend on the running process.
 
 /// The schema as a store recorded it.
 public struct Declaration: Hashable, Sendable {
-    /// The version of the newest schema the store was opened with; 0 if no app has said one.
+    /// The version of the newest schema the store was opened with; 0 if there was none.
     public let version: UInt32
-    /// Whether tables that are not declared are refused.
+    /// Whether undeclared tables are refused.
     public let isStrict: Bool
-    /// The tables that are declared.
+    /// The declared tables.
     public let tables: [TableSchema]
-    /// Those with columns that never leave the device.
+    /// The tables with columns that never leave the device.
     private let local: [LocalColumns]
-    /// Those with columns that show a default.
+    /// The tables with columns that have a default.
     private let defaults: [Defaults]
 
     private struct LocalColumns: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct Declaration: Hashable, Sendable {
         var row: Row
     }
 
-    /// What a store recorded.
+    /// Creates a declaration.
     public init(version: UInt32, isStrict: Bool, tables: [TableSchema]) {
         self.version = version
         self.isStrict = isStrict
@@ -39,25 +39,25 @@ public struct Declaration: Hashable, Sendable {
         }
     }
 
-    /// What a store knows that nobody declared anything to.
+    /// The declaration of a store that was never opened with a schema.
     static let none = Declaration(version: 0, isStrict: false, tables: [])
 
-    /// A table's columns that never leave the device; nil if it has none.
+    /// Returns a table's columns that never leave the device, or nil if it has none.
     package func localColumns(of table: String) -> Set<String>? {
         if local.isEmpty { return nil }
         return local.first { $0.table.isSpelled(as: table) }?.columns
     }
 
-    /// Whether a table has columns that show a default.
+    /// Whether a table has columns with a default.
     var hasDefaults: Bool { !defaults.isEmpty }
 
-    /// What a table's rows show in columns that they lack; nil if that is nothing.
+    /// Returns the values that a table's rows show for missing columns, or nil if there are none.
     package func defaults(of table: String) -> Row? {
         if defaults.isEmpty { return nil }
         return defaults.first { $0.table.isSpelled(as: table) }?.row
     }
 
-    /// The names of a table's columns on the server; nil if they are the same.
+    /// Returns the server's names of a table's columns, or nil if they are the same.
     package func wireNames(of table: String) -> WireNames? {
         tables.first { $0.name.isSpelled(as: table) }.flatMap { WireNames($0) }
     }
@@ -66,7 +66,7 @@ public struct Declaration: Hashable, Sendable {
         tables.contains { $0.name.isSpelled(as: table) }
     }
 
-    /// Refuses a table that is not declared, if the store is strict.
+    /// Throws if the store is strict and the table is not declared.
     package func check(_ table: String) throws(SyncError) {
         guard isStrict, !declares(table) else { return }
         let shown = tables.prefix(20).map(\.name).joined(separator: ", ") + (tables.count > 20 ? ", …" : "")
@@ -77,14 +77,14 @@ public struct Declaration: Hashable, Sendable {
 }
 
 extension Declaration? {
-    /// Refuses a table that is not declared, if the store is strict.
+    /// Throws if the store is strict and the table is not declared.
     package func check(_ table: String) throws(SyncError) {
         if let self { try self.check(table) }
     }
 }
 
 extension Declaration {
-    /// What is said of columns follows the steps of a migration.
+    /// Returns the declaration after a migration step.
     func following(_ step: SchemaStep) -> Declaration {
         let tables = tables.compactMap { table -> TableSchema? in
             guard table.name.isSpelled(as: step.table) else { return table }
@@ -106,7 +106,7 @@ extension Declaration {
         return Declaration(version: version, isStrict: isStrict, tables: tables)
     }
 
-    /// The tables whose columns have other names on the server than another declaration says, or show other defaults.
+    /// Returns the tables whose columns have other server names or defaults than in another declaration.
     package func changedTables(since other: Declaration) -> [String] {
         var names: [String] = []
         for table in tables + other.tables where !names.contains(where: { $0.isSpelled(as: table.name) }) {
@@ -118,7 +118,7 @@ extension Declaration {
         return names
     }
 
-    /// The local columns of each table that another declaration does not have as local.
+    /// Returns each table's local columns that are not local in another declaration.
     func localColumns(missingIn other: Declaration) -> [(table: String, columns: Set<String>)] {
         local.compactMap { own in
             let missing = own.columns.subtracting(other.localColumns(of: own.table) ?? [])
@@ -128,19 +128,20 @@ extension Declaration {
 }
 
 extension String {
-    /// Whether it has the same bytes: the state tells tables apart by them, Swift takes some spellings for the same.
+    /// Returns whether it has the same bytes. The state distinguishes tables by their bytes, while Swift treats some
+    /// spellings as equal.
     func isSpelled(as other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
 }
 
 // MARK: In the state
 
 extension SettingName {
-    /// The declaration. No app can give a setting a name like this.
+    /// The setting that holds the declaration. An app can't use such a name.
     static let schema = "schema\0"
 }
 
 extension Declaration {
-    /// As a setting holds it.
+    /// The value of the setting.
     var value: Value {
         .object([
             .init("version", .integer(Int64(version))), .init("strict", .bool(isStrict)),
@@ -159,7 +160,7 @@ extension Declaration {
 }
 
 extension TableSchema {
-    /// As the setting holds it: name, local columns, columns.
+    /// The value in the setting: name, local columns, columns.
     fileprivate var value: Value {
         .array([.string(name), .array(localColumns.map(Value.string)), .array(columns.map(\.value))])
     }
@@ -175,7 +176,7 @@ extension TableSchema {
 }
 
 extension ColumnSchema {
-    /// As the setting holds it: name, name on the server, and the default if there is one.
+    /// The value in the setting: name, name on the server, and the default if there is one.
     fileprivate var value: Value {
         .array([.string(name), .string(serverName)] + (defaultValue.map { [$0] } ?? []))
     }

@@ -1,18 +1,19 @@
-// What an app says of its tables: which there are, which of their columns never leave the device, and how what an older
-// version of the app stored becomes what this one expects. Tables and columns need no declaration; a schema adds to that.
+// An app's schema: its tables, the columns that never leave the device, and how data stored by an older version of
+// the app is migrated. Tables and columns need no declaration; a schema adds to them.
 
-/// The tables of an app, in one version.
+/// The declared tables of one version of an app.
 public struct Schema: Sendable {
-    /// Raised by the app with each migration, from 1. A store that a newer version opened is refused by an older one.
+    /// The version, which the app increases with each migration, from 1. A store that was opened with a newer
+    /// version can't be opened with an older one.
     public var version: UInt32
-    /// The tables that are declared.
+    /// The declared tables.
     public var tables: [TableSchema]
-    /// Whether tables that are not declared are refused.
+    /// Whether undeclared tables are refused.
     public var isStrict: Bool
-    /// The steps to each version, oldest first.
+    /// The migrations, oldest first.
     public var migrations: [Migration]
 
-    /// Declares tables.
+    /// Creates a schema.
     public init(
         version: UInt32, tables: [TableSchema] = [], isStrict: Bool = false, migrations: [Migration] = []
     ) {
@@ -23,16 +24,16 @@ public struct Schema: Sendable {
     }
 }
 
-/// A table that is declared.
+/// A declared table.
 public struct TableSchema: Hashable, Sendable {
     /// The table's name.
     public var name: String
-    /// Columns of which there is something to say. Others need no declaration.
+    /// The columns with a server name or a default. Others need no declaration.
     public var columns: [ColumnSchema]
     /// Columns that never leave the device.
     public var localColumns: [String]
 
-    /// Declares a table.
+    /// Creates a declaration of a table.
     public init(_ name: String, columns: [ColumnSchema] = [], localColumns: [String] = []) {
         self.name = name
         self.columns = columns
@@ -40,23 +41,23 @@ public struct TableSchema: Hashable, Sendable {
     }
 }
 
-/// A column that is declared: its name on the server, where that is another one, and what rows without it show.
+/// A declared column: its name on the server, if different, and its default.
 public struct ColumnSchema: Hashable, Sendable {
     /// The column's name in the store and in the app.
     public var name: String
     /// Its name on the server.
     public var serverName: String
-    /// What a row shows that has no such column; nil for nothing.
+    /// The value that a row shows if it lacks the column; nil for none.
     public var defaultValue: Value?
 
-    /// Declares a column.
+    /// Creates a declaration of a column.
     public init(_ name: String, onServer serverName: String? = nil, default defaultValue: Value? = nil) {
         self.name = name
         self.serverName = serverName ?? name
         self.defaultValue = defaultValue
     }
 
-    /// Declares a column.
+    /// Returns a declaration of a column.
     public static func column(
         _ name: String, onServer serverName: String? = nil, default defaultValue: Value? = nil
     ) -> ColumnSchema {
@@ -64,21 +65,21 @@ public struct ColumnSchema: Hashable, Sendable {
     }
 }
 
-/// What makes a version of what the version before stored.
+/// The steps that convert stored data from the previous version.
 public struct Migration: Sendable {
-    /// What a migration does.
+    /// A step of a migration.
     public enum Step: Sendable {
-        /// The values of a column are under another name from now on.
+        /// Renames a column, keeping its values.
         case renameColumn(table: String, from: String, to: String)
-        /// The values of a column are no more, also those that were not pushed.
+        /// Removes a column and its values, including those not yet pushed.
         case dropColumn(table: String, column: String)
-        /// Rows show a default for a column that they lack. It is not sent.
+        /// Adds a default for a column, which rows without the column show. It is not sent.
         case addColumn(table: String, column: String, default: Value)
-        /// Each value of a column that is there becomes another. The function is called once for each value, when the
-        /// store is opened with this schema for the first time, and what it returns is recorded.
+        /// Replaces each value of a column. The function is called once for each value when the store is first
+        /// opened with this schema, and its results are recorded.
         case transform(table: String, column: String, @Sendable (Value) -> Value)
-        /// A table's rows and cursors are no more. If operations on it are pending, the store is not opened
-        /// (`pending-changes`), unless they may be discarded.
+        /// Removes a table's rows and cursors. If it has pending operations, opening the store fails with
+        /// `pending-changes`, unless they may be discarded.
         case dropTable(String, discardsPending: Bool = false)
 
         package var table: String {
@@ -90,12 +91,12 @@ public struct Migration: Sendable {
         }
     }
 
-    /// The version it leads to.
+    /// The version after the migration.
     public var version: UInt32
-    /// What is done, in this order.
+    /// The steps, in order.
     public var steps: [Step]
 
-    /// Steps to a version.
+    /// Creates a migration.
     public init(to version: UInt32, steps: [Step]) {
         self.version = version
         self.steps = steps
@@ -105,12 +106,12 @@ public struct Migration: Sendable {
 // MARK: What is recorded
 
 extension Schema {
-    /// What a store records of it: the tables, with the defaults of columns that migrations added.
+    /// The declaration that a store records: the tables, with the defaults of columns that migrations added.
     package var declaration: Declaration {
         var tables = tables
         for (table, column, value) in addedColumns {
             guard let place = tables.firstIndex(where: { $0.name.isSpelled(as: table) }) else {
-                // A strict store has no use for a table that is not declared.
+                // A strict store does not use undeclared tables.
                 if !isStrict { tables.append(TableSchema(table, columns: [ColumnSchema(column, default: value)])) }
                 continue
             }
@@ -124,7 +125,7 @@ extension Schema {
         return Declaration(version: version, isStrict: isStrict, tables: tables)
     }
 
-    /// The columns that steps added and no later one took away, under their latest names.
+    /// The columns that steps added and no later step removed, under their latest names.
     private var addedColumns: [(table: String, column: String, value: Value)] {
         var added: [(table: String, column: String, value: Value)] = []
         for step in migrations.flatMap(\.steps) {
@@ -149,7 +150,7 @@ extension Schema {
 // MARK: Checks
 
 extension Schema {
-    /// Refuses a schema that can't be meant.
+    /// Throws if the schema is not valid.
     package func check() throws(SyncError) {
         guard version > 0 else {
             throw SyncError(.invalidConfiguration, "a schema's version is 1 or more")

@@ -1,11 +1,11 @@
-// An operation that waits for a decision, and what each decision leaves to be pushed. Pure: a policy gives the same answer
-// wherever and whenever it is asked.
+// An operation that awaits a decision, and what each decision leaves to be pushed. Pure: a policy always gives the
+// same answer.
 
 /// A conflict, or an operation that the server refused.
 public struct Conflict: Hashable, Sendable {
-    /// Why it waits.
+    /// Why it awaits a decision.
     public enum State: String, Hashable, Sendable {
-        /// It met another change, or the server refused it.
+        /// In conflict with another change, or refused by the server.
         case conflict, parked
     }
 
@@ -15,29 +15,29 @@ public struct Conflict: Hashable, Sendable {
     public var id: String
     /// What the operation does to the row.
     public var kind: OperationKind
-    /// Why it waits.
+    /// Why it awaits a decision.
     public var state: State
-    /// The status of the server's answer; nil if a pull found it.
+    /// The status of the server's response; nil if a pull found the conflict.
     public var status: Int?
     /// `conflict`, `row-gone` or `rejected`.
     public var code: String
-    /// The server's words.
+    /// The server's message.
     public var message: String?
-    /// The row the operation was made on.
+    /// The row before the operation.
     public var base: Row?
-    /// That row with the operation; nil for a delete.
+    /// The row after the operation; nil for a delete.
     public var mine: Row?
-    /// The row as the app sees it now, with what was changed after the operation; nil if it was deleted.
+    /// The row as the app sees it now, including later changes; nil if it was deleted.
     public var current: Row?
     /// The server's row; nil if it is gone.
     public var server: Row?
-    /// Whether an earlier try, whose answer was lost, may have been done before somebody else changed the row. A server
-    /// that knows operation ids would have told; policies leave such a conflict to the app.
+    /// Whether an earlier attempt, whose response was lost, may have been applied before another client changed the
+    /// row. A server that recognizes operation ids would have said so. Policies leave such a conflict to the app.
     public var mayHaveBeenDone: Bool
-    /// What the operation sends.
+    /// The columns the operation sends.
     var columns: Row
 
-    /// Nil for an operation that waits for no decision.
+    /// Nil if the operation does not await a decision.
     package init?(table: String, id: String, _ frozen: FrozenOperation) {
         switch frozen.status {
         case .inFlight: return nil
@@ -59,28 +59,28 @@ public struct Conflict: Hashable, Sendable {
     }
 }
 
-/// What to do about a conflict.
+/// A decision about a conflict.
 public enum ConflictDecision: Hashable, Sendable {
-    /// Mine is dropped; of a parked operation the base stays.
+    /// Drops the local operation. For a parked operation the row returns to its base.
     case takeServer
-    /// Mine goes on, on top of the server's row; a parked operation is tried again.
+    /// Applies the local operation to the server's row; a parked operation is tried again.
     case keepMine
-    /// The columns that only one side changed are joined.
+    /// Combines the columns that only one side changed.
     case merge
-    /// A row of the app's choosing; without a kind an update if the server has the row, else an insert.
+    /// Uses the given row. Without a kind it is an update if the server has the row, and an insert otherwise.
     case row(Row, as: OperationKind? = nil)
-    /// It stays.
+    /// Leaves the conflict unresolved.
     case leave
 }
 
-/// Who decides conflicts that arise in a push.
+/// How conflicts found by a push are decided.
 public enum ConflictPolicy: Sendable {
-    /// Nobody, the server, the client, or both where they changed different columns.
+    /// Leave it to the app; the server wins; the client wins; or merge if the two changed different columns.
     case fail, serverWins, clientWins, merge
-    /// The app's own function, which must be pure.
+    /// A function of the app, which must be pure.
     case custom(name: String, @Sendable (Conflict) -> ConflictDecision)
 
-    /// Its name in reports and in the log.
+    /// The policy's name in reports and in the log.
     package var name: String {
         switch self {
         case .fail: "fail"
@@ -91,7 +91,7 @@ public enum ConflictPolicy: Sendable {
         }
     }
 
-    /// Whether it brings back a row that somebody else deleted.
+    /// Whether the policy restores a row that another client deleted.
     var revives: Bool {
         if case .clientWins = self { true } else { false }
     }
@@ -108,7 +108,7 @@ public enum ConflictPolicy: Sendable {
 }
 
 extension Conflict {
-    /// The event of a decision; nil to leave it.
+    /// Returns the event of a decision, or nil to leave the conflict.
     package func resolution(
         _ decision: ConflictDecision, hasBase: Bool, policy: String? = nil
     ) throws(SyncError) -> Resolution? {
@@ -121,14 +121,14 @@ extension Conflict {
         case .merge: (choice, change) = (.merge, try merged())
         case .row(let row, let kind):
             change = chosen(row.own, kind, hasBase: hasBase)
-            // An update of nothing leaves the server's row.
+            // An empty update leaves the server's row.
             choice = change == nil && kind != .delete ? .takeServer : .row
         }
         return Resolution(table: table, id: id, choice: choice, change: change, policy: policy)
     }
 
-    /// A row of the app's choosing. A row that is gone is inserted, whatever else was said; nothing needs to be sent to delete
-    /// a row that is not there, or to change nothing.
+    /// Returns the change for a row that the app chose. A row that is gone is inserted, whatever kind was given.
+    /// Nothing is sent to delete a missing row or to change nothing.
     private func chosen(_ row: Row, _ kind: OperationKind?, hasBase: Bool) -> Resolution.Change? {
         switch kind {
         case .delete: return hasBase ? Resolution.Change(kind: .delete, columns: .empty) : nil
@@ -139,7 +139,7 @@ extension Conflict {
         }
     }
 
-    /// Mine on top of what the server has.
+    /// The local operation applied to the server's row.
     private var kept: Resolution.Change? {
         switch (state, kind) {
         case (.parked, _): Resolution.Change(kind: kind, columns: columns)
@@ -151,7 +151,7 @@ extension Conflict {
         }
     }
 
-    /// What is left of mine where the server's row has the rest; nil if nothing is.
+    /// Returns what remains of the local operation if the server's row has the rest, or nil if nothing does.
     private func merged() throws(SyncError) -> Resolution.Change? {
         if state == .parked { return kept }
         guard let server, kind != .delete else {
@@ -175,7 +175,7 @@ extension Conflict {
 }
 
 extension StateReader {
-    /// Operations that wait for a decision, in the order of the plan.
+    /// Returns the operations that await a decision, in plan order.
     package func conflicts() throws(StateError) -> [Conflict] {
         var all: [Conflict] = []
         for operation in try PushPlan(self).operations where operation.isFrozen {

@@ -1,10 +1,10 @@
 // The rules for a row's id, checked before anything is stored.
 
-/// What is wrong with an id.
+/// Why an id is not valid.
 package enum RowIDFault: Error, Hashable, Sendable {
     case empty
     case blank
-    /// It has this many UTF-16 units; 255 are allowed.
+    /// It has this many UTF-16 units; the maximum is 255.
     case tooLong(Int)
     case forbidden(Unicode.Scalar)
     /// `.` or `..`.
@@ -24,11 +24,11 @@ package enum RowIDFault: Error, Hashable, Sendable {
 
 /// The rules for a row's id.
 package enum RowID {
-    /// The most UTF-16 units an id may have.
+    /// The maximum number of UTF-16 units.
     package static let limit = 255
 
-    /// Throws if a text is no id: 1 … 255 UTF-16 units, not blank, not `.` or `..`, without control characters and
-    /// without `"`, `+`, `?`, `\`, `/` and the backtick.
+    /// Throws if a string is not a valid id: 1 … 255 UTF-16 units, not blank, not `.` or `..`, without control
+    /// characters and without `"`, `+`, `?`, `\`, `/` and the backtick.
     package static func check(_ id: String) throws(RowIDFault) {
         if isPlain(id) { return }
         if id.isEmpty { throw .empty }
@@ -46,13 +46,13 @@ package enum RowID {
         if isBlank { throw .blank }
     }
 
-    /// Whether it has 3 to 255 characters, all of them letters, digits, dashes or underscores: most ids and
-    /// names of tables are found to be fine by this alone.
+    /// Returns whether it has 3 to 255 characters, all of them letters, digits, dashes or underscores. This check
+    /// alone accepts most ids and table names.
     static func isPlain(_ id: String) -> Bool {
         var id = id
         return id.withUTF8 { utf8 in
             guard utf8.count > 2, utf8.count <= limit else { return false }
-            // Without branches: the letters and digits of an id come in no order that could be foreseen.
+            // Without branches, because the letters and digits of an id are not predictable.
             var wrong: UInt8 = 0
             for byte in utf8 {
                 let isNoLetter: UInt8 = (byte | 0x20) &- 0x61 < 26 ? 0 : 1

@@ -1,16 +1,16 @@
-// A date-time that remembers how it was written, so that a value from a server goes back as it came: the number of
+// A date-time that remembers how it was written, so that a server's value is sent back unchanged: the number of
 // decimals, and whether it ended in Z, an offset, or nothing.
 
-/// An instant, with the form it was written in.
+/// An instant, and the form it was written in.
 public struct Timestamp: Hashable, Sendable {
-    /// A point in time, in the Gregorian calendar without leap seconds.
+    /// An instant in the Gregorian calendar without leap seconds.
     public struct Instant: Hashable, Comparable, Sendable {
-        /// Whole seconds since 1970-01-01T00:00:00Z.
+        /// Whole seconds since 1970-01-01T00:00:00Z, rounded down.
         public var seconds: Int64
-        /// Nanoseconds beyond them, 0 … 999,999,999.
+        /// The remaining nanoseconds, 0 … 999,999,999.
         public var nanoseconds: UInt32
 
-        /// A point in time.
+        /// Creates an instant.
         public init(seconds: Int64, nanoseconds: UInt32 = 0) {
             self.seconds = seconds
             self.nanoseconds = nanoseconds
@@ -20,13 +20,13 @@ public struct Timestamp: Hashable, Sendable {
             (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
         }
 
-        /// Whole milliseconds since 1970, rounded towards the past.
+        /// Whole milliseconds since 1970, rounded down.
         public var milliseconds: Int64 {
             let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
             return overflow ? (seconds < 0 ? .min : .max) : product &+ Int64(nanoseconds / 1_000_000)
         }
 
-        /// A point in time, by whole milliseconds since 1970.
+        /// Creates an instant from milliseconds since 1970.
         public init(milliseconds: Int64) {
             let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
             let borrow: Int64 = remainder < 0 ? 1 : 0
@@ -34,26 +34,26 @@ public struct Timestamp: Hashable, Sendable {
         }
     }
 
-    /// How the zone was written.
+    /// How the time zone was written.
     public enum Zone: Hashable, Sendable {
         /// As `Z`.
         case utc
         /// Minutes east of Greenwich.
         case offset(Int16)
-        /// Not at all: taken as UTC.
+        /// Not written; treated as UTC.
         case none
-        /// A date alone, at midnight UTC.
+        /// A date without a time, at midnight UTC.
         case dateOnly
     }
 
-    /// The point in time.
+    /// The instant.
     public var instant: Instant
-    /// Decimals of the second, 0 … 9.
+    /// The number of decimals of the second, 0 … 9.
     public var decimals: UInt8
-    /// How the zone was written.
+    /// How the time zone was written.
     public var zone: Zone
 
-    /// An instant, to be written in a form.
+    /// Creates a timestamp with a form.
     public init(_ instant: Instant, decimals: UInt8 = 3, zone: Zone = .utc) {
         self.instant = instant
         self.decimals = decimals
@@ -62,7 +62,7 @@ public struct Timestamp: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// Whether it has a text: a year of four digits, at most nine decimals, an offset of less than a day.
+    /// Whether it can be written: a year of four digits, at most nine decimals, an offset of less than a day.
     var isWritable: Bool {
         if case .offset(let minutes) = zone, minutes.magnitude >= 1440 { return false }
         return (-62_135_596_800...253_402_300_799).contains(instant.seconds) && instant.nanoseconds < 1_000_000_000
@@ -71,8 +71,8 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// Reads `2026-05-19T21:30:00.123Z` and its kin: 0 … 9 decimals, `Z`, `±hh:mm` or nothing, or a date alone. Nil for
-    /// anything else, and for dates the calendar does not have.
+    /// Parses `2026-05-19T21:30:00.123Z` and similar forms: 0 … 9 decimals, `Z`, `±hh:mm` or nothing, or only a
+    /// date. Nil for anything else, and for dates that do not exist.
     public init?(_ text: String) {
         var text = text
         let parsed = text.withUTF8 { Timestamp(utf8: $0) }
@@ -80,7 +80,7 @@ extension Timestamp: CustomStringConvertible {
         self = parsed
     }
 
-    /// Reads the same, and a time of day without seconds: `2026-05-19T21:30Z`.
+    /// Parses the same forms, and a time without seconds: `2026-05-19T21:30Z`.
     package init?(anyForm text: String) {
         let minutes = 16
         let bytes = Array(text.utf8)
@@ -92,27 +92,27 @@ extension Timestamp: CustomStringConvertible {
         self.init(String(decoding: bytes[..<minutes] + ":00".utf8 + bytes[minutes...], as: UTF8.self))
     }
 
-    /// The same from the text's bytes.
+    /// Parses the string's UTF-8.
     package init?(utf8: UnsafeBufferPointer<UInt8>) {
         var scanner = DateScanner(bytes: utf8)
         guard let parsed = scanner.timestamp() else { return nil }
         self = parsed
     }
 
-    /// The text in the form it was written in.
+    /// The timestamp in the form it was written in.
     public var description: String {
         String(unsafeUninitializedCapacity: Timestamp.textLimit, initializingUTF8With: write)
     }
 
-    /// Lends the text's UTF-8.
+    /// Calls `body` with the UTF-8 of the string form.
     package func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         withTextMemory(Timestamp.textLimit) { bytes in body(bytes.filled(write(into: bytes))) }
     }
 
-    /// More than any text needs.
+    /// More than any timestamp needs.
     private static let textLimit = 64
 
-    /// Every row that is shown has a few: digits are put in place one by one.
+    /// Writes digits one by one, because every displayed row has a few timestamps.
     private func write(into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var text = FixedText(bytes: bytes)
         write(into: &text)
@@ -147,7 +147,7 @@ extension Timestamp: CustomStringConvertible {
     }
 }
 
-/// ASCII text that grows in memory it is lent.
+/// ASCII text that is written into given memory.
 private struct FixedText {
     let bytes: UnsafeMutableBufferPointer<UInt8>
     var count = 0
@@ -157,13 +157,13 @@ private struct FixedText {
         count += 1
     }
 
-    /// A separator and a number of two digits.
+    /// Appends a separator and a number of two digits.
     mutating func append(_ separator: Unicode.Scalar, _ number: Int64) {
         append(separator)
         append(number, width: 2)
     }
 
-    /// A number with zeros in front; one that needs more room takes it.
+    /// Appends a number with leading zeros, and with more digits if it needs them.
     mutating func append(_ number: Int64, width: Int) {
         if number < 0 { append("-") }
         var rest = number.magnitude
@@ -182,7 +182,7 @@ private struct FixedText {
     }
 }
 
-/// A day of the Gregorian calendar, extended backwards.
+/// A date of the proleptic Gregorian calendar.
 struct CivilDate: Hashable {
     var year: Int64
     var month: Int64
@@ -212,7 +212,7 @@ struct CivilDate: Hashable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// Whether the calendar has it.
+    /// Whether the date exists.
     var exists: Bool { CivilDate(daysSince1970: daysSince1970) == self }
 }
 
@@ -221,7 +221,7 @@ func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remain
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
 }
 
-/// Reads the parts of a date's text, one after the other.
+/// Reads the parts of a date string, one after another.
 private struct DateScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     var index = 0
@@ -280,7 +280,7 @@ private struct DateScanner {
         if skip("+") { isWest = false } else if skip("-") { isWest = true } else { return nil }
         guard let hours = number(2), skip(":"), let minutes = number(2), hours < 24, minutes < 60, index == bytes.count
         else { return nil }
-        // "-00:00" would print as "+00:00": it is not a form we can give back.
+        // "-00:00" would be printed as "+00:00", so this form can't be kept.
         let size = Int16(hours * 60 + minutes)
         return isWest && size == 0 ? nil : .offset(isWest ? -size : size)
     }

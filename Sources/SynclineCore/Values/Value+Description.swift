@@ -1,7 +1,7 @@
 // How values are printed: as JSON, so that a log line or a debugger shows what is in them.
 
 extension Value: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The value as JSON; a string without quotes, a date as it came, bytes as their number.
+    /// The value as JSON, but a string without quotes, a date in its original form, and bytes as their count.
     public var description: String {
         if case .string(let text) = self { return text }
         return debugDescription

@@ -1,25 +1,25 @@
-// What a column holds. Values keep exactly what they were given: integers all 64 bits, dates the text they came as,
-// nested arrays and objects their order.
+// The value of a column. Values are kept exactly: all 64 bits of integers, the original form of dates, and the order
+// in nested arrays and objects.
 
 /// A value of a row.
 public enum Value: Hashable, Sendable {
-    /// Nothing.
+    /// No value.
     case null
-    /// A truth value.
+    /// A Boolean.
     case bool(Bool)
-    /// A whole number.
+    /// An integer.
     case integer(Int64)
-    /// Never NaN or infinite: those are refused where rows enter.
+    /// A floating-point number. Never NaN or infinite: those are refused when rows are stored.
     case double(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// An instant, with the form it came in.
+    /// An instant, with its original form.
     case date(Timestamp)
-    /// Bytes; on the wire they are base64.
+    /// Bytes; base64 in JSON.
     case bytes([UInt8])
-    /// A list.
+    /// An array.
     case array([Value])
-    /// An object, its members in the order they came.
+    /// An object, with its members in their original order.
     case object([Member])
 
     /// One member of a nested object.
@@ -29,14 +29,14 @@ public enum Value: Hashable, Sendable {
         /// The member's value.
         public var value: Value
 
-        /// A member.
+        /// Creates a member.
         public init(_ name: String, _ value: Value) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Whether it is null.
+    /// Whether the value is null.
     public var isNull: Bool { self == .null }
 }
 
@@ -74,16 +74,16 @@ extension Value {
         }
     }
 
-    /// How two values stand to each other.
+    /// The result of comparing two values.
     public enum Order: Hashable, Sendable {
-        /// They have an order, and this is it.
+        /// The values have an order.
         case less, equal, greater
-        /// They are of different kinds, or of a kind without an order.
+        /// The values are of different kinds, or of a kind without an order.
         case none
     }
 
-    /// Compares two values of one kind: numbers exactly, whatever their form; texts by their Unicode scalars; dates as
-    /// instants, also with a text of a date's form.
+    /// Compares two values of one kind: numbers exactly, whatever their form; strings by their Unicode scalars;
+    /// dates as instants, also with date strings.
     public static func compare(_ left: Value, _ right: Value) -> Order {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): order(left, right)
@@ -111,7 +111,8 @@ extension Value {
         left.elementsEqual(right) ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
     }
 
-    /// An integer against a double without rounding either: the double's whole part fits 64 bits, or decides by its size.
+    /// Compares an integer with a double without rounding either: the double's whole part fits into 64 bits, or its
+    /// size decides.
     private static func order(_ left: Int64, _ right: Double) -> Order {
         if right >= 0x1p63 { return .less }
         if right < -0x1p63 { return .greater }
