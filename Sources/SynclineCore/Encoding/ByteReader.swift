@@ -1,12 +1,12 @@
-// Takes the compact encodings apart. Every step says whether the bytes were there: whatever is cut short or out of range
-// is refused, so damaged or hostile bytes can't be read as data or stop the process.
+// Reads the compact encodings. Every step reports whether the bytes were there; anything cut short or out of range
+// is rejected, so damaged or hostile bytes can't be read as data or stop the process.
 
-/// Bytes are not what they should be.
+/// Bytes are not a valid encoding.
 package struct MalformedBytes: Error, Hashable, Sendable {
     package init() {}
 }
 
-/// A cursor over bytes that belong to somebody else.
+/// A cursor over bytes that another object owns.
 package struct ByteReader {
     package let bytes: UnsafeRawBufferPointer
     package private(set) var offset = 0
@@ -15,7 +15,7 @@ package struct ByteReader {
         self.bytes = bytes
     }
 
-    /// Begins somewhere within the bytes.
+    /// Begins at an offset within the bytes.
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         precondition(offset >= 0 && offset <= bytes.count, "a reader begins within its bytes")
         self.bytes = bytes
@@ -25,7 +25,7 @@ package struct ByteReader {
     package var isAtEnd: Bool { offset == bytes.count }
     package var remaining: Int { bytes.count - offset }
 
-    /// Everything that is left.
+    /// All remaining bytes.
     package var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
 
     @inline(__always)
@@ -43,7 +43,8 @@ package struct ByteReader {
         return first < 0x80 ? UInt64(first) : try rest(ofVarint: first)
     }
 
-    /// Three numbers at once, if they are of one, one, and at most two bytes, as most are; else nothing is read.
+    /// Reads three numbers at once if they take one, one, and at most two bytes, as most do; otherwise reads
+    /// nothing.
     @inline(__always)
     mutating func shortVarints() -> (Int, Int, Int)? {
         guard remaining >= 4 else { return nil }
@@ -80,7 +81,7 @@ package struct ByteReader {
         return Int64(bitPattern: number >> 1) ^ -Int64(number & 1)
     }
 
-    /// A number of things of which each takes at least a byte: more than are left can't be.
+    /// Reads a number of things that take at least a byte each; rejects a number larger than the bytes left.
     @inline(__always)
     package mutating func count() throws(MalformedBytes) -> Int {
         let number = try varint()
@@ -113,7 +114,8 @@ package struct ByteReader {
     }
 
     func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
-        // The standard library's check is generic and costs more than a short text; most texts need none.
+        // The standard library's check is generic and costs more than reading a short string; most strings need no
+        // check.
         if utf8.isASCII {
             return String(unsafeUninitializedCapacity: utf8.count) { text in
                 UnsafeMutableRawBufferPointer(text).copyMemory(from: utf8)
@@ -131,10 +133,10 @@ package struct ByteReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether it is a text. Nothing is built of one that is ASCII.
+    /// Whether it is valid UTF-8. ASCII is checked without building a string.
     package var isUTF8: Bool { isASCII || String(validating: self, as: UTF8.self) != nil }
 
-    /// Whether every byte is a character of ASCII.
+    /// Whether every byte is ASCII.
     fileprivate var isASCII: Bool {
         var offset = 0
         var bits: UInt64 = 0

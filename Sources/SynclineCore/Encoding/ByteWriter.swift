@@ -1,10 +1,10 @@
-// Builds the compact encodings of values, rows, events and state: numbers as varints, texts behind their length. It is
-// what every change goes through, so it writes into raw memory that grows by doubling.
+// Builds the compact encodings of values, rows, events and state: numbers as varints, strings preceded by their
+// length. Every change goes through it, so it writes into raw memory that grows by doubling.
 
-/// Bytes that grow at their end. Copies share the bytes: one of them is written to.
+/// Bytes that grow at their end. Copies share the bytes; only one of them may be written to.
 package struct ByteWriter {
     private final class Storage {
-        // Unchecked: whoever writes has it for itself.
+        // Unchecked: a writer has exclusive access.
         @exclusivity(unchecked) var memory: UnsafeMutableRawPointer
         @exclusivity(unchecked) var capacity: Int
         @exclusivity(unchecked) var count = 0
@@ -37,7 +37,7 @@ package struct ByteWriter {
     /// A copy of what was written.
     package var bytes: [UInt8] { withView { [UInt8]($0) } }
 
-    /// Calls `body` with what was written, in place.
+    /// Calls `body` with the bytes written, without copying.
     @inline(__always)
     package func withView<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -46,12 +46,12 @@ package struct ByteWriter {
         return try body(UnsafeRawBufferPointer(start: storage.memory, count: storage.count))
     }
 
-    /// Empties it, keeping its memory.
+    /// Removes all bytes, keeping the memory.
     package mutating func removeAll() {
         storage.count = 0
     }
 
-    /// Forgets what is behind the first `count` bytes.
+    /// Removes what follows the first `count` bytes.
     package mutating func truncate(to count: Int) {
         storage.count = min(count, storage.count)
     }
@@ -78,7 +78,7 @@ package struct ByteWriter {
         other.withUnsafeBytes { append($0) }
     }
 
-    /// Seven bits a byte, the lowest first.
+    /// Appends seven bits per byte, the lowest first.
     @inline(__always)
     package mutating func append(varint number: UInt64) {
         if number < 0x80 { return append(UInt8(truncatingIfNeeded: number)) }
@@ -95,22 +95,22 @@ package struct ByteWriter {
         append(varint: UInt64(number))
     }
 
-    /// A signed number: the sign in the lowest bit, so that small ones are short.
+    /// Appends a signed number with the sign in the lowest bit, so that small numbers are short.
     package mutating func append(zigzag number: Int64) {
         append(varint: UInt64(bitPattern: number << 1 ^ number >> 63))
     }
 
-    /// Eight bytes, the lowest first.
+    /// Appends eight bytes, the lowest first.
     package mutating func append(fixed number: UInt64) {
         room(8).storeBytes(of: number.littleEndian, as: UInt64.self)
     }
 
-    /// Eight bytes, the highest first: keys of numbers sort as the numbers do.
+    /// Appends eight bytes, the highest first, so that keys sort like their numbers.
     package mutating func append(ordered number: UInt64) {
         room(8).storeBytes(of: number.bigEndian, as: UInt64.self)
     }
 
-    /// A text behind its length.
+    /// Appends a string preceded by its length.
     package mutating func append(text: String) {
         var text = text
         text.withUTF8 { utf8 in
@@ -119,7 +119,7 @@ package struct ByteWriter {
         }
     }
 
-    /// Bytes behind their length.
+    /// Appends bytes preceded by their length.
     package mutating func append(counted other: [UInt8]) {
         append(varint: other.count)
         append(other)

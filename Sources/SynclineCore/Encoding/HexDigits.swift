@@ -1,30 +1,31 @@
-// Eight hexadecimal digits at once: ids and versions are full of them, and digits in no foreseeable order make a test of
-// each one slow.
+// Decodes eight hexadecimal digits at once: ids and versions are full of them, and testing random digits one by one
+// is slow.
 
-/// What eight characters say, if all of them are digits.
+/// The value of eight characters, if all of them are hexadecimal digits.
 struct HexDigits {
     /// Four bytes, in the order in which they are written.
     let bytes: UInt32
-    /// Whether there is a letter in lower case, and one in upper case.
+    /// Whether there is a lower-case letter, and an upper-case one.
     let hasLower: Bool
     let hasUpper: Bool
 
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// `characters` has the first in its lowest byte.
+    /// `characters` has the first character in its lowest byte.
     @inline(__always)
     init?(_ characters: UInt64) {
         let letters = characters &>> 6 & HexDigits.ones
         let digits = characters & (HexDigits.ones &* 0x0f) &+ letters &* 9
         guard digits & (HexDigits.ones &* 0xf0) == 0 else { return nil }
-        // Written again in lower case they are what they were, or they were no digits.
+        // If writing them again in lower case does not give the same, they were not digits.
         let isLetter = (digits &+ HexDigits.ones &* 6) &>> 4 & HexDigits.ones
         let written = digits &+ HexDigits.ones &* 0x30 &+ isLetter &* 0x27
         guard written == characters | letters &<< 5 else { return nil }
         let lower = letters & characters &>> 5
         hasLower = lower != 0
         hasUpper = lower != letters
-        // The halves of each byte stand in neighbouring bytes: first they become one, then the gaps between are closed.
+        // Two neighbouring bytes have the halves of each result byte: first they are combined, then the gaps are
+        // closed.
         var packed = (digits &<< 4 | digits &>> 8) & 0x00ff_00ff_00ff_00ff
         packed = (packed | packed &>> 8) & 0x0000_ffff_0000_ffff
         bytes = UInt32(truncatingIfNeeded: packed | packed &>> 16)
@@ -36,7 +37,7 @@ struct HexDigits {
     }
 }
 
-/// The sixteen bytes of a UUID's text, and its case.
+/// The sixteen bytes of a UUID string, and its case.
 struct UUIDDigits: Hashable {
     /// The first byte is the lowest of `first`.
     let first: UInt64
@@ -65,7 +66,7 @@ extension ByteWriter {
         append(fixed: uuid.second)
     }
 
-    /// Digits as bytes: a multiple of eight that are known to be digits.
+    /// Appends hexadecimal digits as bytes; their number is a multiple of eight, and they are known to be digits.
     mutating func append(hexadecimal utf8: UnsafeRawBufferPointer) {
         for offset in stride(from: 0, to: utf8.count, by: 8) {
             guard let digits = HexDigits(utf8, at: offset) else { preconditionFailure("the text was looked at before") }

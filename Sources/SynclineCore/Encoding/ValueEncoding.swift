@@ -26,7 +26,7 @@ enum ValueTag {
     static let shortText: UInt8 = 0x80
 }
 
-/// Values nest no deeper than this.
+/// The maximum depth of nested values.
 package let valueDepthLimit = 128
 
 extension ByteWriter {
@@ -71,7 +71,7 @@ extension ByteWriter {
         text.withUTF8 { append(textValue: UnsafeRawBufferPointer($0)) }
     }
 
-    /// A text value, given as UTF-8.
+    /// Appends a string value, given as UTF-8.
     package mutating func append(textValue utf8: UnsafeRawBufferPointer) {
         if let form = TextForm(utf8) { return append(form: form, of: utf8) }
         if utf8.count < 128 {
@@ -114,7 +114,7 @@ extension ByteWriter {
     }
 }
 
-/// The forms of text that have an encoding of their own.
+/// The forms of strings that have an encoding of their own.
 enum TextForm: Hashable {
     case uuid(UUIDDigits)
     case hexadecimal
@@ -143,7 +143,7 @@ enum TextForm: Hashable {
         return true
     }
 
-    /// Reads exactly the form that `text(of:)` writes.
+    /// Parses exactly the form that `text(of:)` writes.
     private static func milliseconds(_ utf8: UnsafeRawBufferPointer) -> Int64? {
         func number(_ range: Range<Int>) -> Int64? {
             var value: Int64 = 0
@@ -248,8 +248,8 @@ extension ByteReader {
         }
     }
 
-    /// Lends the UTF-8 of the next value, if it is a text in whatever form, and steps over it. Nil, and nothing is read, if it
-    /// is another value.
+    /// Calls `body` with the UTF-8 of the next value, if it is a string in any form, and steps over it. Returns nil
+    /// and reads nothing if it is another kind of value.
     package mutating func withText<Result>(
         _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(MalformedBytes) -> Result? {
@@ -325,13 +325,13 @@ extension ByteReader {
     }
 }
 
-/// Lends memory for a text that is needed for a moment.
+/// Provides temporary memory for a string.
 func withTextMemory<Result>(_ count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count, body)
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
-    /// The first bytes, once they are written.
+    /// Returns the first bytes, which have been written.
     func filled(_ count: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: baseAddress, count: count)
     }

@@ -1,9 +1,9 @@
-// The unconfirmed changes of a row, written again: so the events that made them may be let go of, and the log still has what
-// no server has. Folding them changes nothing; they must be what is in the outbox.
+// The unconfirmed changes of a row, recorded again, so that the events that made them may be removed while the log
+// still has what no server has. Folding this event changes nothing: it must match the outbox.
 
-/// The changes of one row that are in the outbox, with the operation that was sent, if one was.
+/// The changes of one row that are in the outbox, and the operation that was sent, if there is one.
 package struct CarriedRow: Hashable, Sendable {
-    /// A change with its place in the order of the outbox.
+    /// A change with its position in the order of the outbox.
     package struct Change: Hashable, Sendable {
         package var position: Position
         package var kind: OperationKind
@@ -26,7 +26,7 @@ package struct CarriedRow: Hashable, Sendable {
     package var id: String
     /// Oldest first.
     package var changes: [Change]
-    /// The operation that may have reached the server, is in conflict, or parked.
+    /// The operation that may have reached the server, is in conflict, or is parked.
     package var frozen: FrozenOperation?
 
     package init(table: String, id: String, changes: [Change], frozen: FrozenOperation? = nil) {
@@ -38,7 +38,7 @@ package struct CarriedRow: Hashable, Sendable {
 }
 
 extension StateReader {
-    /// The rows that have a change in the outbox which was made by one of the events through `last`, in the order of those
+    /// Returns the rows with a change in the outbox that was made by an event through `last`, in the order of those
     /// changes, each with all its changes.
     package func carriedRows(through last: UInt64) throws(StateError) -> [CarriedRow] {
         var keys: [[UInt8]] = []
@@ -58,7 +58,7 @@ extension StateReader {
         return rows
     }
 
-    /// What a row has in the outbox; nil if that is nothing.
+    /// Returns what a row has in the outbox, or nil if that is nothing.
     func carriedRow(key: [UInt8]) throws(StateError) -> CarriedRow? {
         guard let entry = try entry(key: key), let pending = entry.pending else { return nil }
         var changes: [CarriedRow.Change] = []

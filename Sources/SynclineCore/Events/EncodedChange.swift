@@ -1,6 +1,6 @@
-// A change of an event while its parts stand in the event's bytes, and the change it decodes to.
+// A change in an event's bytes, not yet decoded, and the change it decodes to.
 
-/// A change whose parts are not decoded yet; they stand in the event's bytes.
+/// A change whose parts are not decoded yet; they point into the event's bytes.
 struct EncodedChange {
     var kind: OperationKind
     var flags: UInt8
@@ -10,7 +10,7 @@ struct EncodedChange {
     var shape: Shape
     var values: UnsafeRawBufferPointer
 
-    /// Whether it is a delete that took back a pending insert.
+    /// Whether it is a delete that cancelled a pending insert.
     var cancels: Bool { flags & 0x10 != 0 }
 }
 

@@ -1,5 +1,5 @@
-// What the log holds: everything that ever happened to a store, each with all that is needed to fold it again or to
-// explain it later. Times and ids are decided before an event is written; folding one draws on nothing but the state.
+// The events in the log: everything that happened to a store, with all that is needed to fold and explain it later.
+// Times and ids are chosen before an event is written; folding depends on nothing but the state.
 
 /// One record of the log.
 package struct Event: Hashable, Sendable {
@@ -17,45 +17,45 @@ package struct Event: Hashable, Sendable {
         case opened(Opening)
         /// A setting changed; nil removes it.
         case configured(name: String, value: Value?)
-        /// The app changed rows: all of it or none.
+        /// The app changed rows, atomically.
         case local(LocalTransaction)
-        /// The app took back a local transaction.
+        /// The app undid a local transaction.
         case undone(event: UInt64)
         /// The server sent a page of a pull.
         case page(PulledPage)
         /// The app removed rows without telling the server.
         case purged(Purge)
-        /// The app declared an index over a column of a table, or wants it no longer.
+        /// The app declared or dropped an index on a column.
         case indexed(table: String, column: String, isOn: Bool)
         /// The app reset a query's cursor.
         case cursorReset(table: String, queryID: String)
         /// Operations are about to be sent.
         case sent([SentOperation])
-        /// The fate of an operation is known.
+        /// The result of an operation is known.
         case answered(Answer)
         /// A conflict or a parked operation was decided.
         case resolved(Resolution)
-        /// The app dropped what is pending on a row.
+        /// The app dropped the pending operations of a row.
         case discarded(table: String, id: String)
-        /// The server answered something while an operation was failing.
+        /// The server answered another request while an operation was failing.
         case serverWorked
-        /// The app's schema became another; the steps of its migrations change the rows that are there.
+        /// The app's schema changed; the migration steps change the existing rows.
         case declared(Declaration, steps: [SchemaStep])
-        /// History through an event may be let go of: the changes of its events that no server has confirmed.
+        /// History through an event may be removed: the unconfirmed changes of its events.
         case carried(through: UInt64, [CarriedRow])
     }
 }
 
-/// Who writes the events that follow.
+/// Identifies the writer of the following events.
 package struct Opening: Hashable, Sendable {
-    /// Made once for a store on a device.
+    /// The device's name, created once for a store on a device.
     package var device: String
     package var engineVersion: String
     /// The version of the fold and of the state's encoding.
     package var projectorVersion: UInt32
-    /// The version of the app's schema; 0 for a process that says none.
+    /// The version of the app's schema; 0 if the process has none.
     package var schemaVersion: UInt32
-    /// Where the store is, as a mark that a copy of it does not share; nil if that can't be told.
+    /// The store's location, as a mark that a copy of it does not have; nil if it is not known.
     package var place: String?
 
     package init(
@@ -72,7 +72,7 @@ package struct Opening: Hashable, Sendable {
 /// Changes made together.
 package struct LocalTransaction: Hashable, Sendable {
     package var changes: [LocalChange]
-    /// Whether it was made as a transaction: then it is undone as one.
+    /// Whether it was made as a transaction, and so is undone as a whole.
     package var isGrouped: Bool
 
     package init(_ changes: [LocalChange], isGrouped: Bool) {
@@ -86,13 +86,13 @@ package struct LocalChange: Hashable, Sendable {
     package var kind: OperationKind
     package var table: String
     package var id: String
-    /// An insert: all columns. An update: those that changed. A delete: none.
+    /// For an insert, all columns; for an update, those that changed; for a delete, none.
     package var columns: Row
-    /// The version of the base it was made on, where there is one.
+    /// The version of the base it was made on, if there is one.
     package var baseVersion: Value?
-    /// An insert of a row whose delete was pending.
+    /// Whether it inserts a row whose delete was pending.
     package var replaces: Bool
-    /// A delete of a row the server never saw.
+    /// Whether it deletes a row the server never saw.
     package var cancels: Bool
 
     package init(
@@ -109,16 +109,17 @@ package struct LocalChange: Hashable, Sendable {
     }
 }
 
-/// A page of a pull: rows, removals and the cursor, which move together.
+/// A page of a pull: rows, removals and the cursor, which are applied together.
 package struct PulledPage: Hashable, Sendable {
     package var table: String
     /// Nil for a pull that keeps no cursor.
     package var queryID: String?
-    /// Rows as they came, with their system columns, each under its id.
+    /// Rows as received, with their system columns, each with its id.
     package var rows: [PulledRow]
-    /// Where the query stands after this page; nil leaves it.
+    /// The query's cursor after this page; nil to leave it unchanged.
     package var cursor: CursorState?
-    /// Rows that are gone were not told of: the server was asked for all it has, and they were not there.
+    /// Whether missing rows have no tombstones: all rows were requested from the server, and these were not among
+    /// them.
     package var isAudit: Bool
 
     package init(
@@ -148,7 +149,7 @@ package struct Purge: Hashable, Sendable {
     package var table: String
     /// The ids removed; nil for the whole table.
     package var ids: [String]?
-    /// Whether pending changes went too.
+    /// Whether pending changes were removed, too.
     package var isForced: Bool
 
     package init(table: String, ids: [String]?, isForced: Bool) {

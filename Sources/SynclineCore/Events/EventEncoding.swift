@@ -20,12 +20,12 @@ package struct EventWriter {
     package private(set) var writer: ByteWriter
     private var names: [String: (number: Int, spelling: String)] = [:]
     private var nameCount = 0
-    /// The name and the shape written last, which the next row most often has too.
+    /// The name and the shape written last, which the next row usually has too.
     private var latestName: (utf8: [UInt8], number: Int)?
     private var latestShape: (shape: Shape, number: Int)?
     private var shapes: [ObjectIdentifier: Int] = [:]
     private var shapesByName: [Shape: Int] = [:]
-    /// Shapes whose identity is a key above must live as long as it is.
+    /// Retains shapes whose identity is a key above.
     private var keptShapes: [Shape] = []
 
     package init(_ kind: EventKind, time: Int64, capacity: Int = 256) {
@@ -41,7 +41,7 @@ package struct EventWriter {
         let isLatest = name.withUTF8 { utf8 in latestName?.utf8.withBytes { $0.hasSameBytes(as: Bytes(utf8)) } ?? false
         }
         if isLatest, let latest = latestName { return writer.append(varint: latest.number) }
-        // Texts that Unicode takes for the same may be spelled in different bytes, which the state tells apart.
+        // Strings that are equal in Unicode may have different bytes, which the state distinguishes.
         if let known = names[name], known.spelling.utf8.elementsEqual(name.utf8) {
             latestName = (Array(name.utf8), known.number)
             return writer.append(varint: known.number)
@@ -71,7 +71,7 @@ package struct EventWriter {
         writer.append(counted: shape.encodedNames)
     }
 
-    /// A change that is a plain insert, its row's id encoded.
+    /// Appends a plain insert whose row id is already encoded.
     mutating func append(insertInto table: String, _ id: Bytes, _ columns: Row) {
         writer.append(OperationKind.insert.rawValue)
         append(name: table)
@@ -197,7 +197,7 @@ extension Event {
         return writer.bytes
     }
 
-    /// About how many bytes it takes, where that is many.
+    /// The approximate size of the encoding, if it is large.
     private var sizeHint: Int {
         guard case .page(let page) = body else { return 256 }
         return page.rows.reduce(256) { $0 + $1.id.utf8.count + ($1.row?.bytes.count ?? 0) + 8 }
@@ -224,7 +224,7 @@ extension Event {
     }
 }
 
-/// Takes an event apart.
+/// Decodes an event.
 package struct EventReader {
     package let time: Int64
     package let kind: EventKind
@@ -233,7 +233,7 @@ package struct EventReader {
     private var shapes: [Shape] = []
     private let table: ShapeTable
 
-    /// `table` has the shapes that are known already, so that rows of one shape share it.
+    /// `table` has the shapes that are already known, so that rows of one shape share it.
     package init(_ bytes: UnsafeRawBufferPointer, _ table: ShapeTable) throws(StateError) {
         var reader = ByteReader(bytes)
         self.table = table
@@ -324,7 +324,7 @@ package struct EventReader {
         try LocalChange(try encodedChange())
     }
 
-    /// The next change, its parts still encoded.
+    /// Reads the next change, its parts still encoded.
     mutating func encodedChange() throws(MalformedBytes) -> EncodedChange {
         let flags = try reader.byte()
         guard let kind = OperationKind(rawValue: flags & 3), flags < 0x20 else { throw MalformedBytes() }
@@ -347,7 +347,7 @@ package struct EventReader {
         return UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.offset])
     }
 
-    /// The rest of the event, whole.
+    /// Reads the rest of the event.
     package mutating func event() throws(StateError) -> Event {
         do throws(MalformedBytes) {
             let event = Event(time: time, try body())
@@ -411,7 +411,7 @@ package struct EventReader {
         }
     }
 
-    /// Whose page it is, without its rows.
+    /// Reads the head of a page, without its rows.
     mutating func pageHead() throws(StateError) -> (table: String, queryID: String?) {
         do throws(MalformedBytes) {
             return (try name(), try optionalText())

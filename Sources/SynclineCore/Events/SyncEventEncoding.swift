@@ -135,7 +135,7 @@ extension EventReader {
         try flag() ? try row() : nil
     }
 
-    /// A text or null.
+    /// Reads a string or null.
     mutating func text() throws(MalformedBytes) -> String? {
         switch try value() {
         case .null: nil

@@ -1,14 +1,14 @@
-// What the log holds of talking to a server: operations on their way, what became of them, and what was decided.
+// The log's events about talking to a server: operations sent, their results, and decisions.
 
-/// An operation on its way to the server. From here on it is sent as it is now, with this id, until its fate is known.
+/// An operation that is being sent. From here on its content and id stay the same until its result is known.
 package struct SentOperation: Hashable, Sendable {
     package var table: String
     package var id: String
-    /// Nil for changes that came to nothing: they leave the outbox, and nothing is sent.
+    /// Nil for changes without a remaining effect: they leave the outbox, and nothing is sent.
     package var operationID: String?
-    /// Its place in the order of the push.
+    /// Its position in the order of the push.
     package var position: Position
-    /// The last change it takes along; later ones follow behind it.
+    /// The last change it includes; later changes follow it.
     package var through: Position
 
     package init(table: String, id: String, operationID: String?, position: Position, through: Position) {
@@ -20,38 +20,39 @@ package struct SentOperation: Hashable, Sendable {
     }
 }
 
-/// What became of an operation that was sent.
+/// The result of an operation that was sent.
 package struct Answer: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
-        /// The server has it. Its row under its id as the server spells it; none if the row is gone.
+        /// The server has applied it. The row has the server's spelling of the id, and no columns if it is gone.
         case done(PulledRow)
-        /// The server's row is another than the one it was made on; nil if it is gone.
+        /// The server's row is not the one the operation was made on; nil if it is gone.
         case conflict(server: Row?, code: String)
         /// The server refused it.
         case parked
         /// It certainly did not reach the server.
         case notReceived
-        /// The server keeps a tombstone of the row, which it may have shown: the insert goes on as an undelete.
+        /// The server keeps a tombstone of the row, which it may have returned: the insert continues as an undelete.
         case tombstone(Row?)
-        /// The undelete brought the row back as it was: what differs goes on as an update.
+        /// The undelete restored the row as it was; the differences are sent as an update.
         case revived(PulledRow)
-        /// The server answered 500 to every try, and the push stopped.
+        /// The server answered 500 to every attempt, and the push stopped.
         case failing
-        /// The push stopped for another reason, after one that the operation had stopped by failing.
+        /// The push stopped for another reason, after the operation had stopped an earlier push by failing.
         case interrupted
     }
 
     package var table: String
     package var id: String
     package var operationID: String
-    /// The status of the answer.
+    /// The response's status.
     package var status: Int
     package var outcome: Outcome
-    /// The server's words.
+    /// The server's message.
     package var message: String?
-    /// The operation id of what is sent next, of an outcome that goes on.
+    /// If the operation continues, the operation id of the next request.
     package var nextOperationID: String?
-    /// Of a conflict: an earlier try, whose answer was lost, may have been done before the server's row changed.
+    /// For a conflict: whether an earlier attempt, whose response was lost, may have been applied before the
+    /// server's row changed.
     package var mayHaveBeenDone = false
 
     package init(
@@ -67,7 +68,7 @@ package struct Answer: Hashable, Sendable {
 }
 
 extension Answer.Outcome {
-    /// Whether the operation goes on at once, as another request.
+    /// Whether the operation continues at once with another request.
     package var goesOn: Bool {
         switch self {
         case .tombstone, .revived: true
@@ -79,17 +80,17 @@ extension Answer.Outcome {
 /// How a conflict or a parked operation was decided.
 package struct Resolution: Hashable, Sendable {
     package enum Choice: UInt8, Hashable, Sendable, CaseIterable {
-        /// Mine is dropped.
+        /// The local operation was dropped.
         case takeServer
-        /// Mine goes on, on top of the server's row.
+        /// The local operation was applied to the server's row.
         case keepMine
-        /// What both sides changed, joined.
+        /// The changes of both sides were merged.
         case merge
-        /// A row of the app's choosing.
+        /// The app supplied a row.
         case row
     }
 
-    /// What is left to be pushed.
+    /// What remains to be pushed.
     package struct Change: Hashable, Sendable {
         package var kind: OperationKind
         package var columns: Row
@@ -103,7 +104,7 @@ package struct Resolution: Hashable, Sendable {
     package var table: String
     package var id: String
     package var choice: Choice
-    /// Nil where nothing is left to be pushed.
+    /// Nil if nothing remains to be pushed.
     package var change: Change?
     /// The policy that decided; nil if the app did.
     package var policy: String?

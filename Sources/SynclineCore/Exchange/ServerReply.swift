@@ -1,14 +1,14 @@
 // What a server answers, in the words of neither protocol.
 
-/// What a server answered.
+/// A server's response.
 package struct ServerReply: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
-        /// An object with a text for an id.
+        /// An object with a string id.
         case row(ServerRow)
         /// A list of such objects.
         case list(ServerList)
         case changes(ServerChanges)
-        /// What became of the writes of a batch, in their order.
+        /// The results of a batch's writes, in their order.
         case results([ServerReply])
         /// Nothing, or nothing that can be read as either; the reason is for people.
         case unreadable(String)
@@ -16,10 +16,10 @@ package struct ServerReply: Hashable, Sendable {
 
     package enum RetryAfter: Hashable, Sendable {
         case milliseconds(Int64)
-        /// Of an answer that does not tell the server's time.
+        /// An absolute time in a response that does not have the server's time.
         case moment(Timestamp.Instant)
 
-        /// A moment as a time from now on, if it is known what time it is on the server.
+        /// Converts an absolute time to a delay, if the server's time is known.
         package func counted(from now: Timestamp.Instant?) -> RetryAfter {
             guard case .moment(let moment) = self, let now else { return self }
             return .milliseconds(max(0, moment.milliseconds &- now.milliseconds))
@@ -28,22 +28,23 @@ package struct ServerReply: Hashable, Sendable {
 
     package var status: Int
     package var content: Content
-    /// The version in a strong ETag; weak ones say nothing.
+    /// The version in a strong ETag; weak ones are ignored.
     package var etag: String?
     /// The server's clock.
     package var date: Timestamp.Instant?
     package var retryAfter: RetryAfter?
-    /// How long the server asks to wait, in milliseconds; nil if it does not say, or says a moment without its clock.
+    /// How long the server asks to wait, in milliseconds; nil if it does not say, or gives an absolute time without
+    /// its clock.
     package var asksToWait: Int64? {
         if case .milliseconds(let wait)? = retryAfter { wait } else { nil }
     }
-    /// The longest wait that is accepted, in milliseconds. If the server asks for more, the push or pull stops instead,
-    /// and nothing is lost.
+    /// The maximum accepted wait, in milliseconds. If the server asks for more, the push or pull stops instead,
+    /// without losing data.
     package var longestWait = ServerReply.usualLongestWait
     package static let usualLongestWait: Int64 = 300_000
-    /// Whether another try waits for as long as the server asks.
+    /// Whether a retry waits for as long as the server asks.
     package var isWaitedFor: Bool { asksToWait ?? 0 <= longestWait }
-    /// The server's words about an error, cut to a length that people read.
+    /// The server's error message, shortened.
     package var message: String?
     package var capabilities: ServerCapabilities = []
 
@@ -52,7 +53,7 @@ package struct ServerReply: Hashable, Sendable {
         self.content = content
     }
 
-    /// Sets the longest wait that is accepted, also for each of several results.
+    /// Sets the maximum accepted wait, also for each result of a batch.
     package mutating func accept(waitsUpTo limit: Int64) {
         longestWait = limit
         guard case .results(let results) = content else { return }
@@ -68,19 +69,19 @@ package struct ServerReply: Hashable, Sendable {
 /// A row as a server sent it.
 package struct ServerRow: Hashable, Sendable {
     package var id: String
-    /// All its columns, system columns too, in the order they came; dates only in system columns.
+    /// All its columns, including system columns, in the order they came; only system columns are parsed as dates.
     package var columns: Row
     package var isDeleted: Bool
-    /// It is there and matches the filter no longer: of its columns only the version is told.
+    /// Whether it exists but no longer matches the filter: of its columns only the version is known.
     package var hasLeft = false
-    /// The millisecond it was last changed in, where it says.
+    /// The millisecond of its last change, if known.
     package var moment: Int64?
 
     package init(id: String, columns: Row, isDeleted: Bool) {
         self.init(id: id, columns: columns, isDeleted: isDeleted, moment: columns["updatedAt"]?.moment)
     }
 
-    /// For who has read the moment already.
+    /// For callers that have already parsed `updatedAt`.
     package init(id: String, columns: Row, isDeleted: Bool, moment: Int64?) {
         self.id = id
         self.columns = columns
@@ -90,16 +91,16 @@ package struct ServerRow: Hashable, Sendable {
 }
 
 extension ServerRow {
-    /// A row that is not there.
+    /// Returns a row that does not exist.
     package static func gone(_ id: String) -> ServerRow { ServerRow(id: id, columns: .empty, isDeleted: true) }
 }
 
 package struct ServerList: Hashable, Sendable {
     package var rows: [ServerRow]
-    /// How many rows match in all, where the server says.
+    /// The total number of matching rows, if the server says so.
     package var count: Int?
-    /// The parameters of the next page, where the server links to one. Only who reads a list once follows it: it counts
-    /// rows that may move.
+    /// The parameters of the next page, if the server sent a link. Only one-time reads of a list follow it, because
+    /// it counts rows that may move.
     package var next: String?
 
     package init(rows: [ServerRow], count: Int?) {
@@ -110,11 +111,11 @@ package struct ServerList: Hashable, Sendable {
 
 package struct ServerChanges: Hashable, Sendable {
     package var rows: [ServerRow]
-    /// Where to go on.
+    /// Where the next page begins.
     package var cursor: String
-    /// Whether there is more already.
+    /// Whether there are already more changes.
     package var hasMore: Bool
-    /// How many there were behind the cursor that was asked with, where the server says.
+    /// The number of changes after the request's cursor, if the server says so.
     package var count: Int?
 
     package init(rows: [ServerRow], cursor: String, hasMore: Bool, count: Int? = nil) {

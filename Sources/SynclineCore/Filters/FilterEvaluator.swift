@@ -1,25 +1,26 @@
-// Decides whether a row matches a filter. A condition is true, false, or neither: any comparison with null or between
-// different kinds of values is neither, and so is its `not`. Only `eq null`, `ne null` and `ne` of a null say more.
+// Decides whether a row matches a filter. A condition is true, false, or unknown: any comparison with null or
+// between different kinds of values is unknown, and so is its `not`. Only `eq null`, `ne null` and `ne` with a null
+// operand are never unknown.
 
-/// What a filter asks of a row.
+/// What a filter needs from a row.
 package protocol FilterSubject {
-    /// The value of a column; null if the row has none.
+    /// Returns the value of a column; null if the row has none.
     func value(ofColumn name: String) -> Value
 }
 
 extension Expression {
-    /// Whether a row matches. False if the work fails, which says why.
+    /// Returns whether a row matches. Returns false if the evaluation fails; `work` has the reason.
     package func matches(_ row: some FilterSubject, _ work: FilterWork) -> Bool {
         work.beginRow()
         return truth(of: row, work) == true && work.failure == nil
     }
 
-    /// Whether a row matches, however much work that is.
+    /// Returns whether a row matches, without limiting the work.
     package func matches(_ row: some FilterSubject) -> Bool {
         truth(of: row, nil) == true
     }
 
-    /// True, false, or neither.
+    /// Returns true, false, or nil for unknown.
     func truth(of row: some FilterSubject, _ work: FilterWork?) -> Bool? {
         switch self {
         case .and(let left, let right):

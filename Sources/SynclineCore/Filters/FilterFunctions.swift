@@ -1,5 +1,5 @@
-// The functions and the arithmetic of filters. Anything that makes no sense (a null, a value of the wrong kind, a division by
-// zero, an overflow) gives null, which no comparison holds for.
+// The functions and arithmetic of filters. Invalid operands (a null, a value of the wrong kind, a division by zero,
+// an overflow) give null, which matches no comparison.
 
 enum FilterArithmetic {
     static func apply(_ arithmetic: Expression.Arithmetic, _ left: Value, _ right: Value) -> Value {
@@ -16,7 +16,7 @@ enum FilterArithmetic {
         }
     }
 
-    /// Division of integers cuts towards zero, as servers of the newer protocol do.
+    /// Division of integers truncates towards zero, as on servers of the newer protocol.
     private static func integer(_ arithmetic: Expression.Arithmetic, _ left: Int64, _ right: Int64) -> Value {
         let (result, overflow) =
             switch arithmetic {
@@ -75,7 +75,7 @@ enum FilterFunctions {
 
     // MARK: Texts
 
-    /// A text that is no larger than a few times those it was made of.
+    /// Returns a string that is at most a few times larger than its operands.
     private static func made(_ text: String?, _ work: FilterWork?) -> Value {
         guard let text, work?.mayMake(text.utf8.count) ?? true else { return .null }
         return .string(text)
@@ -91,7 +91,7 @@ enum FilterFunctions {
         return text.withUTF8 { text in
             let place = TextSearch(part).first(in: text)
             if function == .contains { return .bool(place != nil) }
-            // In letters: bytes that go on with one begin with the bits 10.
+            // Counted in letters: UTF-8 continuation bytes begin with the bits 10.
             return .integer(place.map { place in text[..<place].count { $0 & 0xc0 != 0x80 } }.map(Int64.init) ?? -1)
         }
     }
@@ -119,7 +119,7 @@ enum FilterFunctions {
         return String(rest.prefix(Int(clamping: length)))
     }
 
-    /// The size is known before anything is made.
+    /// The size is computed before the string is made.
     private static func replace(_ text: String, _ old: String, _ new: String, _ work: FilterWork?) -> Value {
         var (text, new) = (text, new)
         return text.withUTF8 { text in

@@ -1,9 +1,9 @@
-// Of which kind the parts of a filter are, for those who would rather tell of a mistake than find no rows.
+// The kinds of a filter's parts, for callers that prefer an error to an empty result.
 
 package enum FilterKind: Hashable, Sendable {
     case text, number, boolean, date
 
-    /// The kind of a value; nil for null, which goes with all, and for what filters have no literals for.
+    /// The kind of a value; nil for null, which fits all kinds, and for values without filter literals.
     init?(of value: Value) {
         switch value {
         case .string, .bytes: self = .text
@@ -24,7 +24,7 @@ package enum FilterKind: Hashable, Sendable {
     }
 }
 
-/// What is known of columns.
+/// The known kinds of columns.
 package struct FilterTyping: Sendable {
     let kind: @Sendable (String) -> FilterKind?
 
@@ -44,7 +44,7 @@ extension Expression.Function {
         }
     }
 
-    /// What it gives.
+    /// The kind of its result.
     var kind: FilterKind {
         switch self {
         case .contains, .startswith, .endswith: .boolean

@@ -8,7 +8,7 @@
 // `not` binds tightest: `not a eq b` is `(not a) eq b`. There are no words but these: everything else is a column.
 
 struct FilterParser {
-    /// What was read so far: a part of the filter, what it is known to be, and where it began.
+    /// The part of the filter read so far, its kind, and where it began.
     private struct Part {
         var expression: Expression
         var kind: FilterKind?
@@ -19,7 +19,7 @@ struct FilterParser {
     private var depth = 0
     private let typing: FilterTyping?
 
-    /// No filter anyone writes nests deeper; the bound keeps a hostile one from using up the stack.
+    /// The maximum depth of nesting, so that a hostile filter can't overflow the stack.
     static let depthLimit = 200
 
     private let limit: Int
@@ -42,7 +42,7 @@ struct FilterParser {
 
     // MARK: Kinds
 
-    /// A part that is known to be of another kind than it must is a mistake, where kinds are looked at.
+    /// Throws if kinds are checked and a part has the wrong kind.
     private func check(_ part: Part, is kind: FilterKind) throws(FilterError) {
         guard typing != nil, let found = part.kind, found != kind else { return }
         throw scanner.error("\(kind.noun) is needed, and this is \(found.noun)", at: part.start)
@@ -65,7 +65,7 @@ struct FilterParser {
         }
     }
 
-    /// Conditions with a word between them, or one alone.
+    /// Parses conditions joined by a word, or a single one.
     private mutating func conditions(
         _ word: String, _ join: (Expression, Expression) -> Expression,
         _ operand: (inout FilterParser) throws(FilterError) -> Part
@@ -81,8 +81,8 @@ struct FilterParser {
             expression: joined(parts.map(\.expression)[...], join), kind: .boolean, start: parts[0].start)
     }
 
-    /// A server's in halves: however long the chain is, it hardly nests. A client's from the left, as it always was and as
-    /// queries are recognised by.
+    /// Joins a server's chain in halves, so that even a long chain hardly nests. A client's is joined from the left,
+    /// because queries are recognized by that form.
     private func joined(
         _ parts: ArraySlice<Expression>, _ join: (Expression, Expression) -> Expression
     ) -> Expression {
@@ -112,7 +112,7 @@ struct FilterParser {
         return left
     }
 
-    /// Each operator of a chain that is not one of conditions nests what stands before it.
+    /// Checks a chain's length: each operator except `and` and `or` nests the part before it.
     private func check(length: Int) throws(FilterError) {
         guard length < limit else { throw scanner.error("the filter nests deeper than \(limit)") }
     }
@@ -239,7 +239,7 @@ struct FilterParser {
 
     private mutating func call(_ name: String, from start: Int) throws(FilterError) -> Part {
         let known = Expression.Function(rawValue: name.lowercased())
-        // The old protocol has the same test with its arguments the other way round.
+        // The old protocol has the same test with its arguments in reverse order.
         let isSubstringOf = name.lowercased() == "substringof"
         guard let function = isSubstringOf ? .contains : known else {
             throw scanner.error("there is no function \(name)", at: start)
@@ -265,12 +265,12 @@ struct FilterParser {
 }
 
 extension Expression {
-    /// Reads a filter's text.
+    /// Parses a filter.
     public init(parsing text: String) throws(FilterError) {
         self = try FilterParser.parse(text)
     }
 
-    /// The same where less nesting is allowed than elsewhere, and, with a typing, where what makes no sense is a mistake.
+    /// Parses a filter with a limit on its nesting and, with a typing, rejects operands of the wrong kind.
     package init(parsing text: String, depthLimit: Int, typing: FilterTyping? = nil) throws(FilterError) {
         self = try FilterParser.parse(text, depthLimit: depthLimit, typing)
     }

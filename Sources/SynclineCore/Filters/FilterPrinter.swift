@@ -1,6 +1,6 @@
-// Prints a filter as a server's protocol wants it. What the old protocol has no words for is an error, never left out.
+// Prints a filter for a server's protocol. What the old protocol can't express is an error, and is never left out.
 
-/// A part of a filter that a protocol has no words for.
+/// A part of a filter that a protocol can't express.
 package struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConvertible {
     package var what: String
 
@@ -14,7 +14,7 @@ package struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConv
 struct FilterPrinter {
     let dialect: ServerProtocol
 
-    /// How tightly an expression binds; a part that binds less than its place is put in parentheses.
+    /// The precedence of an expression; a part with a lower one than its context gets parentheses.
     private enum Level: Int {
         case or, and, compare, additive, multiplicative, unary, primary
     }
@@ -57,7 +57,7 @@ struct FilterPrinter {
         case .negate(let inner):
             return "-" + (try print(inner, atLeast: .primary))
         case .not(let inner):
-            // Always in parentheses: servers differ on how tightly `not` binds.
+            // Always in parentheses: servers disagree about the precedence of `not`.
             return "not (\(try text(inner)))"
         case .and(let left, let right):
             return try join(left, "and", right, .and, .compare)
@@ -113,7 +113,7 @@ struct FilterPrinter {
         }
     }
 
-    /// Dates go out in UTC, to the millisecond or, if they carry more, with all they carry.
+    /// Dates are written in UTC, to the millisecond or with more decimals if they have them.
     private func date(_ date: Timestamp) -> String {
         if dialect == .datasync3, date.zone == .dateOnly { return "cast(\(date),Edm.Date)" }
         let utc = Timestamp(date.instant, decimals: max(3, date.decimals))
@@ -122,7 +122,7 @@ struct FilterPrinter {
 }
 
 extension Expression {
-    /// The filter's text for a server.
+    /// Returns the filter's text for a server.
     package func text(for dialect: ServerProtocol) throws(UnsupportedPredicate) -> String {
         try FilterPrinter(dialect: dialect).text(self)
     }

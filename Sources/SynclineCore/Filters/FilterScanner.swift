@@ -1,10 +1,10 @@
-// The words, numbers, strings and signs of a filter's text, taken from its front one at a time.
+// Reads the words, numbers, strings and symbols of a filter from the front.
 
 struct FilterScanner {
     private let text: [Character]
     private var index = 0
 
-    /// No filter anyone writes is longer; the bound keeps hostile ones cheap.
+    /// The maximum length of a filter, which limits the cost of a hostile one.
     static let lengthLimit = 1 << 20
 
     init(_ text: String) throws(FilterError) {
@@ -85,7 +85,7 @@ struct FilterScanner {
 
     private static func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
 
-    /// The text up to a sign, without the spaces around it.
+    /// Returns the text up to a symbol, without surrounding spaces.
     mutating func raw(until sign: Character) -> String {
         let start = index
         while index < text.count, text[index] != sign { index += 1 }
@@ -96,7 +96,7 @@ struct FilterScanner {
 
     // MARK: Literals
 
-    /// The text between single quotes; a quote inside is doubled.
+    /// Reads a string in single quotes; a quote inside is doubled.
     mutating func quoted() throws(FilterError) -> String? {
         guard isNext("'") else { return nil }
         let start = index
@@ -118,7 +118,7 @@ struct FilterScanner {
         throw error("the string is not closed", at: start)
     }
 
-    /// OData 4's dates and times without quotes, which begin like a number.
+    /// Reads OData 4's dates and times without quotes, which begin like a number.
     mutating func bareDateOrTime() -> Expression? {
         guard index < text.count, FilterScanner.isDigit(text[index]) else { return nil }
         var end = index
@@ -142,7 +142,7 @@ struct FilterScanner {
         return date.zone == .none
     }
 
-    /// An integer or a real number, with the suffix letter either protocol allows.
+    /// Reads an integer or a real number, with the suffix letter either protocol allows.
     mutating func number(isNegative: Bool) throws(FilterError) -> Value? {
         guard index < text.count, FilterScanner.isDigit(text[index]) else { return nil }
         let start = index

@@ -1,17 +1,17 @@
-// What it takes to evaluate a filter, and its bounds. A filter's text bounds how many functions it calls, not how large the
-// texts are that they make: two letters may become a thousand, again and again.
+// Limits the work of evaluating a filter. A filter's length limits the number of function calls, but not the size of
+// the strings they make: two letters may become a thousand, again and again.
 
-/// Why a filter can't be evaluated to its end.
+/// Why the evaluation of a filter ended early.
 package enum FilterFailure: Error, Hashable, Sendable {
-    /// The texts that it makes of one row are too large.
+    /// The strings made for one row are too large.
     case tooLarge
-    /// Whoever asked wants no more.
+    /// The caller stopped it.
     case stopped
 }
 
-/// The work that a filter makes, one thread's. A failure is kept: what is evaluated behind it is null and means nothing.
+/// The work of evaluating a filter on one thread. A failure is kept; later results are null and meaningless.
 package final class FilterWork {
-    /// How many bytes of text a filter may make of one row.
+    /// How many bytes of strings a filter may make for one row.
     package static let textLimit = 16 << 20
 
     package private(set) var failure: FilterFailure?
@@ -28,13 +28,13 @@ package final class FilterWork {
         if failure == nil, goesOn?() == false { failure = .stopped }
     }
 
-    /// Whether a function may still be called.
+    /// Returns whether a function may still be called.
     var mayGoOn: Bool {
         if failure == nil, goesOn?() == false { failure = .stopped }
         return failure == nil
     }
 
-    /// Whether so many bytes more may be made.
+    /// Returns whether this many more bytes may be made.
     func mayMake(_ bytes: Int) -> Bool {
         made += bytes
         if made > FilterWork.textLimit { failure = failure ?? .tooLarge }

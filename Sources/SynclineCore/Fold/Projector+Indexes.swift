@@ -1,8 +1,8 @@
-// Keeps the declared indexes in step with the rows: whenever a row's entry changes, what an app sees of the column before
+// Keeps the declared indexes in step with the rows: when a row's entry changes, the column's visible value before
 // and after decides.
 
 extension Projector {
-    /// An index was declared, or is wanted no longer.
+    /// Declares or drops an index.
     func apply(indexOf table: String, _ column: String, isOn: Bool) throws(StateError) {
         guard isOn ? indexes.add(table, column) : indexes.remove(table, column) else { return }
         try put(setting: SettingName.index(table, column), isOn ? .bool(true) : nil)
@@ -35,7 +35,7 @@ extension Projector {
         }
     }
 
-    /// A row's entry changes from `old` to `new`.
+    /// Updates the indexes when a row's entry changes from `old` to `new`.
     func reindex(_ key: [UInt8], from old: RowEntry?, to new: RowEntry?) throws(StateError) {
         let row = try RowKey(malformed: key)
         let columns = indexes.columns(of: row.table)

@@ -1,15 +1,15 @@
-// What became of every change the app made. Each fate is found by what entered and left the outbox with an event; the sums
-// are then held against the counts that the fold keeps by itself, so that a change that vanished would show.
+// Finds what happened to every change the app made, by what entered and left the outbox with each event. The sums
+// are compared with the counts that the fold keeps itself, so that a lost change would be noticed.
 
-/// What became of a change.
+/// What happened to a change.
 package enum Fate: String, Hashable, Sendable, CaseIterable {
-    /// It is in the outbox. Pending is what operations are called: one may carry several changes.
+    /// It is in the outbox. Not called "pending", because that means operations, which may have several changes.
     case unconfirmed
     /// The server confirmed the operation it ended.
     case done
-    /// It became part of a later change's operation, or came to nothing with it.
+    /// It became part of a later change's operation, or cancelled out with it.
     case superseded
-    /// The app took it back, or purged it.
+    /// The app undid or purged it.
     case cancelled
     /// A resolution ended it.
     case resolved
@@ -22,28 +22,28 @@ package struct ChangeFate: Hashable, Sendable {
     package var id: String
     package var kind: OperationKind
     package var fate: Fate
-    /// The event that decided it; nil for what is unconfirmed.
+    /// The event that decided it; nil if it is unconfirmed.
     package var event: UInt64?
 }
 
-/// Changes by their fates.
+/// The number of changes by fate.
 package struct FateSums: Hashable, Sendable {
     package var made: UInt64 = 0
     package private(set) var counts: [Fate: UInt64] = [:]
 
     package subscript(fate: Fate) -> UInt64 { counts[fate] ?? 0 }
 
-    /// Whether every change made has exactly one fate.
+    /// Whether every change has exactly one fate.
     package var isBalanced: Bool { Fate.allCases.reduce(0) { $0 + self[$1] } == made }
 
     mutating func count(_ fate: Fate, _ number: Int = 1) { counts[fate, default: 0] += UInt64(number) }
 }
 
-/// Follows the changes while events are folded.
+/// Tracks the changes while events are folded.
 package struct Accounting {
     private let projector: Projector
     package private(set) var sums = FateSums()
-    /// What the fold had counted before the first event.
+    /// The fold's counts before the first event.
     private let start: Totals
 
     package init(from start: Projector) throws(StateError) {
@@ -53,7 +53,7 @@ package struct Accounting {
         sums.made = start.totals.pending
     }
 
-    /// Folds the next record and tells the changes whose fate it decided.
+    /// Folds the next record and reports the changes whose fate it decided.
     package mutating func fold(
         _ record: UnsafeRawBufferPointer, number: UInt64, _ body: (ChangeFate) throws -> Void = { _ in }
     ) throws {
@@ -76,7 +76,7 @@ package struct Accounting {
         let isResolved = projector.totals.resolved > before.resolved
         let came = changes.journal.count { $0.before == nil }
         let made = Int(projector.totals.made - before.made)
-        // What a merge or a decision for mine leaves of an operation may stand at another place than before.
+        // What a merge or a keep-mine decision leaves of an operation may move to another position.
         let moved = max(0, came - made)
         for (key, row) in Dictionary(grouping: gone.dropLast(moved), by: { $0.before?.rowKey ?? [] }) {
             let address = try RowKey(malformed: key)
@@ -91,24 +91,24 @@ package struct Accounting {
                         kind: change.before?.kind ?? .update, fate: fate, event: number))
             }
         }
-        // A row of the app's choosing that came to nothing with what followed it never was in the outbox.
+        // A row of the app's choosing that cancelled out with later changes never was in the outbox.
         if case .resolved = event.body { sums.count(.superseded, max(0, made - came)) }
     }
 
-    /// Why a change left the outbox.
+    /// Returns why a change left the outbox.
     private static func fate(
         of position: Position, isLast: Bool, _ event: Event, _ before: PendingRow?, _ isResolved: Bool
     ) -> Fate {
         switch event.body {
         case .undone, .purged, .discarded: return .cancelled
-        // An operation ends with its last change; those before it were part of it.
+        // An operation ends with its last change; the earlier ones were part of it.
         case .answered: return isLast ? .done : .superseded
         case .page:
-            // Both sides deleted the row; or the changes came to nothing, and do not hide what the server has.
+            // Both sides deleted the row; or the changes cancelled out and do not hide what the server has.
             let isVoid = before?.frozen == nil && before?.operation == nil
             return isLast && !isVoid ? .done : .superseded
         case .resolved(let resolution):
-            // What a merge or a decision for mine leaves goes on; a row of the app's choosing takes in what followed.
+            // What a merge or a keep-mine decision leaves stays; a row of the app's choosing includes later changes.
             guard isResolved else { return .superseded }
             let isFollowUp = resolution.choice == .row && position > before?.frozen?.through ?? position
             return isFollowUp ? .superseded : .resolved
@@ -117,7 +117,7 @@ package struct Accounting {
         }
     }
 
-    /// What is still in the outbox, and so has the last of the fates.
+    /// Reports the changes that are still in the outbox.
     package mutating func finish(_ body: (ChangeFate) throws -> Void = { _ in }) throws -> AccountingResult {
         let reader = projector.reader(of: projector.store.snapshot)
         var pending: [ChangeFate] = []
@@ -136,12 +136,12 @@ package struct Accounting {
 /// The balance of a history.
 package struct AccountingResult: Sendable {
     package var sums: FateSums
-    /// What the fold counted, from the store's first event on, and up to where the history begins.
+    /// The fold's counts, from the store's first event on, and up to where the history begins.
     package var totals: Totals
     package var start: Totals
     package var through: UInt64
 
-    /// The counts of the fold and those that were found, where they are not the same.
+    /// The fold's counts and the ones found here, if they differ.
     package var differences: [(name: String, counted: UInt64, found: UInt64)] {
         let pairs: [(String, UInt64, UInt64)] = [
             ("made", totals.made - start.made + start.pending, sums.made),
@@ -154,6 +154,6 @@ package struct AccountingResult: Sendable {
         return pairs.filter { $0.1 != $0.2 }.map { (name: $0.0, counted: $0.1, found: $0.2) }
     }
 
-    /// Whether every change has one fate, and the fold counted the same.
+    /// Whether every change has one fate and the fold's counts agree.
     package var isBalanced: Bool { sums.isBalanced && differences.isEmpty }
 }

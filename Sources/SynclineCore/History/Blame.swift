@@ -1,5 +1,5 @@
-// Which event gave each field of a row its value: the row's share of the log is folded again, and the row is looked at
-// after each event of it.
+// Finds the event that gave each field of a row its value: folds the events that concern the row again, and compares
+// the row after each.
 
 /// The event that last changed a field.
 public struct FieldOrigin: Hashable, Sendable {
@@ -17,14 +17,14 @@ public struct FieldOrigin: Hashable, Sendable {
     public var provenance: Provenance
 }
 
-/// Watches one row while the log goes by.
+/// Watches one row while events are folded.
 package struct Blame {
     private let focus: RowFocus
     private let projector: Projector
     private var row: Row?
     private var bytes: [UInt8]?
     private var origins: [String: FieldOrigin] = [:]
-    /// Pages seen of each query of the row's table.
+    /// The number of pages of each query of the row's table.
     private var pages: [String?: Int] = [:]
 
     /// - Parameter start: The state before the first event, which becomes the blame's own. What it has of the row was so
@@ -35,7 +35,7 @@ package struct Blame {
         try look(at: start.through, time: 0, cause: "checkpoint", .beginning)
     }
 
-    /// Takes the next record of the log; whether it concerned the row.
+    /// Takes the next record; returns whether it concerned the row.
     @discardableResult
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         var reader = try EventReader(record, projector.shapes)
@@ -74,22 +74,22 @@ package struct Blame {
         return true
     }
 
-    /// The origin of each field the row has, in its order; nil if there is no row.
+    /// The origin of each field of the row, in its order; nil if there is no row.
     package var fields: [FieldOrigin]? {
         row.map { row in row.columns.compactMap { origins[$0] } }
     }
 
-    /// The schema the store had recorded by now.
+    /// The schema the store had recorded at this point.
     package var declaration: Declaration? { projector.declaration }
 
-    /// All the state holds of the row by now.
+    /// Everything the state has about the row at this point.
     package var entry: RowEntry? {
         get throws(StateError) { try projector.entry(projector.rowKey(focus.table, focus.id)).entry }
     }
 }
 
 extension Event {
-    /// What kind of event it is, in a word.
+    /// The kind of the event in a word.
     package var cause: String { kind.cause }
 }
 

@@ -1,10 +1,10 @@
-// Which older checkpoints stay, so that a state of the past is folded from one that lies not far before it. The further back,
-// the greater the distance between them; and all of them together are no larger than what they are given room for.
+// Chooses which older checkpoints are kept, so that a past state can be folded from one close before it. The
+// distance between them grows with their age, and their total size is limited.
 
 package enum CheckpointKeeping {
-    /// How many events two of them are apart, at the least: so many are folded in half a second.
+    /// The minimum distance between two checkpoints, in events: about half a second of folding.
     package static let shortest: UInt64 = 1 << 15
-    /// Further back, the distance is this part of the way.
+    /// For older checkpoints, the distance is this part of their age.
     private static let part: UInt64 = 16
 
     /// The checkpoints that stay, each by the last event it covers.
@@ -27,7 +27,7 @@ package enum CheckpointKeeping {
         }
     }
 
-    /// The fewest of some checkpoints between which no distance is too great, as far as they allow.
+    /// Returns the fewest checkpoints without too large a distance between them, as far as possible.
     private static func thinned(
         _ all: [UInt64], after first: UInt64, newest: UInt64, _ distance: UInt64
     ) -> Set<UInt64> {

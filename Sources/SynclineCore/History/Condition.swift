@@ -7,13 +7,13 @@
 
 package struct Condition: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-        /// A row, and what it must match; nil if it only must be there.
+        /// A row, and the filter it must match; nil if it only must exist.
         case row(RowFocus, Expression?)
-        /// How many rows of a table match.
+        /// The number of matching rows of a table.
         case count(table: String, Expression?)
-        /// How many operations are in the outbox, as a plan lists them.
+        /// The number of operations in the outbox, as in the plan.
         case pending
-        /// How many operations wait for a decision.
+        /// The number of operations that await a decision.
         case conflicts
     }
 
@@ -38,7 +38,7 @@ package struct Condition: Hashable, Sendable {
         return nil
     }
 
-    /// The table it is about, if it is about one.
+    /// The table it is about, if it is about one table.
     package var table: String? {
         switch subject {
         case .row(let focus, _): focus.table
@@ -55,7 +55,7 @@ package struct Condition: Hashable, Sendable {
         }
     }
 
-    /// Whether it is true of every state, or of none; nil for a condition that can be either.
+    /// Whether it is always true or always false; nil if it can be either.
     package var constant: Bool? {
         if focus != nil { return nil }
         let counts = [0, number &- 1, number, number &+ 1].filter { $0 >= 0 }
@@ -63,7 +63,7 @@ package struct Condition: Hashable, Sendable {
         return answers.count == 1 ? answers.first : nil
     }
 
-    /// Whether it holds where its subject was counted; a row counts as one if it is there and matches.
+    /// Returns whether it holds for a count; a row counts as one if it exists and matches.
     package func holds(_ count: Int) -> Bool {
         let holds: Bool =
             switch comparison {
@@ -92,17 +92,17 @@ extension Condition {
         }
     }
 
-    /// Whether what an event changed must be looked at for the count.
+    /// Returns whether an event of this kind may change the count.
     func mayChange(with kind: EventKind) -> Bool {
         switch (subject, kind) {
         case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .serverWorked), (_, .carried): false
-        // Sending shows an app nothing new, and only what a server said makes a conflict.
+        // Sending changes nothing that an app sees, and only what a server said causes a conflict.
         case (.row, .sent), (.count, .sent), (.conflicts, .sent), (.conflicts, .local): false
         default: true
         }
     }
 
-    /// What of an event's changes is looked at.
+    /// The changes of an event that are examined.
     var scope: StateChanges.Scope {
         switch subject {
         case .row(let focus, _): .rows(of: focus.table)
@@ -111,7 +111,7 @@ extension Condition {
         }
     }
 
-    /// What an event adds to the count.
+    /// Returns what an event adds to the count.
     package func difference(_ changes: StateChanges) -> Int {
         switch subject {
         case .row(let focus, let filter):
@@ -138,7 +138,7 @@ extension Condition {
     }
 }
 
-/// A row with its id, to be asked for either.
+/// A row with its id, which filters may use as well.
 private struct IdentifiedRow: FilterSubject {
     let id: String
     let row: Row
@@ -147,7 +147,7 @@ private struct IdentifiedRow: FilterSubject {
 }
 
 extension RowEntry? {
-    /// Whether an operation of the row waits for a decision.
+    /// Whether an operation of the row awaits a decision.
     fileprivate var waits: Bool {
         guard let status = self?.pending?.frozen?.status else { return false }
         return status != .inFlight
@@ -159,7 +159,7 @@ extension RowEntry? {
 extension Condition {
     private static let comparisons = Expression.Comparison.allCases.map { " \($0.rawValue) " }
 
-    /// Reads a condition's text.
+    /// Parses a condition.
     package init(parsing text: String) throws(FilterError) {
         let text = text.trimmed
         if text.hasPrefix("not ") {
@@ -197,7 +197,7 @@ extension Condition {
         return (comparison, number)
     }
 
-    /// A condition is asked of states with and without a server, so `div` has one meaning in all of them.
+    /// A condition is evaluated on states with and without a server, so `div` has the same meaning in all of them.
     private static func filter(_ text: Substring) throws(FilterError) -> Expression {
         try Expression(parsing: String(text)).dividingAsDoubles
     }
@@ -209,7 +209,7 @@ extension Condition {
             table: String(text[..<colon]).trimmed, try filter(text[text.index(after: colon)...]))
     }
 
-    /// What stands behind `TodoItem/`. A value may hold a colon or the word of a comparison, so what comes first counts.
+    /// Parses what follows `TodoItem/`. A value may contain a colon or a comparison's name, so the first one counts.
     private static func row(table: String, _ text: Substring) throws(FilterError) -> Subject {
         let comparison = comparisons.compactMap { text.firstRange(of: $0)?.lowerBound }.min()
         if let colon = text[..<(comparison ?? text.endIndex)].firstIndex(of: ":") {

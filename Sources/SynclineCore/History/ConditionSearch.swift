@@ -1,26 +1,26 @@
-// Looks for the event that made a condition true, in a range of a log's events. Every event of the range is looked at: a
-// condition on one row in that row's share of the log, what is in the outbox in an outline of it, anything else in a fold.
+// Searches a range of a log's events for the one that made a condition true. Examines every event of the range: for
+// one row, only the events that concern it; for the outbox, an outline of it; otherwise by a fold.
 
 package struct ConditionSearch {
-    /// What a search found.
+    /// The result of a search.
     package struct Finding: Sendable {
         /// The event that made the condition true; nil if none did.
         package var event: UInt64?
-        /// Whether it was true before the first event that was looked at. Then it must become false before an event can
-        /// make it true.
+        /// Whether it was true before the first event examined. Then it must become false before an event can make
+        /// it true.
         package var heldBefore: Bool
-        /// Whether it was false at some moment of the search.
+        /// Whether it was false at some point of the search.
         package var ceased: Bool
-        /// The first and last event that were looked at; nil if there was none.
+        /// The first and last event examined; nil if there was none.
         package var searched: ClosedRange<UInt64>?
-        /// Whether the table that the condition names was met; nil where that was not looked at.
+        /// Whether the condition's table was found; nil if that was not checked.
         package var knowsTable: Bool?
 
-        /// How many events were looked at.
+        /// The number of events examined.
         package var examined: UInt64 { searched.map { $0.upperBound - $0.lowerBound + 1 } ?? 0 }
     }
 
-    /// Hands the events after one to a visitor, in order, until it says no.
+    /// Calls a visitor with the events after one, in order, until it returns false.
     package typealias Records = (UInt64, (UInt64, UnsafeRawBufferPointer) throws -> Bool) throws -> Void
 
     private let condition: Condition
@@ -34,7 +34,7 @@ package struct ConditionSearch {
         self.records = records
     }
 
-    /// Looks at the events after the one that `start` is the state of. The state is used up.
+    /// Searches the events after the state `start`, which is used up.
     package func run(from start: Projector) throws -> Finding {
         if let finding = try outline(from: start) { return finding }
         var search = try ReplaySearch(condition, from: start)
@@ -45,7 +45,7 @@ package struct ConditionSearch {
         return finding
     }
 
-    /// What is in the outbox, and what waits there, is mostly clear without folding rows; nil where it is not.
+    /// Searches the outbox without folding rows, which usually is sufficient; returns nil if it is not.
     private func outline(from start: Projector) throws -> Finding? {
         guard [.pending, .conflicts].contains(condition.subject), var outline = try OutboxOutline(from: start) else {
             return nil
@@ -63,7 +63,7 @@ package struct ConditionSearch {
         return isClear ? finding : nil
     }
 
-    /// Looks at the events after one until the condition becomes true, or its truth is not known.
+    /// Examines the events after one until the condition becomes true, or is not known.
     private func find(
         after through: UInt64, _ heldBefore: Bool,
         _ fold: (UnsafeRawBufferPointer, UInt64) throws -> Bool?
@@ -86,12 +86,12 @@ package struct ConditionSearch {
     }
 }
 
-/// Follows a condition through the events.
+/// Evaluates a condition after each event.
 package struct ReplaySearch {
     private let condition: Condition
     private let projector: Projector
     private var count: Int
-    /// Whether the table that is counted has or had rows; nil where no table is.
+    /// Whether the counted table has or had rows; nil if no table is counted.
     package private(set) var knowsTable: Bool?
 
     package init(_ condition: Condition, from start: Projector) throws(StateError) {
@@ -102,10 +102,10 @@ package struct ReplaySearch {
         if case .count(let table, _) = condition.subject { knowsTable = try reader.tables().contains(table) }
     }
 
-    /// Whether it holds by now.
+    /// Whether it holds at this point.
     package var holds: Bool { condition.holds(count) }
 
-    /// Takes the next record; whether the condition holds after it.
+    /// Takes the next record; returns whether the condition holds after it.
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         if let focus = condition.focus {
             var reader = try EventReader(record, projector.shapes)

@@ -1,17 +1,17 @@
-// Which operations are in the outbox after each event, and which wait for a decision, from the events alone: what enters
-// it, and what an answer, a resolution, an undo or a purge takes out. It keeps no row, so it costs a part of a fold. Where the
-// fold would look at what a row holds (a page over a pending delete, columns that never leave the device), it does not guess
-// but gives up.
+// Tracks which operations are in the outbox after each event, and which await a decision, from the events alone:
+// what enters, and what an answer, a resolution, an undo or a purge removes. It keeps no rows, so it is cheaper than
+// a fold. If the result depends on the content of rows (a page over a pending delete, columns that never leave the
+// device), it gives up instead of guessing.
 
 package struct OutboxOutline {
     /// The changes of a row that are in the outbox.
     private struct Chain {
         var links: [Link] = []
         var frozen = Freeze.none
-        /// Whether what its changes come to was decided again since they were made.
+        /// Whether the effect of its changes was decided again since they were made.
         var isRebuilt = false
 
-        /// How many operations its changes come to; nil if the rows decide.
+        /// How many operations its changes make; nil if that depends on the rows.
         var operations: Int? {
             guard let last = links.last else { return 0 }
             let frozenThrough: Position?
@@ -30,24 +30,24 @@ package struct OutboxOutline {
             return last.cancels ? sent : sent + 1
         }
 
-        /// Whether its operation is known to wait for a decision.
+        /// Whether its operation is known to await a decision.
         var waits: Bool { if case .through(_, true) = frozen { true } else { false } }
     }
 
     private struct Link {
         var position: Position
         var kind: OperationKind
-        /// Of a delete: whether it took back an insert.
+        /// For a delete: whether it cancelled an insert.
         var cancels = false
     }
 
     private enum Freeze {
         case none
-        /// Up to its last change the operation was sent, or waits for a decision.
+        /// The operation was sent, or awaits a decision, through its last change.
         case through(Position, waits: Bool)
-        /// So it is if a page was in conflict with it, which its rows decide.
+        /// The same if a page conflicted with it, which depends on its rows.
         case perhaps(through: Position)
-        /// More than one page may have been.
+        /// More than one page may have conflicted.
         case unclear
     }
 
@@ -55,17 +55,17 @@ package struct OutboxOutline {
     private var ids: IDComparison
     private let shapes: ShapeTable
     private var known = 0
-    /// How many chains there are of which only the rows tell what they come to.
+    /// The number of chains whose effect depends on the rows.
     private var unclear = 0
-    /// How many operations are in the outbox; nil if that is not clear.
+    /// The number of operations in the outbox; nil if it is not known.
     package var operations: Int? { unclear == 0 ? known : nil }
-    /// How many operations wait for a decision; nil from a page on that may have been in conflict with one.
+    /// The number of operations that await a decision; nil after a page that may have conflicted with one.
     package private(set) var waiting: Int? = 0
 
-    /// An undo names an event; in a larger outbox it is left to the fold to find its changes.
+    /// An undo names an event; in a larger outbox, finding its changes is left to the fold.
     private static let undoLimit = 4096
 
-    /// Nil for a state of which it could not tell.
+    /// Nil for a state that it can't outline.
     package init?(from start: Projector) throws(StateError) {
         guard !start.declaration.hasLocalColumns else { return nil }
         ids = start.ids
@@ -86,7 +86,7 @@ package struct OutboxOutline {
         for chain in chains.values { count(chain, 1) }
     }
 
-    /// Takes the next record; false where it can't tell what that comes to, nor anything behind it.
+    /// Takes the next record; returns false if its effect, and so that of all later ones, is not known.
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         var reader = try EventReader(record, shapes)
         switch reader.kind {
@@ -130,7 +130,7 @@ package struct OutboxOutline {
         chains[key] = chain
     }
 
-    /// A row's chain is another from now on.
+    /// Replaces a row's chain.
     private mutating func put(_ chain: Chain, _ key: [UInt8]) {
         let (before, after) = (chains[key]?.waits ?? false, chain.waits && !chain.links.isEmpty)
         if before != after { waiting? += after ? 1 : -1 }
@@ -139,7 +139,7 @@ package struct OutboxOutline {
         count(chain, 1)
     }
 
-    /// Adds what a chain comes to, or takes it away.
+    /// Adds the operations of a chain to the counts, or subtracts them.
     private mutating func count(_ chain: Chain, _ sign: Int) {
         if let operations = chain.operations { known += sign * operations } else { unclear += sign }
     }
@@ -154,7 +154,7 @@ package struct OutboxOutline {
                 let change = try reader.encodedChange()
                 var id = ByteReader(change.id)
                 guard case .string(let text) = try id.value() else { throw MalformedBytes() }
-                // An update of nothing does not enter the outbox.
+                // An empty update does not enter the outbox.
                 if change.kind != .update || !change.shape.names.isEmpty {
                     add(
                         Link(
@@ -180,14 +180,14 @@ package struct OutboxOutline {
                 if case .perhaps(let through) = chain.frozen, last.position <= through { chain.frozen = .none }
             }
             if found.links.count == chain.links.count { continue }
-            // A delete that is the last again may take back an insert, and so come to nothing.
+            // A delete that is the last change again may cancel an insert.
             if chain.links.last?.kind == .delete { return false }
             put(chain, key)
         }
         return true
     }
 
-    /// A row of a page over pending changes.
+    /// Handles a page's row that has pending changes.
     private mutating func pull(_ pulled: PulledRow, in table: String) -> Bool {
         let key = key(table, pulled.id)
         guard var chain = chains[key], let last = chain.links.last else { return true }
@@ -196,7 +196,7 @@ package struct OutboxOutline {
             // Both may have deleted it.
             return pulled.row != nil || kind != .delete
         }
-        // The delete may come to nothing, or be what the server did as well.
+        // The delete may cancel out, or be what the server did as well.
         if last.kind == .delete { return false }
         waiting = nil
         switch chain.frozen {
@@ -263,12 +263,12 @@ package struct OutboxOutline {
         chain.links.removeFirst(taken)
         chain.frozen = .none
         chain.isRebuilt = true
-        // A delete by decision takes along what followed.
+        // A decision to delete includes later changes.
         if resolution.change == nil, resolution.choice == .row {
             chain.links.removeFirst(chain.links.prefix { $0.kind == .update }.count)
         }
         if let change = resolution.change {
-            // A row of the app's choosing takes in what followed, and may come to nothing with it.
+            // A row of the app's choosing includes later changes, and may cancel out with them.
             if resolution.choice == .row && !chain.links.isEmpty { return false }
             let position = resolution.choice == .row ? Position(event: number) : place
             chain.links.insert(Link(position: position, kind: change.kind), at: 0)

@@ -46,7 +46,7 @@ extension Provenance: CustomStringConvertible {
 }
 
 extension Resolution.Choice {
-    /// As `resolve` says it.
+    /// The name that `resolve` uses.
     package var word: String {
         switch self {
         case .takeServer: "take-server"

@@ -1,11 +1,11 @@
-// The replay as a machine: it is handed events and folds them, remembers how to take the latest of them back, and may leave
-// some out or let another policy decide. It reads no log and prints nothing.
+// The replay as a state machine: it folds events, remembers how to undo the latest of them, and can leave some out
+// or apply another policy. It reads no log and prints nothing.
 
 /// How a replay differs from what happened.
 package struct ReplayVariation: Sendable {
     /// Events that are left out.
     package var without: Set<UInt64> = []
-    /// Who decides conflicts that arose in a push, in place of who did.
+    /// The policy for conflicts that arose in a push, in place of the original decisions.
     package var policy: ConflictPolicy?
 
     package init() {}
@@ -13,19 +13,19 @@ package struct ReplayVariation: Sendable {
     package var isNone: Bool { without.isEmpty && policy == nil }
 }
 
-/// An event on its way through a replay.
+/// An event in a replay.
 package struct ReplayStep: Sendable {
     package enum Outcome: Hashable, Sendable {
         case folded
-        /// It was to be left out.
+        /// It was left out as requested.
         case leftOut
-        /// It makes no sense in the state that the variation led to.
+        /// It is not valid in the state that the variation led to.
         case impossible(String)
     }
 
-    /// What the variation's policy decided otherwise than what happened.
+    /// A decision of the variation's policy that differs from what happened.
     package struct Decision: Sendable {
-        /// The event that brought the conflict.
+        /// The event that caused the conflict.
         package var event: UInt64
         package var resolution: Resolution
     }
@@ -41,14 +41,15 @@ package struct Replay {
     package let projector: Projector
     private let variation: ReplayVariation
     private var marks: [(changes: Int, mark: Projector.Mark)] = []
-    /// Conflicts that the variation's policy decides, by row. A push records a decision some events after the conflict: if it
-    /// was the same, that event stands.
+    /// Conflicts that the variation's policy decides, by row. A push records a decision some events after the
+    /// conflict; if it was the same, that event is kept.
     private var due: [[UInt8]: ReplayStep.Decision] = [:]
-    /// How often the policy has decided on a row since an operation of it was done. A push asks it no more than so often.
+    /// How often the policy has decided on a row since an operation of it succeeded. A push has the same limit.
     private var rebases: [[UInt8]: Int] = [:]
-    /// Rows whose conflicts the variation's policy has decided otherwise: what was decided about them then is left out.
+    /// Rows whose conflicts the variation's policy decided differently; the original decisions about them are left
+    /// out.
     private var decided: Set<[UInt8]> = []
-    /// How many steps can be taken back. Beyond that a replay begins anew from further back.
+    /// How many steps can be undone. To go back further, a replay starts again from an earlier state.
     package static let reach = 4096
 
     package init(from start: Projector, _ variation: ReplayVariation = ReplayVariation()) {
@@ -68,7 +69,7 @@ package struct Replay {
     @discardableResult
     package mutating func step(_ event: Event, number: UInt64) throws(StateError) -> ReplayStep {
         if marks.count >= Replay.reach, variation.isNone {
-            // What lies so far back is read again when it is asked for.
+            // Older events are read again if they are needed.
             marks.removeAll(keepingCapacity: true)
             projector.store.beginChanges()
             try projector.store.settle(above: 16 << 20)
@@ -82,7 +83,7 @@ package struct Replay {
         } else if variation.without.contains(number) {
             outcome = .leftOut
         } else if event.kind == .carried {
-            // It repeats what happened, which is not what happens here.
+            // It repeats what happened, which does not happen in this replay.
         } else {
             decisions = try settle(keys(dueBefore: event))
             if case .resolved(let resolution) = event.body, variation.policy != nil {
@@ -99,14 +100,14 @@ package struct Replay {
             changes: try StateChanges(projector, behind: mark.changes))
     }
 
-    /// Ends a replay: what the policy decides and no event brought about is done.
+    /// Ends a replay: applies the policy's decisions that no event has caused.
     package mutating func finish() throws(StateError) -> [ReplayStep.Decision] {
         let last = through
         defer { projector.through = last }
         return try settle(Array(due.keys))
     }
 
-    /// Folds an event that may make no sense here; what it did until that showed is taken back.
+    /// Folds an event that may not be valid here; if it is not, its changes are undone.
     private func fold(_ event: Event, _ number: UInt64) throws(StateError) -> ReplayStep.Outcome {
         let (changes, mark) = (projector.store.changeCount, projector.mark)
         do throws(StateError) {
@@ -122,7 +123,8 @@ package struct Replay {
 
     // MARK: Another policy
 
-    /// The rows whose conflicts a push would have had decided before an event. An app goes on meanwhile.
+    /// Returns the rows whose conflicts a push would have decided before an event. The app continues in the
+    /// meantime.
     private func keys(dueBefore event: Event) -> [[UInt8]] {
         if due.isEmpty { return [] }
         switch event.body {
@@ -134,12 +136,12 @@ package struct Replay {
         case .answered(let answer): return [projector.rowKey(answer.table, answer.id)]
         case .discarded(let table, let id): return [projector.rowKey(table, id)]
         case .page(let page): return page.rows.map { projector.rowKey(page.table, $0.id) }
-        // The push was over, or what it decided on may go.
+        // The push was over, or the operation it decided on may be removed.
         case .opened, .declared, .purged: return Array(due.keys)
         }
     }
 
-    /// Carries out what the policy decides on some rows.
+    /// Applies the policy's decisions on some rows.
     private mutating func settle(_ keys: [[UInt8]]) throws(StateError) -> [ReplayStep.Decision] {
         let found = keys.compactMap { key in due.removeValue(forKey: key).map { (key: key, decision: $0) } }
             .sorted { $0.decision.event < $1.decision.event }
@@ -155,7 +157,7 @@ package struct Replay {
         _ = try fold(Event(time: 0, .resolved(decision.resolution)), number)
     }
 
-    /// What an event decided stands if the policy decides the same, or if an app decided it and the policy did not.
+    /// Keeps the decision of an event if the policy decides the same, or if an app decided and the policy did not.
     private mutating func decide(
         _ event: Event, _ resolution: Resolution, _ number: UInt64, _ decisions: inout [ReplayStep.Decision]
     ) throws(StateError) -> ReplayStep.Outcome {
@@ -175,7 +177,7 @@ package struct Replay {
         return .leftOut
     }
 
-    /// Whether an answer refuses to bring a row back: then a push asks no policy.
+    /// Returns whether an answer refuses to restore a row; then a push does not use a policy.
     private func isRefusal(_ event: Event) throws(StateError) -> Bool {
         guard variation.policy != nil, case .answered(let answer) = event.body, case .conflict = answer.outcome else {
             return false
@@ -183,7 +185,7 @@ package struct Replay {
         return try projector.entry(projector.rowKey(answer.table, answer.id)).entry?.pending?.frozen?.revival != nil
     }
 
-    /// Lets the policy decide the conflict that an answer brought, as a push does.
+    /// Lets the policy decide the conflict that an answer caused, as a push does.
     private mutating func note(_ event: Event, _ number: UInt64, isRefused: Bool) throws(StateError) {
         guard let policy = variation.policy, case .answered(let answer) = event.body else { return }
         let key = projector.rowKey(answer.table, answer.id)
@@ -199,7 +201,7 @@ package struct Replay {
 
     // MARK: Back
 
-    /// Takes the latest event back; false if it lies beyond the machine's reach.
+    /// Undoes the latest event; returns false if it is too far back.
     package mutating func back() throws(StateError) -> Bool {
         guard let mark = marks.popLast() else { return false }
         try projector.store.takeBack(to: mark.changes)
@@ -209,7 +211,7 @@ package struct Replay {
 }
 
 extension Resolution {
-    /// Whether it makes of a conflict what another does.
+    /// Returns whether two resolutions have the same result.
     fileprivate func comesToTheSame(as other: Resolution) -> Bool {
         change == other.change && (choice == .row) == (other.choice == .row)
     }

@@ -38,7 +38,7 @@ extension Retention: CustomStringConvertible {
 }
 
 extension StateReader {
-    /// What is kept of the history.
+    /// The retention in the store's settings.
     package var retention: Retention {
         get throws(StateError) {
             guard case .string(let text)? = try setting(SettingName.retention) else { return .everything }
@@ -59,9 +59,9 @@ extension StateReader {
     }
 }
 
-/// A checkpoint, and the files that its runs are in.
+/// A checkpoint, and the files that hold its runs.
 package struct CheckpointFiles: Hashable, Sendable {
-    /// The last event it covers, which names its own file.
+    /// The last event it covers, which is also the name of its own file.
     package var through: UInt64
     /// The files it needs, each by the last event it covers.
     package var files: [UInt64]
@@ -74,15 +74,15 @@ package struct CheckpointFiles: Hashable, Sendable {
         self.size = size
     }
 
-    /// Whether it holds the whole state by itself.
+    /// Whether its own file holds the whole state.
     package var isWhole: Bool { files == [through] }
 }
 
-/// What goes and what stays.
+/// What is removed and what is kept.
 package struct HistoryPlan: Hashable, Sendable {
-    /// The whole checkpoint that the states of the history begin with: every event it covers may go.
+    /// The whole checkpoint that the kept history begins with: every event it covers may be removed.
     package var anchor: UInt64
-    /// The files of checkpoints that nothing needs any more.
+    /// The checkpoint files that are no longer needed.
     package var dropped: [UInt64]
 
     /// Nil where nothing may go.
@@ -90,7 +90,7 @@ package struct HistoryPlan: Hashable, Sendable {
     ///   - checkpoints: All checkpoints that can be read.
     ///   - horizon: The last event that need not be kept.
     package init?(_ checkpoints: [CheckpointFiles], horizon: UInt64) {
-        // What is kept can be folded only from a state that lies before it.
+        // Kept events can be folded only onto an earlier state.
         let possible = checkpoints.filter { $0.isWhole && $0.through <= horizon }
         guard let anchor = possible.map(\.through).max() else { return nil }
         self.anchor = anchor
@@ -98,7 +98,7 @@ package struct HistoryPlan: Hashable, Sendable {
         dropped = checkpoints.map(\.through).filter { $0 < anchor && !needed.contains($0) }.sorted()
     }
 
-    /// The checkpoints that later plans begin from: what the history begins with now, and what it will begin with next.
+    /// The checkpoints that later plans begin with: that of the current history, and the next one.
     package static func pinned(_ checkpoints: [CheckpointFiles]) -> Set<UInt64> {
         Set(checkpoints.filter(\.isWhole).map(\.through).sorted().prefix(2))
     }

@@ -1,11 +1,11 @@
-// One row's share of the log. An event is folded as far as it concerns the row and no further; most events are told not to
-// by a look at their bytes, so that a row's whole story costs little more than reading the log.
+// The events that concern one row. An event is folded only as far as it concerns the row. Most events are excluded
+// by a look at their bytes, so that the whole history of a row costs little more than reading the log.
 
-/// The row a history is about.
+/// The row of a history.
 package struct RowFocus: Hashable, Sendable {
     package let table: String
     package let id: String
-    /// The id as events write it.
+    /// The id as encoded in events.
     private let encodedID: [UInt8]
 
     package init(table: String, id: String) {
@@ -16,20 +16,20 @@ package struct RowFocus: Hashable, Sendable {
         encodedID = writer.bytes
     }
 
-    /// Whether an event may concern the row. A yes may be wrong, a no never is.
+    /// Returns whether an event may concern the row. True may be wrong, false never is.
     package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind, _ ids: IDComparison) -> Bool {
         switch kind {
         case .opened, .cursorReset, .indexed, .carried: false
         case .configured, .declared, .undone, .purged, .serverWorked: true
         case .local, .page, .sent, .answered, .resolved, .discarded:
-            // An id that is compared without case may be spelled in many ways.
+            // An id compared without case may be spelled in many ways.
             ids == .ignoreCase || encodedID.withBytes { record.contains(bytes: $0) }
         }
     }
 }
 
 extension Projector {
-    /// Folds what of a record concerns one row, which most records do not.
+    /// Folds the part of a record that concerns one row; most records have none.
     package func apply(
         _ record: UnsafeRawBufferPointer, number: UInt64, onlyTo row: RowFocus
     ) throws(StateError) {
@@ -40,7 +40,7 @@ extension Projector {
         through = number
     }
 
-    /// Folds what of an event concerns one row.
+    /// Folds the part of an event that concerns one row.
     package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(StateError) {
         let key = rowKey(row.table, row.id)
         func isRow(_ table: String, _ id: String) -> Bool { table == row.table && rowKey(table, id) == key }

@@ -1,7 +1,7 @@
-// What an event did to the state, in the state's words: the rows that are not what they were, and the changes that entered
-// or left the outbox. Read from what the store keeps in order to take an event back.
+// What an event did to the state: the rows that changed, and the changes that entered or left the outbox. Read from
+// what the store keeps in order to undo an event.
 
-/// A row before and behind an event.
+/// A row before and after an event.
 package struct RowChange: Hashable, Sendable {
     package var table: String
     package var id: String
@@ -11,22 +11,22 @@ package struct RowChange: Hashable, Sendable {
     package var after: RowEntry?
 }
 
-/// A change of the outbox that came or went; one that stayed and was written anew is neither.
+/// A change that entered or left the outbox. One that stayed and was written again is neither.
 package struct JournalChange: Hashable, Sendable {
     package var position: Position
-    /// The change as it was; nil if it came.
+    /// The change before; nil if it entered.
     package var before: JournalEntry?
-    /// The change as it is; nil if it went.
+    /// The change after; nil if it left.
     package var after: JournalEntry?
 }
 
-/// What changed since a store began to keep its changes, or since so many of them.
+/// What changed since a store began to record its changes, or after the first of them.
 package struct StateChanges: Sendable {
-    /// What of it is looked at: all else costs nothing but that.
+    /// Which changes are examined.
     package enum Scope: Hashable, Sendable {
         case all
         case rows(of: String)
-        /// Rows with changes in the outbox, before or behind.
+        /// Rows with changes in the outbox, before or after.
         case pendingRows
     }
 
@@ -79,7 +79,7 @@ package struct StateChanges: Sendable {
 }
 
 extension StateChanges.Scope {
-    /// What the keys begin with.
+    /// The prefix of the keys.
     fileprivate var prefix: [UInt8] {
         var key = ByteWriter()
         switch self {
@@ -92,7 +92,7 @@ extension StateChanges.Scope {
 }
 
 extension StateValue? {
-    /// Of a row: whether it has changes in the outbox, by its first byte.
+    /// For a row: whether it has changes in the outbox, according to its first byte.
     fileprivate var holdsPending: Bool {
         self?.withBytes { RowEntry.hasPending($0) } ?? false
     }

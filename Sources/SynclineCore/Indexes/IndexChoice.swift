@@ -1,13 +1,13 @@
-// Which index answers a filter: one whose column the filter compares with a literal, in a part that every match must
-// fulfil. It brings all rows that can match, and some that do not.
+// Chooses the index for a filter: one whose column the filter compares with a literal, in a part that every match
+// must satisfy. It returns all rows that can match, and some that do not.
 
-/// A stretch of an index.
+/// A range of an index.
 struct IndexRange: Hashable {
     var column: String
-    /// Where it begins, and the first key behind it.
+    /// Its first key, and the first key after it.
     var start: [UInt8]
     var end: [UInt8]
-    /// How few rows it is likely to hold: an exact value before a stretch with two ends before one with one.
+    /// An estimate of its size: an exact value before a range with two ends before one with one.
     var rank: Int
 }
 
@@ -19,7 +19,7 @@ enum IndexChoice {
             .max { $0.rank < $1.rank }
     }
 
-    /// The comparisons that hold for every match.
+    /// Collects the comparisons that hold for every match.
     private static func collect(
         _ filter: Expression, _ columns: [String],
         _ ranges: inout [String: [(comparison: Expression.Comparison, value: Value)]]
@@ -37,7 +37,7 @@ enum IndexChoice {
         }
     }
 
-    /// Whether only values of its own kind can equal it: a text of a date's form meets dates, too.
+    /// Returns whether only values of the same kind can equal it: a date string also equals dates.
     private static func isExact(_ value: Value) -> Bool {
         switch value {
         case .bool, .integer, .double: true
@@ -66,9 +66,9 @@ enum IndexChoice {
         }
         guard low != nil || high != nil else { return nil }
         let prefix = IndexKey.prefix(table, column).bytes
-        // Values of another kind never compare.
+        // Values of different kinds never match.
         let start = prefix + (low ?? [kind])
-        // Behind every row with the highest value: a row's id begins with its form, which is small.
+        // After every row with the highest value: a row's id begins with its form, which is small.
         let end = prefix + (high.map { $0 + [0xff] } ?? [kind + 1])
         return IndexRange(
             column: column, start: start, end: end, rank: hasEqual ? 2 : low != nil && high != nil ? 1 : 0)
@@ -84,8 +84,8 @@ enum IndexChoice {
 }
 
 extension StateReader {
-    /// The keys of the rows an index brings for a filter, in order; nil if no index serves, or it would bring so many
-    /// that reading the table is quicker.
+    /// Returns the keys of the rows that an index finds for a filter, in order; nil if no index applies, or if
+    /// reading the whole table is faster.
     func candidates(_ query: Query) throws(StateError) -> [[UInt8]]? {
         guard let filter = query.filter else { return nil }
         let columns = try indexedColumns(of: query.table)

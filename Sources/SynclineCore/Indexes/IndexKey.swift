@@ -25,7 +25,7 @@ enum IndexKey {
 }
 
 extension ByteWriter {
-    /// A value's place in an index; false for one that has none.
+    /// Appends a value's position in an index; returns false if it has none.
     mutating func append(indexValue value: Value) -> Bool {
         switch value {
         case .bool(let flag):
@@ -41,10 +41,10 @@ extension ByteWriter {
         return true
     }
 
-    /// Rounding keeps the order, so that numbers of both kinds share it.
+    /// Rounding keeps the order, so that both kinds of numbers share it.
     private mutating func append(indexNumber number: Double) {
         append(4)
-        // Zero has two patterns.
+        // Zero has two bit patterns.
         let bits = (number == 0 ? 0 : number).bitPattern
         append(ordered: bits >> 63 == 1 ? ~bits : bits | 1 << 63)
     }
@@ -52,7 +52,7 @@ extension ByteWriter {
     private mutating func append(indexText text: String) {
         for byte in text.utf8.prefix(IndexKey.textLimit) {
             append(byte)
-            // A zero inside sorts behind the end.
+            // A zero inside sorts after the end.
             if byte == 0 { append(0xff) }
         }
         append(0)
@@ -61,7 +61,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// Steps over a value in an index; what follows is the row's id in the form of a row's key.
+    /// Steps over a value in an index; the row's id follows, as in a row's key.
     mutating func skipIndexValue() throws(MalformedBytes) {
         switch try byte() {
         case 2: try skip(1)

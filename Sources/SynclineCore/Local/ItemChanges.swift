@@ -1,7 +1,8 @@
-// What an app changed about a row that it had in hand.
+// What an app changed in a row it had read.
 
 extension [Value.Member] {
-    /// The members in which another list differs; those that it lacks are null. Of two with one name the last counts.
+    /// Returns the members that differ in another list; missing ones are null. If two have the same name, the last
+    /// one counts.
     package func changes(to other: [Value.Member]) -> [Value.Member] {
         let (before, after) = (values, other.values)
         let changed = after.filter { $0.value != before[$0.key] ?? .null }

@@ -1,8 +1,8 @@
-// Decides what a local operation becomes, from what the state holds of its row: a change to store, nothing, or a refusal.
-// Nothing is stored here.
+// Decides what a local operation becomes in the current state of its row: a change to store, nothing, or an error.
+// Stores nothing.
 
 package enum LocalDecision {
-    /// The change an operation makes; nil if it changes nothing.
+    /// Returns the change of an operation, or nil if it changes nothing.
     package static func decide(
         _ kind: OperationKind, table: String, id: String, columns: Row, on entry: RowEntry?
     ) throws(SyncError) -> LocalChange? {
@@ -31,8 +31,8 @@ package enum LocalDecision {
         return change
     }
 
-    /// Whether a column's new value differs from what the app sees. A null where the row has no such column says
-    /// something only if the server may know more of the row than we do.
+    /// Returns whether a column's new value differs from what the app sees. A null for a column that the row lacks
+    /// counts only if the server may have more columns.
     private static func isChange(_ member: Value.Member, in visible: Row, isWhole: Bool) -> Bool {
         guard let current = visible[member.name] else { return !(isWhole && member.value.isNull) }
         return !current.means(member.value)

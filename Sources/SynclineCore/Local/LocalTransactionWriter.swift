@@ -1,17 +1,18 @@
-// Makes one event of local changes: each is decided on the state with those before it folded in, written into the event,
-// and folded by the same code that folds it from the log. Whoever uses it takes the state back if a change is refused.
+// Makes one event of local changes. Each change is decided on the state after the previous ones, written into the
+// event, and folded by the same code that folds it from the log. If a change is refused, the caller restores the
+// state.
 
 package struct LocalTransactionWriter {
     private let projector: Projector
     private let isGrouped: Bool
     private let number: UInt64
     private var event: EventWriter
-    /// The id of the row in hand, encoded.
+    /// The encoded id of the current row.
     private var id = ByteWriter(capacity: 64)
     package private(set) var count = 0
-    /// How many of them are in the outbox: all but those of local columns.
+    /// The number of changes in the outbox: all but those of local columns.
     private var made = 0
-    /// Why nothing of the event may stay.
+    /// Why the whole event is refused.
     private var failure: SyncError?
 
     package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool) {
@@ -22,7 +23,7 @@ package struct LocalTransactionWriter {
         event.append(flag: isGrouped)
     }
 
-    /// Makes a change; false if it changes nothing.
+    /// Makes a change; returns false if it changes nothing.
     @discardableResult
     package mutating func change(
         _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row = .empty
@@ -43,7 +44,7 @@ package struct LocalTransactionWriter {
         return true
     }
 
-    /// The insert of a row the state knows nothing of, which needs no decision; false if it does.
+    /// Inserts a row that is not in the state, which needs no decision; returns false if it is in the state.
     private mutating func insertNew(_ table: String, _ id: String, _ columns: Row) throws(SyncError) -> Bool {
         self.id.removeAll()
         self.id.append(textValue: id)
@@ -63,7 +64,7 @@ package struct LocalTransactionWriter {
         return true
     }
 
-    /// Checks an item and makes a change of it; returns the row as it is then. An insert without an id gets one.
+    /// Checks an item and makes a change of it; returns the row as stored. An insert without an id gets one.
     package mutating func change(
         _ kind: OperationKind, _ table: String, item: Value, _ newID: () -> String
     ) throws(SyncError) -> StoredRow {
@@ -96,12 +97,12 @@ package struct LocalTransactionWriter {
         return try LocalDecision.decide(kind, table: table, id: id, columns: columns, on: entry)
     }
 
-    /// Says that a change which was made must not stay: nothing of the event is stored, whatever follows.
+    /// Refuses the whole event, whatever follows.
     package mutating func refuse(_ error: SyncError) {
         failure = failure ?? error
     }
 
-    /// The event's bytes; nil if nothing changed.
+    /// Returns the event's bytes, or nil if nothing changed.
     package mutating func finish() throws(SyncError) -> [UInt8]? {
         if let failure { throw failure }
         guard count > 0 else { return nil }

@@ -1,6 +1,6 @@
-// The values of one column of a report, and what stands in the place of each. A mask is made of the rank that a value has
-// among those of its column, so masks are equal where values are, stand in the same order, and say nothing else of them.
-// Null, true and false, and an empty string stay: there is nothing to hide them among.
+// The values of one column of a report, and their masks. A mask is made from the value's rank in its column, so
+// equal values have equal masks in the same order, and nothing else is revealed. Null, true, false and an empty
+// string stay, because masking them would hide nothing.
 
 /// Collects values first, and masks them after `close`.
 package struct MaskedValues: Sendable {
@@ -10,7 +10,7 @@ package struct MaskedValues: Sendable {
     private var blobs: Set<[UInt8]> = []
     private var ranks = Ranks()
 
-    /// A string as the bytes it has: Swift takes some spellings for the same.
+    /// A string compared by its bytes: Swift treats some spellings as equal.
     private struct Text: Hashable, Comparable, Sendable {
         var content: String
 
@@ -37,7 +37,7 @@ package struct MaskedValues: Sendable {
 
     // MARK: Collecting
 
-    /// Takes a value that is no array and no object.
+    /// Adds a value that is neither an array nor an object.
     package mutating func add(_ value: Value) {
         switch value {
         case .null, .bool, .array, .object: break
@@ -53,7 +53,7 @@ package struct MaskedValues: Sendable {
         }
     }
 
-    /// Takes the values of another column, which has the same ones under another name.
+    /// Adds the values of another column that has the same values under another name.
     package mutating func add(_ other: MaskedValues) {
         numbers.formUnion(other.numbers)
         instants.formUnion(other.instants)
@@ -61,12 +61,12 @@ package struct MaskedValues: Sendable {
         blobs.formUnion(other.blobs)
     }
 
-    /// Gives every value its rank. `coded` says how bytes are written as a string where there is no other way.
+    /// Ranks all values. `coded` encodes bytes as a string if there is no other way.
     package mutating func close(coded: ([UInt8]) -> String) {
         let sorted = numbers.sorted { Value.compare($0, $1) == .less }
         var rank = 0
         for (index, number) in sorted.enumerated() {
-            // A number in another form has the same rank.
+            // An equal number in another form has the same rank.
             if index == 0 || Value.compare(sorted[index - 1], number) != .equal { rank += 1 }
             ranks.numbers[number] = rank
         }
@@ -84,7 +84,7 @@ package struct MaskedValues: Sendable {
 
     // MARK: Masking
 
-    /// What stands in a value's place. One that was not collected is nothing but unknown.
+    /// Returns a value's mask. A value that was not collected gets the mask for an unknown value.
     package func mask(_ value: Value) -> Value {
         switch value {
         case .null, .bool, .array, .object: value
@@ -102,13 +102,13 @@ package struct MaskedValues: Sendable {
         return MaskedValues.date(text).map { mask($0).description } ?? "unknown"
     }
 
-    /// A number with a fraction keeps one, so that it is read as it was.
+    /// A number with a fraction keeps one, so that it is read as the same kind.
     private func mask(_ number: Double) -> Double {
         let rank = Double(ranks.numbers[.double(number)] ?? 0)
         return number == number.rounded() ? rank : rank + 0.5
     }
 
-    /// A day for each instant, so that a date without a time stays one.
+    /// Uses one day per instant, so that a date without a time stays one.
     private func mask(_ date: Timestamp) -> Timestamp {
         let step: Int64 = ranks.instants.count < 1_000_000 ? 86_400 : 1
         let rank = Int64(ranks.instants[date.instant] ?? 0)
@@ -119,13 +119,13 @@ package struct MaskedValues: Sendable {
         withUnsafeBytes(of: UInt64(ranks.blobs[bytes] ?? 0).bigEndian) { Array($0) }
     }
 
-    /// The date that a string is; nil for one that would not be written in the same way.
+    /// Returns the date that a string represents, or nil if it would be written differently.
     private static func date(_ text: String) -> Timestamp? {
         guard let date = Timestamp(text), date.description.utf8.elementsEqual(text.utf8) else { return nil }
         return date
     }
 
-    /// A number in letters, of which the first is the largest digit: masks of one width sort as their numbers.
+    /// Returns a number in letters, the highest digit first: masks of one width sort like their numbers.
     package static func letters(_ number: Int, width: Int) -> String {
         var rest = number
         var letters: [UInt8] = []

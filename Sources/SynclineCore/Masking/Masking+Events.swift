@@ -1,7 +1,8 @@
-// Events under a mask. Which event it is, when it came, versions, times and statuses of the server, and operation ids stay.
+// Masks events. The kind of an event, its time, the server's versions, times and statuses, and operation ids are
+// kept.
 
 extension Masking {
-    /// Settings that say nothing of an app's data.
+    /// Settings that contain none of an app's data.
     private static let plainSettings: Set<String> = [
         SettingName.device, SettingName.place, "protocol", SettingName.ids, SettingName.retention, "limits",
     ]
@@ -67,7 +68,7 @@ extension Masking {
         PulledRow(id: mask(id: row.id), row: row.row.map { mask($0, table) })
     }
 
-    /// The query under its mask, and the id that the reading goes on from.
+    /// Masks the query of a cursor, and the id it continues from.
     func mask(_ cursor: CursorState, _ table: String) -> CursorState {
         var cursor = cursor
         cursor.query = mask(filter: cursor.query, table, for: .datasync3)

@@ -1,8 +1,8 @@
-// Filters under a mask: a literal is masked as a value of the column that it is compared with. What a function or a sum
-// makes of a column has masks of its own, so such a condition need not hold of masked rows as it did.
+// Masks filters: a literal is masked as a value of the column it is compared with. The results of functions and
+// arithmetic have masks of their own, so such a condition may not hold for masked rows as it did.
 
 extension Masking {
-    /// A filter's text, in the protocol's spelling; words for what is no filter.
+    /// Masks a filter's text, in the protocol's spelling; returns fixed words for an invalid filter.
     package func mask(filter text: String, _ table: String, for dialect: ServerProtocol) -> String {
         if text.isEmpty { return text }
         guard let filter = try? Expression(parsing: text), let masked = try? mask(filter, table).text(for: dialect)
@@ -32,7 +32,7 @@ extension Masking {
         }
     }
 
-    /// One side of a comparison with what is at a place.
+    /// Masks one side of a comparison with the value at a place.
     private func mask(_ side: Expression, _ table: String, at place: Place?) -> Expression {
         let place = place ?? Place(table, ["\0"])
         switch side {
@@ -49,7 +49,7 @@ extension Masking {
         }
     }
 
-    /// Where values are that a side of a comparison stands for; nil for a literal.
+    /// Returns the place of the values that a side of a comparison stands for; nil for a literal.
     private func place(of side: Expression, _ table: String) -> Place? {
         switch side {
         case .column(let path): return Place(table, path)

@@ -1,8 +1,8 @@
-// A state under a mask: what a report begins with where the history before it is not there. Indexes are made again, because
-// their keys are made of values.
+// Masks a state, which a report begins with if the earlier history is missing. Indexes are rebuilt, because their
+// keys contain values.
 
 extension Masking {
-    /// The state with everything masked, in a store of its own.
+    /// Returns the state with everything masked, in a store of its own.
     package func mask(_ projector: Projector) throws(StateError) -> Projector {
         let masked = StateStore()
         let shapes = MaskedShapes(projector.shapes.all.map { shape in Shape(shape.names.map { mask(column: $0) }) })
@@ -34,7 +34,7 @@ extension Masking {
         return result
     }
 
-    /// An entry of the state under its mask; nil for one that is made again.
+    /// Masks an entry of the state; returns nil if it is rebuilt instead.
     private func entry(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ shapes: ShapeTable, _ masked: MaskedShapes,
         _ comparison: IDComparison
@@ -61,7 +61,7 @@ extension Masking {
             let row = try RowKey(UnsafeRawBufferPointer(rebasing: key[1...]))
             return ([Keyspace.failing] + mask(row, comparison), [UInt8](value))
         case Keyspace.journal:
-            // Behind an event's changes stands what is true of all of them.
+            // An event's changes are followed by an entry that applies to all of them.
             if key.suffix(4).allSatisfy({ $0 == 0xff }) { return ([UInt8](key), [UInt8](value)) }
             var change = try JournalEntry(&reader, shapes)
             let row = try change.rowKey.span.withUnsafeBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
@@ -109,7 +109,7 @@ extension Masking {
         return (StateReader.settingKey(name), writer.bytes)
     }
 
-    /// Two names with a zero between them.
+    /// Splits two names at the zero between them.
     private static func parts(_ bytes: Slice<UnsafeRawBufferPointer>) throws(MalformedBytes) -> (String, String) {
         guard let end = bytes.firstIndex(of: 0) else { throw MalformedBytes() }
         return (
@@ -118,7 +118,7 @@ extension Masking {
     }
 }
 
-/// Shapes under their masks, by the numbers that they have in the state.
+/// Masked shapes, by their numbers in the state.
 private struct MaskedShapes: ShapeNumbering {
     private var numbers: [Shape: Int] = [:]
 

@@ -1,9 +1,9 @@
-// Replaces what a report holds of an app's data by masks, and keeps what makes the report behave as the store does: each
-// value by one of the same type that has its rank in its column. Everything is visited twice, in the same way: first to
-// collect it, which changes nothing, then to mask it.
+// Replaces an app's data in a report by masks that keep the store's behaviour: each value becomes one of the same
+// type with the same rank in its column. Everything is visited twice in the same way: first to collect the values,
+// then to mask them.
 
 package final class Masking {
-    /// What is masked only if somebody asks for it.
+    /// What is masked only on request.
     package struct Options: Hashable, Sendable {
         package var ids = false
         package var names = false
@@ -11,7 +11,7 @@ package final class Masking {
         package init() {}
     }
 
-    /// A column, or a place in the objects it holds.
+    /// A column, or a member of the objects it holds.
     package struct Place: Hashable, Sendable {
         package var table: String
         package var path: [String]
@@ -27,11 +27,11 @@ package final class Masking {
         package var isPlain: Bool { path.count == 1 && Item.systemColumns.contains(path[0]) }
     }
 
-    /// Words of a server or a person, which no machine reads.
+    /// Replaces text written by a server or a person, which no machine reads.
     package static let words = "masked"
     /// The backend of a masked store.
     static let backend = "https://server.invalid/"
-    /// The query id that a sync uses is not the app's.
+    /// The query id that a sync uses by default, which is not app data.
     private static let plainQueryIDs: Set<String> = ["sync"]
 
     package let options: Options
@@ -54,7 +54,7 @@ package final class Masking {
         ignoresCase = comparison == .ignoreCase
     }
 
-    /// Everything was collected: what is visited from now on is masked.
+    /// Ends collecting: what is visited from now on is masked.
     package func close() {
         for (place, values) in places where root(place) != place {
             places[place] = nil
@@ -89,14 +89,14 @@ package final class Masking {
         }
     }
 
-    /// The name of a member of an object in a column.
+    /// Masks the name of a member of an object in a column.
     package func mask(key: String, _ place: Place) -> String {
         let place = isClosed ? root(place) : place
         if !isClosed { keys[place, default: MaskedValues()].add(.string("k" + key)) }
         return isClosed ? "k" + (keys[place]?.mask("k" + key) ?? Masking.words) : key
     }
 
-    /// A row, but for its id and the columns that belong to the server.
+    /// Masks a row, except its id and the server's columns.
     package func mask(_ row: Row, _ table: String) -> Row {
         Row(row.members.map { .init(mask(column: $0.name), mask($0.value, Place(table, [$0.name]))) })
     }
@@ -122,7 +122,7 @@ package final class Masking {
         Masking.plainQueryIDs.contains(queryID) ? queryID : mask(queryID, "q", \.queryIDs)
     }
 
-    /// The letter in front keeps a name from being read as a date, and its mask from being a word of a language.
+    /// The letter in front keeps a name from being read as a date, and its mask from being a keyword.
     private func mask(
         _ name: String, _ letter: String, _ names: ReferenceWritableKeyPath<Masking, MaskedValues>
     ) -> String {
@@ -133,7 +133,7 @@ package final class Masking {
 
     // MARK: Columns with two names
 
-    /// Two names mean one column, now or at another time.
+    /// Treats two names as one column.
     package func join(_ table: String, _ first: String, _ second: String) {
         let (first, second) = (root(Place(table, [first])), root(Place(table, [second])))
         if first != second, !first.isPlain, !second.isPlain { others[second] = first }

@@ -1,10 +1,10 @@
-// Memory that is only ever added to and given back all at once. What was allocated never moves, so readers may keep
-// pointers into it for as long as they keep its owner.
+// Memory that only grows and is freed all at once. Allocations never move, so readers may keep pointers into it
+// while they retain its owner.
 
 struct Arena: ~Copyable {
     private var blocks: [UnsafeMutableRawPointer] = []
     private var free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Bytes taken from the system.
+    /// The number of bytes taken from the system.
     private(set) var size = 0
 
     private static let blockSize = 1 << 18
@@ -15,7 +15,7 @@ struct Arena: ~Copyable {
         for block in blocks { block.deallocate() }
     }
 
-    /// Room for `count` bytes, aligned for words.
+    /// Allocates `count` bytes, aligned for words.
     mutating func allocate(_ count: Int) -> UnsafeMutableRawPointer {
         let rounded = (count + 7) & ~7
         if rounded > free.count {

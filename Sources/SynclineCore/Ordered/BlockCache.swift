@@ -1,10 +1,10 @@
-// The blocks of all runs of a store that are kept in memory: those that were asked for lately, up to a number of bytes.
+// Caches recently used blocks of all runs of a store, up to a number of bytes.
 
 import Synchronization
 
 package final class BlockCache: Sendable {
-    /// Names a run's blocks among those of others, for as long as the cache lives: a run's file may be written anew under
-    /// its name.
+    /// Identifies a block of a run in the cache. Run numbers are never reused, because a run's file may be written
+    /// again under its name.
     struct Place: Hashable {
         let run: UInt64
         let address: UInt64
@@ -13,7 +13,7 @@ package final class BlockCache: Sendable {
     private struct Slot {
         let place: Place
         var block: MarkedBlock
-        /// Whether it was asked for since the hand last passed.
+        /// Whether it was used since the hand last passed.
         var isUsed: Bool
     }
 
@@ -21,11 +21,11 @@ package final class BlockCache: Sendable {
         var slots: [Slot] = []
         var indexes: [Place: Int] = [:]
         var size = 0
-        /// Goes round, and takes what was not asked for since it came by.
+        /// The hand of the clock: it evicts what was not used since it last passed.
         var hand = 0
         var runs: UInt64 = 0
 
-        /// Moves the hand by one: what was not asked for goes, and the last slot, the newest, takes its place.
+        /// Moves the hand by one: evicts an unused block, whose slot the last, newest one takes.
         mutating func step() {
             if hand >= slots.count { hand = 0 }
             defer { hand += 1 }
@@ -47,7 +47,7 @@ package final class BlockCache: Sendable {
         self.limit = limit
     }
 
-    /// A number for a run that no other has.
+    /// Returns a unique number for a run.
     func numberForRun() -> UInt64 {
         content.withLock { content in
             content.runs += 1
@@ -55,7 +55,7 @@ package final class BlockCache: Sendable {
         }
     }
 
-    /// Bytes of the blocks that are kept.
+    /// The size of the cached blocks in bytes.
     var size: Int { content.withLock { $0.size } }
 
     func block(at place: Place) -> MarkedBlock? {
@@ -66,7 +66,7 @@ package final class BlockCache: Sendable {
         }
     }
 
-    /// Keeps a block, in place of the one that is kept for the same place; unless it would take the place of very many.
+    /// Caches a block, replacing the one at the same place, unless it would evict too many others.
     func keep(_ block: MarkedBlock, at place: Place) {
         guard block.size <= limit / 16 else { return }
         content.withLock { content in

@@ -1,4 +1,4 @@
-// Keys are byte strings in the order of their bytes; a key that another begins with comes first.
+// Keys are byte strings in the order of their bytes; a key comes before its extensions.
 
 #if canImport(Darwin)
     import Darwin
@@ -11,12 +11,12 @@
 package typealias Bytes = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {
-    /// Negative, zero or positive, as these bytes come before, equal or come behind others.
+    /// Returns a negative number, zero or a positive number if these bytes come before, equal or come after others.
     @inline(__always)
     package func compare(_ other: UnsafeRawBufferPointer) -> Int {
         let shared = Swift.min(count, other.count)
         var offset = 0
-        // Keys are short: words are quicker than a call.
+        // Keys are short: comparing words is faster than a call.
         while offset + 8 <= shared, offset < 32 {
             let left = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             let right = other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -35,10 +35,10 @@ extension UnsafeRawBufferPointer {
         count == other.count && compare(other) == 0
     }
 
-    /// Whether other bytes stand somewhere among these.
+    /// Returns whether these bytes contain others.
     package func contains(bytes other: UnsafeRawBufferPointer) -> Bool {
         guard let last = other.last, let start = baseAddress else { return other.isEmpty }
-        // The end of an id differs more than its beginning does.
+        // Ids differ more at their end than at their beginning.
         var offset = other.count - 1
         while offset < count, let found = memchr(start + offset, Int32(last), count - offset) {
             offset = UnsafeRawPointer(found) - start
@@ -51,7 +51,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension Array where Element == UInt8 {
-    /// Its memory, for the call.
+    /// Calls `body` with the array's memory.
     @inline(__always)
     func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

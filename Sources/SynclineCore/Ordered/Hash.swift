@@ -1,7 +1,7 @@
-// Hashes of byte strings that are the same on every machine and in every version, because they are kept in files. Not
-// for defence: they detect accidents.
+// Hashes of byte strings that are the same on every machine and in every version, because they are stored in files.
+// They detect accidents, not attacks.
 
-/// Sixty-four bits: eight bytes at a time are multiplied into 128 and folded.
+/// Returns a 64-bit hash: each eight bytes are multiplied into 128 bits and folded.
 func hash64(_ bytes: Bytes, seed: UInt64 = 0) -> UInt64 {
     var state = seed ^ 0x2d35_8dcc_aa6c_78a5 ^ UInt64(bytes.count)
     var offset = 0
@@ -21,7 +21,7 @@ func hash64(_ bytes: Bytes, seed: UInt64 = 0) -> UInt64 {
     return mix(state ^ 0x4d5a_2da5_1de1_aa47, 0x9e37_79b9_7f4a_7c15)
 }
 
-/// A text as a number that says nothing of it.
+/// Returns a string as a number that does not reveal it.
 package func hash64(of text: String) -> UInt64 { Array(text.utf8).withBytes { hash64($0) } }
 
 @inline(__always)
@@ -30,8 +30,8 @@ private func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
     return product.high ^ product.low
 }
 
-/// A sum over all entries of the state that does not depend on their order: each adds its hash when it appears and takes
-/// it away when it goes.
+/// A sum over all entries of the state that does not depend on their order: each entry adds its hash when it appears
+/// and subtracts it when it is removed.
 package struct Digest: Hashable, Sendable, CustomStringConvertible {
     package var high: UInt64 = 0
     package var low: UInt64 = 0

@@ -13,7 +13,7 @@ struct KeyFilter: Sendable {
     /// Whether a key of this kind is in the filter if it is in the run.
     static func covers(_ key: Bytes) -> Bool { key.first != uncovered }
 
-    /// The filter of keys, given by their hashes.
+    /// Creates the filter of keys from their hashes.
     init(hashes: [UInt64]) {
         let blocks = max(1, (hashes.count * 16 + 511) / 512)
         var words = [UInt64](repeating: 0, count: blocks * KeyFilter.blockWords)
@@ -30,12 +30,12 @@ struct KeyFilter: Sendable {
         return true
     }
 
-    /// The first word of a key's block.
+    /// Returns the first word of a key's block.
     private static func block(of hash: UInt64, _ blocks: Int) -> Int {
         Int(hash.multipliedFullWidth(by: UInt64(blocks)).high) * blockWords
     }
 
-    /// A key's bit in one of its words: six of the hash's lower 48 bits, which choose no block.
+    /// Returns a key's bit in one of its words: six of the hash's lower 48 bits, which do not select the block.
     private static func bit(_ hash: UInt64, _ word: Int) -> UInt64 {
         1 << (hash >> UInt64(word * 6) & 63)
     }

@@ -1,6 +1,7 @@
-// Sorted keys that are searched in memory: the first of each block of a run, and those that mark places in a block.
+// Sorted keys that are searched in memory: the first of each block of a run, and those that mark positions in a
+// block.
 
-/// Keys in their order, one behind the other in memory.
+/// Sorted keys, stored one after another.
 struct KeyList {
     private var keys: [UInt8] = []
     private var ends: [UInt32] = []
@@ -17,7 +18,8 @@ struct KeyList {
         ends.append(UInt32(truncatingIfNeeded: keys.count))
     }
 
-    /// The last key that does not come behind another, and how much they share; nil if all do.
+    /// Returns the last key that is not after another, and the length of their common prefix; nil if all are after
+    /// it.
     func last(notBehind key: Bytes) -> (place: Int, shared: Int)? {
         keys.withBytes { keys in
             var low = 0

@@ -1,5 +1,5 @@
-// A block that keys are looked for in. Where that happens again and again, some of its keys are kept whole beside it, so that a
-// search reads what lies between two of them and not the block from its beginning, most of which would have to come from memory.
+// A block that is searched for keys. If that happens repeatedly, some of its keys are kept whole beside it, so that
+// a search reads only the part between two of them instead of the block from its beginning.
 
 final class MarkedBlock: Sendable {
     let block: RunBlock
@@ -9,22 +9,23 @@ final class MarkedBlock: Sendable {
     /// An entry whose key is kept.
     private struct Mark {
         let offset: UInt32
-        /// How much of its key it shares with the entry before.
+        /// The length of the prefix its key shares with the previous entry's.
         let shared: UInt32
     }
 
-    /// How many bytes lie between two marks, about.
+    /// The approximate number of bytes between two marks.
     private static let distance = 512
 
-    /// How much memory it takes.
+    /// Its size in memory.
     let size: Int
 
-    /// Without marks, as it is when it is read.
+    /// Creates a block without marks, as after reading.
     convenience init(_ block: RunBlock) {
         self.init(block, KeyList(), [])
     }
 
-    /// With marks. A damaged block has them up to the damage: a search goes on from there, and finds it.
+    /// Creates a block with marks. A damaged block has them up to the damage; a search continues from there and
+    /// finds it.
     convenience init(marking block: RunBlock) {
         var (keys, marks) = (KeyList(), [Mark]())
         try? MarkedBlock.mark(block, &keys, &marks)
@@ -63,7 +64,7 @@ final class MarkedBlock: Sendable {
         try block.find(key, from: start(for: key))
     }
 
-    /// Begins with the first entry that is not before a key.
+    /// Returns a cursor at the first entry that is not before a key.
     func cursor(from key: Bytes) throws(MalformedBytes) -> RunBlock.Cursor {
         try RunBlock.Cursor(block, from: key, start(for: key))
     }
@@ -71,8 +72,8 @@ final class MarkedBlock: Sendable {
     private func start(for key: Bytes) -> RunBlock.Start {
         guard let (place, shared) = keys.last(notBehind: key) else { return .init() }
         let mark = marks[place]
-        // The entry before shares with the mark's key just what the mark says, and is less behind it: more than that it
-        // can't share with a key that is not before the mark's.
+        // The previous entry shares with the mark's key exactly the mark's prefix, and is less after it. So it can't
+        // share more with a key that is not before the mark's.
         return .init(offset: Int(mark.offset), matched: min(shared, Int(mark.shared)))
     }
 }

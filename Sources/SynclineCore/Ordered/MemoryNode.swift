@@ -1,5 +1,5 @@
-// What a memory table is made of: nodes, one for each key, and their versions. Both are bytes in an arena that never
-// move; what readers follow is stored with release and loaded with acquire.
+// The parts of a memory table: a node for each key, and its versions. Both are bytes in an arena that never move.
+// Links that readers follow are stored with release and loaded with acquire.
 
 import Synchronization
 
@@ -47,7 +47,7 @@ struct Node: Equatable {
         link(at: 24 + 8 * level).pointee.store(node.map { UInt(bitPattern: $0.start) } ?? 0, ordering: .releasing)
     }
 
-    /// The next of those that wait; nobody follows this link but who took them all.
+    /// The next node that waits to be sorted; only the thread that took the whole list follows this link.
     var waiting: Node? { Node(bitPattern: start.load(fromByteOffset: 16, as: UInt.self)) }
 
     func setWaiting(_ next: UInt) {
@@ -60,7 +60,7 @@ struct Node: Equatable {
         return Bytes(start: start + 24 + 8 * height, count: Int(length))
     }
 
-    /// Makes a version the newest; one of the same commit takes the place of the other in what readers see.
+    /// Makes a version the newest; it hides another version of the same commit from readers.
     func push(_ version: Version) {
         version.setOlder(UnsafeMutableRawPointer(bitPattern: link(at: 0).pointee.load(ordering: .relaxed)))
         link(at: 0).pointee.store(UInt(bitPattern: version.start), ordering: .releasing)
@@ -77,8 +77,8 @@ struct Node: Equatable {
     }
 }
 
-/// A value of a key: bytes 0…7 commit · 8…15 the version before · 16…23 length, all ones where the key was removed ·
-/// then the value.
+/// A value of a key: bytes 0…7 commit · 8…15 previous version · 16…23 length, all ones if the key was removed · then
+/// the value.
 struct Version {
     let start: UnsafeMutableRawPointer
 

@@ -1,26 +1,26 @@
-// A map in memory with one writer and any number of readers that never wait for it: a hash table finds keys, a skip list
-// has them in order. A key keeps all its values since the table began, each with the number of the commit that made it,
-// and a reader sees the newest value that is not newer than itself. New keys wait to be put in order until somebody asks
-// for an order: whoever does sorts them, so the writer never searches.
+// A map in memory with one writer and any number of readers that never wait for it: a hash table finds keys, a skip
+// list keeps them in order. A key keeps all its values since the table was created, each with the number of its
+// commit, and a reader sees the newest value that is not newer than itself. New keys are sorted only when a reader
+// needs the order, and that reader sorts them, so the writer never searches.
 
 import Synchronization
 
 /// The part of the state that is not yet in a checkpoint.
 final class MemoryTable: @unchecked Sendable {
-    // Unchecked, because the compiler can't see the protocol: one writer at a time calls `put`; readers only follow links
-    // that were stored with release after what they lead to was complete, and nothing they lead to is ever changed. The
-    // skip list is changed under a lock of its own, and followed without.
+    // Unchecked, because the compiler can't verify the protocol. One writer at a time calls `put`. Readers only
+    // follow links that were stored with release after their targets were complete, and the targets never change.
+    // The skip list is changed under a lock of its own, and read without.
 
     @exclusivity(unchecked) private var arena = Arena()
     @exclusivity(unchecked) private var random: UInt64 = 0x9e37_79b9_7f4a_7c15
     private let index = NodeIndex()
-    /// The keys that are not in order yet, newest first.
+    /// The keys that are not sorted yet, newest first.
     private let waiting = Atomic<UInt>(0)
     private let order: Mutex<NodeOrder>
     private let head: Node
-    /// How many keys it has, removed ones included. Only the writer reads it.
+    /// The number of keys, including removed ones. Only the writer reads it.
     var count: Int { index.count }
-    /// Bytes of memory it holds. Only the writer reads it.
+    /// The size of its memory in bytes. Only the writer reads it.
     var size: Int { arena.size + index.size }
 
     init() {
@@ -29,7 +29,7 @@ final class MemoryTable: @unchecked Sendable {
         order = Mutex(NodeOrder(head.start))
     }
 
-    /// Sets a key's value as of a commit, or marks it as removed. Returns the key as the table keeps it.
+    /// Sets a key's value as of a commit, or marks it as removed. Returns the table's copy of the key.
     @discardableResult
     func put(_ key: Bytes, _ value: Bytes?, hash: UInt64, commit: UInt64) -> Bytes {
         let version = Version(&arena, commit: commit, value: value)
@@ -50,7 +50,7 @@ final class MemoryTable: @unchecked Sendable {
         }
     }
 
-    /// A quarter of the nodes reach each further level. The choice does not depend on anything but the order of calls.
+    /// A quarter of the nodes reach each further level. The choice depends only on the order of calls.
     private func randomHeight() -> Int {
         random ^= random << 13
         random ^= random >> 7
@@ -60,7 +60,7 @@ final class MemoryTable: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// What a table says of a key.
+    /// The result of looking up a key.
     enum Finding {
         case absent
         case removed
@@ -71,15 +71,15 @@ final class MemoryTable: @unchecked Sendable {
         index.find(key, hash)?.finding(at: commit) ?? .absent
     }
 
-    /// The first key that does not come before one, of all keys there are by now.
+    /// Returns the first key that is not before another, of all keys at this point.
     fileprivate func first(notBefore key: Bytes) -> Node? {
         order.withLock { $0.add(waiting: Node(bitPattern: waiting.exchange(0, ordering: .acquiring))) }
         return NodeOrder.first(notBefore: key, behind: head)
     }
 
-    /// Moves through the keys in order, seeing what was there as of a commit.
+    /// Moves through the keys in order, with their values as of a commit.
     final class Cursor: LayerCursor {
-        /// Keeps the memory.
+        /// Retains the memory.
         private let table: MemoryTable
         private let commit: UInt64
         @exclusivity(unchecked) private var node: Node?
@@ -92,7 +92,7 @@ final class MemoryTable: @unchecked Sendable {
             settle()
         }
 
-        /// Keys that are newer than the reader are not there.
+        /// Skips keys that are newer than the reader.
         private func settle() {
             while let node {
                 switch node.finding(at: commit) {

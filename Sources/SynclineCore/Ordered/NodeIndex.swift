@@ -1,13 +1,13 @@
-// Finds the node of a key by the key's hash: open addressing with one writer and readers that never wait. A slot is
-// filled once and never changed; when half are taken the writer makes a table twice as large, and the smaller ones stay
-// for whoever still reads them.
+// Finds a key's node by its hash: open addressing with one writer and readers that never wait. A slot is filled once
+// and never changed. When half are taken the writer creates a table twice as large, and the smaller ones remain for
+// readers that still use them.
 
 import Synchronization
 
 final class NodeIndex: @unchecked Sendable {
-    // Unchecked for the reason `MemoryTable` gives.
+    // Unchecked for the same reason as in `MemoryTable`.
 
-    /// Slots of 16 bytes: the hash, then the node, zero while the slot is free.
+    /// Slots of 16 bytes: the hash, then the node, which is zero while the slot is free.
     private struct Slots {
         let start: UnsafeMutableRawPointer
         let mask: Int
@@ -41,11 +41,11 @@ final class NodeIndex: @unchecked Sendable {
     }
 
     private let current: Atomic<UInt>
-    /// All there were, the current one last. Only the writer looks at them.
+    /// All tables, the current one last. Only the writer uses this.
     @exclusivity(unchecked) private var all: [Slots]
     @exclusivity(unchecked) private(set) var count = 0
 
-    /// Bytes of memory it holds.
+    /// The size of its memory in bytes.
     var size: Int { all.reduce(0) { $0 + 16 * ($1.mask + 1) } }
 
     init() {
@@ -69,7 +69,7 @@ final class NodeIndex: @unchecked Sendable {
         return nil
     }
 
-    /// Adds a node whose key is not there.
+    /// Adds a node whose key is not in the index.
     func add(_ node: Node, _ hash: UInt64) {
         if 2 * count > all[all.count - 1].mask { grow() }
         all[all.count - 1].fill(hash, UInt(bitPattern: node.start))

@@ -1,12 +1,13 @@
-// The order of a memory table's keys: a skip list whose nodes are never moved or removed. One thread at a time adds nodes,
-// many at once in their own order, so that most places are found close to the one before; readers follow at any time.
+// The order of a memory table's keys: a skip list whose nodes are never moved or removed. One thread at a time adds
+// nodes, many at once in their own order, so that most positions are close to the previous one; readers may follow
+// at any time.
 
 struct NodeOrder {
     static let maximumHeight = 14
 
-    /// The last node on each level: a key behind all others needs no search.
+    /// The last node on each level: a key after all others needs no search.
     private var last: [Node]
-    /// The nodes before the place found last, by level.
+    /// The nodes before the position found last, by level.
     private var path: [Node]
     private let head: Node
 
@@ -16,7 +17,7 @@ struct NodeOrder {
         path = last
     }
 
-    /// A node with the first bytes of its key as numbers, which most comparisons end with.
+    /// A node with the first bytes of its key as numbers, which decide most comparisons.
     private struct Item {
         let high: UInt64
         let low: UInt64
@@ -45,7 +46,7 @@ struct NodeOrder {
         }
     }
 
-    /// Adds nodes that wait, the newest of which is given.
+    /// Adds the waiting nodes, given the newest of them.
     mutating func add(waiting newest: Node?) {
         guard let newest else { return }
         var items: [Item] = []
@@ -54,14 +55,14 @@ struct NodeOrder {
             items.append(Item(node))
             next = node.waiting
         }
-        // Keys that were made in order are found so.
+        // Restores the order in which the keys were made.
         items.reverse()
         items.sort { $0.isBefore($1) }
         for level in 0..<NodeOrder.maximumHeight { path[level] = head }
         for item in items { add(item.node) }
     }
 
-    /// Adds a node whose key comes behind that of the one before.
+    /// Adds a node whose key comes after the previous one's.
     private mutating func add(_ node: Node) {
         let key = node.key
         if last[0] == head || last[0].key.compare(key) < 0 {
@@ -80,7 +81,7 @@ struct NodeOrder {
         }
     }
 
-    /// Moves the path to the place of a key behind the one it leads to.
+    /// Moves the path to the position of a later key.
     private mutating func search(_ key: Bytes) {
         var moved: Node?
         for level in stride(from: NodeOrder.maximumHeight - 1, through: 0, by: -1) {
@@ -93,7 +94,7 @@ struct NodeOrder {
         }
     }
 
-    /// The first node behind the head whose key does not come before one.
+    /// Returns the first node after the head whose key is not before another.
     static func first(notBefore key: Bytes, behind head: Node) -> Node? {
         var node = head
         var candidate: Node?

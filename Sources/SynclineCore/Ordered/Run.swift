@@ -1,19 +1,19 @@
-// A run: an immutable, sorted piece of the state in blocks of a file. Its index (the first key of each block) and its key
-// filter are in memory; blocks are read when they are needed, through the cache of its store.
+// A run: an immutable, sorted part of the state in blocks of a file. Its index (the first key of each block) and its
+// key filter are in memory; blocks are read when they are needed, through the cache of its store.
 
-/// Where the blocks of a run come from.
+/// Reads the blocks of a run.
 package protocol BlockSource: Sendable {
-    /// `length` is how much of the file the block takes, where that is known.
+    /// Returns a block. `length` is how much of the file the block takes, if that is known.
     func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock
 }
 
-/// What is to be known of a run to open it.
+/// What is needed to open a run.
 package struct RunRoot: Hashable, Sendable {
     package var indexBlocks: [UInt64] = []
     package var filterBlocks: [UInt64] = []
-    /// Entries, removals included.
+    /// The number of entries, including removals.
     package var count = 0
-    /// Bytes of keys and values.
+    /// The size of the keys and values in bytes.
     package var size = 0
 
     package init() {}
@@ -37,13 +37,13 @@ package struct RunRoot: Hashable, Sendable {
 
 package final class Run: Sendable {
     package let root: RunRoot
-    /// Which file it is in: the last event that file covers.
+    /// The file it is in, by the last event that file covers.
     package let file: UInt64
     private let source: any BlockSource
     private let index: RunIndex
     private let filter: KeyFilter
     private let cache: BlockCache
-    /// Its name in the cache.
+    /// Its number in the cache.
     private let number: UInt64
 
     package init(
@@ -76,14 +76,14 @@ package final class Run: Sendable {
         BlockCache.Place(run: number, address: index.addresses[place])
     }
 
-    /// A block by its place, to be read on the way through, which is no reason to keep it.
+    /// Reads a block during a scan, without caching it.
     private func block(_ place: Int) throws(StateError) -> RunBlock {
         if let known = cache.block(at: cached(place)) { return known.block }
         return try read(place)
     }
 
-    /// A block by its place, to look for a key in. It gets its marks when it is asked for again: those of a block that is
-    /// asked for once would cost more than they save.
+    /// Returns a block to search for a key. It gets marks when it is used for the second time: the marks of a block
+    /// used once would cost more than they save.
     private func searchable(_ place: Int) throws(StateError) -> MarkedBlock {
         let known = cache.block(at: cached(place))
         if let known, known.isMarked { return known }
@@ -94,13 +94,13 @@ package final class Run: Sendable {
 
     private func read(_ place: Int) throws(StateError) -> RunBlock {
         let address = index.addresses[place]
-        // Addresses grow by what the blocks take; a source may mark some, which then seem far away.
+        // Addresses grow with the size of the blocks. A source may mark some, which then seem far away.
         let next = place + 1 < index.addresses.count ? index.addresses[place + 1] : address
         return try source.block(
             at: address, length: next > address && next - address < 1 << 21 ? Int(next - address) : nil)
     }
 
-    /// What the run says of a key it may have.
+    /// Looks up a key in the run.
     func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
         let block = try searchable(index.place(of: key))
         do throws(MalformedBytes) {
@@ -147,7 +147,7 @@ package final class Run: Sendable {
     }
 }
 
-/// The first key of each block, and where the blocks are.
+/// The first key of each block, and the addresses of the blocks.
 private struct RunIndex {
     private var keys = KeyList()
     private(set) var addresses: [UInt64] = []
@@ -161,6 +161,6 @@ private struct RunIndex {
         }
     }
 
-    /// The block that would hold a key: the last that does not begin behind it.
+    /// Returns the block that would hold a key: the last one that does not begin after it.
     func place(of key: Bytes) -> Int { keys.last(notBehind: key)?.place ?? 0 }
 }

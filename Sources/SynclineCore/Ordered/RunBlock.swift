@@ -34,7 +34,7 @@ struct RunBlockWriter: ~Copyable {
     }
 }
 
-/// Memory of its own that never moves while it is not grown.
+/// Memory of its own, which moves only when it grows.
 struct KeyBuffer: ~Copyable {
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
     private(set) var count = 0
@@ -43,7 +43,7 @@ struct KeyBuffer: ~Copyable {
 
     var bytes: Bytes { Bytes(start: memory.baseAddress, count: count) }
 
-    /// Keeps the first bytes and puts others behind them.
+    /// Keeps the first bytes and replaces the rest.
     mutating func replace(behind kept: Int, with other: Bytes) {
         let needed = kept + other.count
         if needed > memory.count {
@@ -59,7 +59,7 @@ struct KeyBuffer: ~Copyable {
     }
 }
 
-/// A block in memory, kept alive by whoever reads it.
+/// A block in memory, retained by its readers.
 package final class RunBlock: @unchecked Sendable {
     // Unchecked, because memory is a pointer to the compiler; it is written here and never again.
     let bytes: Bytes
@@ -72,21 +72,22 @@ package final class RunBlock: @unchecked Sendable {
 
     deinit { bytes.baseAddress?.deallocate() }
 
-    /// Where a search for a key begins: at an entry that is not behind it.
+    /// Where a search for a key begins: at an entry that is not after it.
     struct Start {
         var offset = 0
-        /// How much of the key the entry before has; that entry comes before the key.
+        /// How much of the key the previous entry has; that entry comes before the key.
         var matched = 0
     }
 
-    /// What the block says of a key. No key is put together for it: it is enough to know how far the key before matches.
+    /// Looks up a key in the block. Never assembles a whole key: it is sufficient to know how much of the previous
+    /// key matches.
     func find(_ key: Bytes, from start: Start = Start()) throws(MalformedBytes) -> MemoryTable.Finding {
         var reader = ByteReader(bytes, at: start.offset)
         var matched = start.matched
         while !reader.isAtEnd {
             let entry = try Entry(&reader)
-            // Where the entry shares more than matches, it comes before the key like the one it shares with; where it
-            // shares less, it comes behind.
+            // An entry that shares more than what matches is before the key, like the previous one; an entry that
+            // shares less is after it.
             if entry.shared > matched { continue }
             if entry.shared < matched { return .absent }
             let rest = Bytes(rebasing: key[matched...])
@@ -101,7 +102,7 @@ package final class RunBlock: @unchecked Sendable {
         return .absent
     }
 
-    /// An entry as it is written.
+    /// An encoded entry.
     private struct Entry {
         let shared: Int
         let rest: Bytes
@@ -127,14 +128,14 @@ package final class RunBlock: @unchecked Sendable {
         }
     }
 
-    /// Moves through the entries of a block. What it points to lives as long as the block; its key until it moves.
+    /// Moves through the entries of a block. Its value is valid as long as the block; its key until it moves.
     struct Cursor: ~Copyable {
         private var block: RunBlock
         private var reader: ByteReader
         private var keyBuffer = KeyBuffer()
         private(set) var value: Bytes?
         private(set) var isValid = false
-        /// Where the entry stands, and how much of its key it shares with the one before.
+        /// The offset of the entry, and the length of the prefix it shares with the previous one.
         private(set) var start = 0
         private(set) var shared = 0
 
@@ -147,7 +148,7 @@ package final class RunBlock: @unchecked Sendable {
 
         var key: Bytes { keyBuffer.bytes }
 
-        /// Goes to the first entry that is not before a key. No key is put together on the way: see `find`.
+        /// Moves to the first entry that is not before a key, without assembling whole keys: see `find`.
         private mutating func seek(_ key: Bytes, matched: Int) throws(MalformedBytes) {
             var matched = matched
             while !reader.isAtEnd {
@@ -158,7 +159,8 @@ package final class RunBlock: @unchecked Sendable {
                 guard entry.shared >= 0 else { throw MalformedBytes() }
                 let rest = Bytes(rebasing: key[entry.shared...])
                 let more = entry.rest.sharedPrefix(with: rest)
-                // What shares less than the entry before it comes behind the key, and so does one with a greater byte.
+                // An entry that shares less than the previous one comes after the key, and so does one with a
+                // greater byte.
                 let isBefore =
                     entry.shared == matched && more < rest.count
                     && (more == entry.rest.count || entry.rest[more] < rest[more])
@@ -175,7 +177,7 @@ package final class RunBlock: @unchecked Sendable {
             isValid = false
         }
 
-        /// Goes to the beginning of another block.
+        /// Moves to the beginning of another block.
         mutating func open(_ block: RunBlock) throws(MalformedBytes) {
             self.block = block
             reader = ByteReader(block.bytes)
@@ -197,7 +199,7 @@ package final class RunBlock: @unchecked Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// How many bytes at the beginning are the same.
+    /// Returns the length of the common prefix.
     @inline(__always)
     func sharedPrefix(with other: UnsafeRawBufferPointer) -> Int {
         let limit = Swift.min(count, other.count)

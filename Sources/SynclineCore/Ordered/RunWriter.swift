@@ -1,20 +1,21 @@
-// Makes a run of entries that come in key order, and says at the end how to open it. Where the blocks go is its caller's.
+// Writes a run of entries that come in key order, and returns what is needed to open it. The caller stores the
+// blocks.
 
 package struct RunWriter: ~Copyable {
     private var block = RunBlockWriter()
     private var index = ByteWriter()
     private var root = RunRoot()
     private var hashes: [UInt64] = []
-    /// The sum of the entries written, where it is asked for.
+    /// The digest of the entries written, if it is wanted.
     private var digest: Digest?
 
-    /// The largest block handed to the sink holds a single entry; others are near 8 KiB, index and filter blocks 64 KiB.
+    /// The size of index and filter blocks. Other blocks are near 8 KiB, and larger ones hold a single entry.
     private static let pieceSize = 1 << 16
 
-    /// Where a block goes, and its address.
+    /// Stores a block and returns its address.
     package typealias Sink = (UnsafeRawBufferPointer) throws(StateError) -> UInt64
 
-    /// Writes all that a cursor brings. Throws at the end if that is not what `expected` is the digest of.
+    /// Writes all entries of a cursor. Throws at the end if their digest is not `expected`.
     package static func write(
         _ cursor: consuming StateCursor, expecting expected: Digest? = nil, _ sink: Sink
     ) throws(StateError) -> RunRoot {

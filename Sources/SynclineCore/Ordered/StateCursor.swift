@@ -1,11 +1,11 @@
-// A place in the state that moves forward in key order: one in each layer, of which the smallest key counts, and of equal
-// keys the newest layer's.
+// A position in the state that moves forward in key order. It has one cursor for each layer; the smallest key
+// counts, and for equal keys that of the newest layer.
 
-/// A place in one layer.
+/// A position in one layer.
 class LayerCursor {
-    /// The current key; nil at the end. Valid, as the value is, until the cursor moves.
+    /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
     @exclusivity(unchecked) private(set) final var key: Bytes?
-    /// The current value; nil where the key was removed.
+    /// The current value; nil if the key was removed.
     @exclusivity(unchecked) private(set) final var value: Bytes?
 
     init() {}
@@ -25,18 +25,18 @@ class LayerCursor {
 }
 
 package struct StateCursor {
-    /// Keeps the memory tables.
+    /// Retains the memory tables.
     private let snapshot: StateSnapshot
     /// Newest first.
     private let layers: [LayerCursor]
     private let showsRemoved: Bool
-    /// The layer the current entry comes from; `layers` keeps it.
+    /// The layer of the current entry, retained by `layers`.
     private var current: Unmanaged<LayerCursor>?
-    /// The smallest key of the other layers, which is behind the current one.
+    /// The smallest key of the other layers, which is after the current one.
     private var rival: Bytes?
-    /// The current key; nil at the end. Valid, as the value is, until the cursor moves.
+    /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
     package private(set) var key: UnsafeRawBufferPointer?
-    /// The current value; nil only where removals are shown.
+    /// The current value; nil only if removals are shown.
     package private(set) var value: UnsafeRawBufferPointer?
 
     init(
@@ -65,7 +65,7 @@ package struct StateCursor {
         } while value == nil && !showsRemoved
     }
 
-    /// Finds the smallest key, in the newest layer that has it, and steps over removed ones.
+    /// Finds the smallest key, in the newest layer that has it, and skips removed ones.
     private mutating func settle() throws(StateError) {
         repeat {
             var found: LayerCursor?

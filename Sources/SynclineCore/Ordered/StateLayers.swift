@@ -1,14 +1,14 @@
-// The state as an ordered map: what changed lately in memory, the rest in runs, newest first. The newest layer that knows
-// a key decides. A snapshot is a set of layers and a commit; it stays as it is while the writer goes on.
+// The state as an ordered map: recent changes in memory, the rest in runs, newest first. The newest layer that has a
+// key decides. A snapshot is a set of layers and a commit; it does not change while the writer continues.
 
 /// The layers, newest first.
 package struct StateLayers: Sendable {
     /// The table that is written to.
     var active = MemoryTable()
-    /// One that is full and on its way into a run.
+    /// A full table that is being written as a run.
     var full: MemoryTable?
     package internal(set) var runs: [Run] = []
-    /// What its runs share.
+    /// The cache that its runs share.
     package let cache: BlockCache
 
     package init(runs: [Run] = [], cache: BlockCache = BlockCache()) {
@@ -22,14 +22,14 @@ package struct StateLayers: Sendable {
         self.cache = cache
     }
 
-    /// How many entries its runs have.
+    /// The number of entries in its runs.
     var runEntries: Int { runs.reduce(0) { $0 + $1.root.count } }
-    /// Bytes of memory behind the active table.
+    /// The size of the active table in memory.
     package var memorySize: Int { active.size }
 }
 
 extension StateLayers {
-    /// A key's value as of a commit.
+    /// Returns a key's value as of a commit.
     func value(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) throws(StateError) -> StateValue? {
         switch active.find(key, hash: hash, at: commit) {
         case .value(let bytes): return StateValue(bytes, active)
@@ -55,7 +55,7 @@ extension StateLayers {
     }
 }
 
-/// The bytes of a value, with what keeps them in memory.
+/// The bytes of a value, with the owner of their memory.
 package struct StateValue {
     private let bytes: UnsafeRawBufferPointer
     private let owner: AnyObject
@@ -65,7 +65,7 @@ package struct StateValue {
         self.owner = owner
     }
 
-    /// Calls `body` with the bytes; they are valid within the call only, because nothing but this value may keep them.
+    /// Calls `body` with the bytes. They are valid only during the call, because this value may be their only owner.
     @inline(__always)
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -74,7 +74,7 @@ package struct StateValue {
         return try body(bytes)
     }
 
-    /// A copy.
+    /// A copy of the bytes.
     package var copy: [UInt8] { withBytes { [UInt8]($0) } }
 }
 
@@ -92,15 +92,15 @@ package struct StateSnapshot: Sendable {
         try layers.value(key, hash: hash64(key), at: commit)
     }
 
-    /// Moves through the keys in order, from one on.
+    /// Returns a cursor over the keys from one on.
     package func cursor(from key: UnsafeRawBufferPointer) throws(StateError) -> StateCursor {
         try StateCursor(self, from: key)
     }
 }
 
 extension StateSnapshot {
-    /// The digest of the entries that are really there: each is read, and its hash is added. It tells a run that holds
-    /// something else than what was folded, which the digest that is kept with every change cannot tell.
+    /// Computes the digest from all entries. It detects a run whose content is not what was folded, which the digest
+    /// updated with every change can't detect.
     package func summed() throws(StateError) -> Digest {
         var digest = Digest()
         try forEach(from: []) { key, value throws(StateError) in

@@ -1,14 +1,14 @@
-// A state that is folded without a store to write into: what is large goes into runs that are kept in memory, where a key
-// has one value and no history, so that folding a long log takes the room of the state and not that of the log.
+// A state that is folded without a store to write to: large parts go into runs in memory, where a key has one value
+// and no history, so that folding a long log needs memory for the state and not for the log.
 
 import Synchronization
 
-/// Blocks in memory, one behind the other.
+/// Blocks in memory, one after another.
 private final class MemoryBlocks: BlockSource {
     private let blocks = Mutex<[RunBlock]>([])
 
     func append(_ bytes: Bytes) -> UInt64 {
-        // Made outside of the lock: a block is filled once and never again.
+        // Created outside the lock: a block is filled once and never changed.
         let block = RunBlock(bytes)
         return blocks.withLock { blocks in
             blocks.append(block)
@@ -25,7 +25,7 @@ private final class MemoryBlocks: BlockSource {
 }
 
 extension StateStore {
-    /// Makes a run in memory of what changed lately, once that takes more than so many bytes.
+    /// Writes recent changes as a run in memory once they take more than `limit` bytes.
     package func settle(above limit: Int) throws(StateError) {
         guard layers.memorySize > limit else { return }
         rotate()

@@ -1,13 +1,13 @@
-// The state for its one writer: reads what it has just written, counts commits, keeps the digest, and hands out snapshots.
+// The state for its only writer: reads its own writes, counts commits, updates the digest, and creates snapshots.
 
 package final class StateStore {
-    // Unchecked, as what follows: its one writer never comes back to it from within.
+    // Unchecked, like the following properties: the writer is never called from within itself.
     @exclusivity(unchecked) package private(set) var layers: StateLayers
-    /// The commit that is being made.
+    /// The current commit.
     @exclusivity(unchecked) package private(set) var commit: UInt64
     @exclusivity(unchecked) package private(set) var digest: Digest
 
-    /// What was there before each change since `beginChanges`, oldest first; nil where changes are not kept.
+    /// The values before each change since `beginChanges`, oldest first; nil if changes are not recorded.
     @exclusivity(unchecked) private var changes: [(key: StateValue, old: StateValue?)]?
 
     package init(layers: StateLayers = StateLayers(), digest: Digest = Digest()) {
@@ -16,7 +16,7 @@ package final class StateStore {
         commit = 1
     }
 
-    /// Everything up to now, the commit in hand included.
+    /// Everything up to now, including the current commit.
     package var snapshot: StateSnapshot { StateSnapshot(layers, commit: commit) }
 
     package func value(_ key: UnsafeRawBufferPointer) throws(StateError) -> StateValue? {
@@ -40,22 +40,22 @@ package final class StateStore {
         if changes != nil { changes?.append((StateValue(key, layers.active), old)) }
     }
 
-    /// Ends the commit in hand and returns what readers see of it; what follows belongs to the next.
+    /// Ends the current commit and returns what readers see of it; what follows belongs to the next.
     @discardableResult
     package func endCommit() -> StateSnapshot {
         defer { commit += 1 }
         return snapshot
     }
 
-    // MARK: Taking back
+    // MARK: Undo
 
-    /// Keeps what was there before each change, so that changes can be taken back.
+    /// Records the value before each change, so that changes can be undone.
     package func beginChanges() { changes = [] }
 
-    /// How many changes were made since.
+    /// The number of changes made since.
     package var changeCount: Int { changes?.count ?? 0 }
 
-    /// Takes back the changes behind the first `count`.
+    /// Undoes the changes after the first `count`.
     package func takeBack(to count: Int) throws(StateError) {
         guard var kept = changes else { return }
         changes = nil
@@ -76,7 +76,7 @@ package final class StateStore {
         changes = kept
     }
 
-    /// Visits what changed behind the first `count` changes, oldest first: the key, and what was there before it.
+    /// Visits the changes after the first `count`, oldest first, with the key and its previous value.
     package func forEachChange(
         behind count: Int = 0, _ body: (StateValue, StateValue?) throws(StateError) -> Void
     ) throws(StateError) {
@@ -84,19 +84,19 @@ package final class StateStore {
         for change in kept.dropFirst(count) { try body(change.key, change.old) }
     }
 
-    /// What was changed stays.
+    /// Keeps the changes and stops recording.
     package func endChanges() { changes = nil }
 
     // MARK: Layers
 
-    /// Sets the active table aside, to become a run, and begins another.
+    /// Sets the active table aside to become a run, and creates another.
     package func rotate() {
         precondition(layers.full == nil, "one table at a time becomes a run")
         layers.full = layers.active
         layers.active = MemoryTable()
     }
 
-    /// Runs take the place of what was set aside and of the runs it was merged with.
+    /// Replaces the table set aside, and the runs merged with it, by new runs.
     package func install(_ runs: [Run]) {
         layers.full = nil
         layers.runs = runs
@@ -107,8 +107,8 @@ extension StateLayers {
     /// Whether a table is set aside to become a run.
     package var isFullSet: Bool { full != nil }
 
-    /// How many of the newest runs are merged with the table that is set aside: those not much larger than what is
-    /// merged so far. So each run is at least twice as large as all newer ones, and there are few.
+    /// Returns how many of the newest runs to merge with the table set aside: those not much larger than the sum so
+    /// far. So each run is at least twice as large as all newer ones, and there are few.
     package func runsToMerge() -> Int {
         var size = full?.size ?? 0
         var count = 0
@@ -120,7 +120,8 @@ extension StateLayers {
         return count
     }
 
-    /// Every entry of the table that is set aside and of the newest runs, merged. Removals are kept if older runs stay.
+    /// Returns a cursor over the table set aside merged with the newest runs. Includes removals if older runs
+    /// remain.
     package func cursorOverRuns(_ count: Int) throws(StateError) -> StateCursor {
         let merged = StateLayers(active: full ?? MemoryTable(), runs: Array(runs.prefix(count)), cache: cache)
         let snapshot = StateSnapshot(merged, commit: .max)

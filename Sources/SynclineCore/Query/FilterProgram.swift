@@ -1,5 +1,5 @@
-// A filter made ready for many rows: a column compared with a plain literal is decided on the encoded value, in place;
-// everything else is left to the evaluator. Both say the same of every row.
+// A filter compiled for many rows: a column compared with a plain literal is decided on the encoded value;
+// everything else is left to the evaluator. Both give the same results.
 
 /// A filter, compiled.
 final class FilterProgram {
@@ -32,7 +32,7 @@ final class FilterProgram {
         where path.count == 1 && path[0] != "id":
             switch value {
             case .integer(let number): return IntegerStep(path[0], comparison, number, filter)
-            // A text of a date's form meets dates as an instant.
+            // A date string equals dates as an instant.
             case .string(let text) where Timestamp(text) == nil:
                 return TextStep(path[0], comparison, Array(text.utf8), filter)
             case .bool(let flag) where comparison == .equal: return FlagStep(path[0], comparison, flag, filter)
@@ -49,7 +49,7 @@ private class FilterStep {
 
     init(_ filter: Expression) { self.filter = filter }
 
-    /// True, false, or neither.
+    /// Returns true, false, or nil for unknown.
     func truth(of row: RowSight, _ work: FilterWork) -> Bool? { filter.truth(of: row, work) }
 }
 
@@ -115,7 +115,7 @@ private class ComparisonStep: FilterStep {
         super.init(filter)
     }
 
-    /// A row without the column is different from any literal, and nothing else.
+    /// A row without the column differs from any literal, and matches no other comparison.
     final var absent: Bool? { comparison == .notEqual ? true : nil }
 
     final func holds(_ order: Int) -> Bool {

@@ -1,17 +1,17 @@
-// What an app hands in to be stored, checked in a fixed order: an object, its id, its column names, its values.
+// Checks what an app wants to store, in a fixed order: an object, its id, its column names, its values.
 
-/// A row's id and columns, as an app gives them.
+/// A row's id and columns, as an app provides them.
 package struct Item: Hashable, Sendable {
-    /// Nil where the app leaves the id to the engine.
+    /// Nil if the engine chooses the id.
     package var id: String?
     package var columns: Row
 
-    /// Columns that belong to the server: an app's values for them are ignored.
+    /// Columns set by the server: values for them from an app are ignored.
     package static let systemColumns: Set<String> = ["createdAt", "updatedAt", "version", "deleted"]
-    /// Larger rows are refused.
+    /// The maximum size of a row.
     package static let sizeLimit = 16 << 20
 
-    /// Takes a JSON value for a row.
+    /// Creates an item from a JSON value.
     package init(_ value: Value) throws(SyncError) {
         guard case .object(let members) = value else {
             throw SyncError(.invalidItem, "an item must be an object", hint: "Give an object with an \"id\".")
@@ -51,7 +51,7 @@ package struct Item: Hashable, Sendable {
         }
     }
 
-    /// A name that no server and no filter can spell; what a server wants beyond that is its own to say.
+    /// Checks a name that no server and no filter could spell; other restrictions are the server's.
     private static func check(column name: String) throws(SyncError) {
         guard name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return }
         throw SyncError(
@@ -102,7 +102,7 @@ package struct Item: Hashable, Sendable {
         }
     }
 
-    /// Databases over SQL can't keep it in a string, so servers refuse it.
+    /// Returns the error for a zero character, which SQL databases can't store in a string.
     private static func zero(_ column: String) -> SyncError {
         SyncError(
             .invalidItem, "column \"\(column)\" holds the character U+0000, which servers refuse",
@@ -117,7 +117,7 @@ package struct Item: Hashable, Sendable {
 }
 
 extension Value {
-    /// What kind of value it is, for messages.
+    /// The name of the value's kind, for messages.
     package var kindName: String {
         switch self {
         case .null: "null"

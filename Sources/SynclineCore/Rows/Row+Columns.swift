@@ -1,17 +1,17 @@
-// A row with its columns sorted out: some taken away, put apart, or under another name.
+// Rearranges a row's columns: removes, separates or renames some.
 
 extension Row {
-    /// Without some columns.
+    /// Returns the row without some columns.
     func without(_ names: Set<String>) -> Row {
         shape.names.contains { names.contains($0) } ? filter { !names.contains($0.name) } : self
     }
 
-    /// With some columns only.
+    /// Returns the row with only some columns.
     func only(_ names: Set<String>) -> Row {
         shape.names.allSatisfy { names.contains($0) } ? self : filter { names.contains($0.name) }
     }
 
-    /// With a column under another name; one of that name stays instead.
+    /// Returns the row with a column renamed; an existing column of the new name is kept instead.
     func renaming(_ from: String, to: String) -> Row {
         guard shape.place(of: from) != nil else { return self }
         if shape.place(of: to) != nil { return without([from]) }

@@ -60,7 +60,7 @@ public struct Row: Sendable {
         }
     }
 
-    /// Reads the encoded values in place.
+    /// Calls `body` with a view of the encoded values.
     package func withView<Result, Failure: Error>(
         _ body: (RowView) throws(Failure) -> Result
     ) throws(Failure) -> Result {

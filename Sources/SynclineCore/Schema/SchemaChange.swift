@@ -1,10 +1,10 @@
-// Decides what opening a store with a schema means: nothing to do, an event to be recorded, or a refusal. Nothing is
-// stored here, so a refused schema leaves the store as it was.
+// Decides what opening a store with a schema requires: nothing, an event, or a refusal. Stores nothing, so a refused
+// schema leaves the store unchanged.
 
 package struct SchemaChange: Sendable {
-    /// What the store will know.
+    /// The new declaration of the store.
     package var declaration: Declaration
-    /// What happens to the rows it has.
+    /// The migration steps for the existing rows.
     package var steps: [Migration.Step]
 
     package init(_ declaration: Declaration, _ steps: [Migration.Step] = []) {
@@ -12,7 +12,7 @@ package struct SchemaChange: Sendable {
         self.steps = steps
     }
 
-    /// What a schema changes in a store; nil if the store knows it already.
+    /// Returns what a schema changes in a store; nil if nothing.
     package init?(opening recorded: Declaration?, with schema: Schema) throws(SyncError) {
         try schema.check()
         if let recorded, recorded.version > schema.version {
@@ -27,7 +27,8 @@ package struct SchemaChange: Sendable {
         self.init(declared, schema.migrations.filter { $0.version > before }.flatMap(\.steps))
     }
 
-    /// What it changes in a store to refuse all tables but some, or none where none are named; nil if nothing.
+    /// Returns the change that makes a store refuse all tables except the named ones, or none; nil if that changes
+    /// nothing.
     package init?(strictTables names: [String]?, over recorded: Declaration?) throws(SyncError) {
         let known = recorded ?? .none
         let tables =
@@ -44,7 +45,7 @@ package struct SchemaChange: Sendable {
         self.init(declared)
     }
 
-    /// Refuses a change that would lose something nobody asked to drop.
+    /// Throws if a change would lose something that was not dropped explicitly.
     package func check(over recorded: Declaration?, _ reader: StateReader) throws(SyncError) {
         let plain = steps.compactMap(\.plain)
         let followed = plain.reduce(recorded ?? .none) { $0.following($1) }
@@ -79,7 +80,7 @@ package struct SchemaChange: Sendable {
             hint: "Nothing was changed. Open the store with the schema before and push, or let the step discard them.")
     }
 
-    /// A rename never takes the place of a column that a row has, and no column has a name that is another's on the server.
+    /// Throws if a rename would replace a column that a row has, or if a column has the server name of another.
     private func checkNames(
         _ steps: [SchemaStep], _ table: String, from before: WireNames?, _ reader: StateReader
     ) throws(SyncError) {
@@ -135,7 +136,8 @@ package struct SchemaChange: Sendable {
 }
 
 extension FrozenOperation {
-    /// The same operation under other names, so that it is sent as it was; nil if they have no words for it.
+    /// Returns the same operation under new names, so that it is sent unchanged; nil if the new names can't express
+    /// it.
     func moved(from before: WireNames?, to after: WireNames?) -> FrozenOperation? {
         var copy = self
         guard let columns = WireNames.moved(columns, from: before, to: after) else { return nil }
@@ -153,7 +155,7 @@ extension FrozenOperation {
 }
 
 extension RowEntry {
-    /// The names of all columns that are kept of it.
+    /// The names of all columns kept of it.
     fileprivate var columns: Set<String> {
         var names = Set(base?.columns ?? [])
         names.formUnion(pending?.overlay.columns ?? [])

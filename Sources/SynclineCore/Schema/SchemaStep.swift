@@ -1,11 +1,11 @@
-// The steps of a migration as the log holds them: all that a fold needs, and nothing that would have to be asked of the
-// app again. What a transform makes of each value is worked out before the event is written.
+// The steps of a migration as the log records them, with all that folding needs. The results of a transform are
+// computed before the event is written.
 
-/// A step of a migration, decided.
+/// A recorded step of a migration.
 package enum SchemaStep: Hashable, Sendable {
     case renameColumn(table: String, from: String, to: String)
     case dropColumn(table: String, column: String)
-    /// Values of a column became others, in every row and in every change that waits.
+    /// Values of a column changed, in every row and every pending change.
     case changeValues(table: String, column: String, [ValueChange])
     case dropTable(String)
 
@@ -18,7 +18,7 @@ package enum SchemaStep: Hashable, Sendable {
     }
 }
 
-/// What became of a value.
+/// The old and the new value.
 package struct ValueChange: Hashable, Sendable {
     package var old: Value
     package var new: Value
@@ -34,7 +34,7 @@ extension [ValueChange] {
 }
 
 extension Migration.Step {
-    /// The step as it is recorded, if that needs no look at the rows. What a column that was added holds is part of the
+    /// The recorded form of a step that does not depend on the rows. The default of an added column is part of the
     /// declaration.
     package var plain: SchemaStep? {
         switch self {
@@ -47,7 +47,7 @@ extension Migration.Step {
 }
 
 extension [Migration.Step] {
-    /// The steps as they are recorded, with what transforms make of the values that the store has now.
+    /// Returns the recorded steps, with the results of transforms for the store's current values.
     package func decided(_ reader: StateReader) throws(SyncError) -> [SchemaStep] {
         var decided: [SchemaStep] = []
         for step in self {
@@ -56,7 +56,7 @@ extension [Migration.Step] {
             var changes: [ValueChange] = []
             for old in try decided.values(of: table, column, reader) {
                 let new = transform(old)
-                // Refuses what no row can hold.
+                // Throws if a row can't hold the value.
                 _ = try Item([Value.Member(column, new)])
                 if new != old { changes.append(ValueChange(old, new)) }
             }
@@ -67,8 +67,8 @@ extension [Migration.Step] {
 }
 
 extension [SchemaStep] {
-    /// The values that a column has after these steps, in an order that depends on them alone. There may be more among
-    /// them than it really has.
+    /// Returns the values that a column has after these steps, in a deterministic order. May include values that it
+    /// does not have.
     fileprivate func values(
         of table: String, _ column: String, _ reader: StateReader
     ) throws(SyncError) -> [Value] {
@@ -101,8 +101,8 @@ extension Value {
 }
 
 extension StateReader {
-    /// Every value that some columns of a table have: in what the server told, in what waits to be sent or decided, and in
-    /// what stays on the device.
+    /// Returns every value of some columns of a table: in the server's rows, in pending changes and conflicts, and
+    /// in local columns.
     fileprivate func values(of table: String, _ columns: Set<String>) throws(StateError) -> Set<Value> {
         var values: Set<Value> = []
         func take(_ rows: Row?...) {

@@ -1,16 +1,16 @@
-// The names that a table's columns have on the server, where those are others. A store and its app know one name, the
-// server knows the other; rows, filters and orders are translated between the store and the wire, and nowhere else.
+// The server's names of a table's columns, if they differ. Rows, filters and orders are translated between the store
+// and the wire, and nowhere else.
 
-/// The columns of a table whose names on the server are others.
+/// The columns of a table that have other names on the server.
 package struct WireNames: Hashable, Sendable {
-    /// By the names in the store.
+    /// Server names by store names.
     private let onServer: [String: String]
-    /// By the names on the server.
+    /// Store names by server names.
     private let inStore: [String: String]
-    /// Names that no column of the store may have: on the server they are those of other columns.
+    /// Names that no column of the store may have, because on the server they belong to other columns.
     private let taken: Set<String>
 
-    /// Nil for a table whose columns have one name each.
+    /// Nil if all columns have the same name on both sides.
     init?(_ table: TableSchema) {
         let renamed = table.columns.filter { $0.serverName != $0.name }
         if renamed.isEmpty { return nil }
@@ -19,21 +19,22 @@ package struct WireNames: Hashable, Sendable {
         taken = Set(inStore.keys).subtracting(onServer.keys).subtracting(table.localColumns)
     }
 
-    /// The name on the server.
+    /// Returns the name on the server.
     func sent(_ name: String) -> String { onServer[name] ?? name }
 
-    /// The name in the store; nil for a column of the server that is hidden, because the store calls another one so.
+    /// Returns the name in the store; nil for a column of the server that is hidden because the store uses its name
+    /// for another one.
     func received(_ name: String) -> String? {
         inStore[name] ?? (onServer[name] == nil ? name : nil)
     }
 
-    /// What the store calls the column that has this name on the server, if no column of the store may be called so.
+    /// Returns the store's name of the column with this server name, if no column of the store may have that name.
     func owner(of name: String) -> String? { taken.contains(name) ? inStore[name] : nil }
 
-    /// A row under the server's names.
+    /// Returns a row with the server's names.
     func sent(_ row: Row) -> Row { row.renamingColumns { sent($0) } }
 
-    /// A row as it is sent under some names, under the names that hold from now on. Nil if these have no words for it.
+    /// Translates a row that is sent under old names to the new names; nil if these can't express it.
     static func moved(_ row: Row, from before: WireNames?, to after: WireNames?) -> Row? {
         var isExpressible = true
         let moved = row.renamingColumns { name in
@@ -50,7 +51,7 @@ package struct WireNames: Hashable, Sendable {
 }
 
 extension Row {
-    /// With each column under another name, or without it where it has none. Of two with one name the first stays.
+    /// Renames each column, or removes it if it has no new name. If two get the same name, the first is kept.
     func renamingColumns(_ name: (String) -> String?) -> Row {
         let names = shape.names.map(name)
         let known = names.compactMap(\.self)

@@ -1,4 +1,4 @@
-// Reads the ids of all rows that match a query, so that rows which left it, or were removed for good, are found out.
+// Reads the ids of all rows that match a query, to find rows that left it or were hard-deleted.
 
 package struct AuditMachine: ListReading {
     /// The ids the server has.
@@ -32,7 +32,7 @@ package struct AuditMachine: ListReading {
             for row in list.rows where !row.isDeleted { ids.insert(row.id) }
             let isAll = list.count.map { $0 <= list.rows.count } ?? false
             guard let end = list.rows.last?.id, !isAll else { return .finish }
-            // A server that does not go by id would be read for ever.
+            // A server that ignores the order by id would cause an endless read.
             guard end != last, !pages.isRepeat(end) else { return fail(PullMachine.noOrder) }
             last = end
             return ask()

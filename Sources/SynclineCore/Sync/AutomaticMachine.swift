@@ -1,5 +1,6 @@
-// When a store syncs by itself: soon after a change here or there, after a while, at once when asked or when the network is
-// back, and after failures later and later. It is told what happened and when; waiting and syncing are the driver's.
+// Decides when a store syncs automatically: soon after a local or remote change, at intervals, at once on request or
+// when the network returns, and with growing delays after failures. It is told events and times; the driver waits
+// and syncs.
 
 package struct AutomaticMachine: Sendable {
     package enum Signal: Hashable, Sendable {
@@ -8,33 +9,33 @@ package struct AutomaticMachine: Sendable {
         /// The server has changes.
         case told
         case requested
-        /// There is a network again.
+        /// The network is available again.
         case reconnected
-        /// A moment that was asked for has come.
+        /// A requested time has come.
         case alarm
-        /// A round is over.
+        /// A round has ended.
         case ended(SyncError?)
     }
 
     package enum Action: Hashable, Sendable {
         case run
-        /// An alarm at a moment, in place of the one before; nil for none.
+        /// Sets an alarm in place of the previous one; nil for none.
         case alarm(at: Int64?)
     }
 
     package enum Phase: Hashable, Sendable {
         case idle, running
-        /// It waits, because a round failed.
+        /// Waiting because a round failed.
         case waiting(until: Int64, SyncError)
     }
 
     package private(set) var phase = Phase.idle
-    /// How long after a change, and after a round, in milliseconds; nil for never.
+    /// The delay after a change, and the interval after a round, in milliseconds; nil for never.
     private let delay: Int64?
     private let interval: Int64?
     private var failures = 0
     private var alarm: Int64?
-    /// Whether something happened during a round that wants another.
+    /// Whether an event during a round requires another one.
     private var wantsAnother = false
 
     package init(delay: Int64?, interval: Int64?) {
@@ -42,7 +43,7 @@ package struct AutomaticMachine: Sendable {
         self.interval = interval
     }
 
-    /// `backoff` says how long to wait after so many failures.
+    /// `backoff` returns the wait after a number of failures.
     package mutating func handle(_ signal: Signal, now: Int64, backoff: (Int) -> Int64) -> Action? {
         switch (signal, phase) {
         case (.ended(let error), _):
@@ -60,7 +61,7 @@ package struct AutomaticMachine: Sendable {
         case (.told, .idle):
             return bring(alarm: now + (delay ?? 0))
         case (.changed, .waiting), (.told, .waiting):
-            // It goes with the next try.
+            // It is sent with the next attempt.
             return nil
         case (.requested, _), (.reconnected, _):
             failures = 0
@@ -78,7 +79,7 @@ package struct AutomaticMachine: Sendable {
         return .run
     }
 
-    /// An alarm, unless there is an earlier one.
+    /// Sets an alarm, unless there is an earlier one.
     private mutating func bring(alarm moment: Int64) -> Action? {
         alarm.map { $0 > moment } ?? true ? set(alarm: moment) : nil
     }

@@ -1,6 +1,6 @@
-// The pull from a server that numbers its changes: page by page behind a cursor that the server made, until it says that there
-// is no more. There is no clock in it, and nothing to read twice. Where the server can't go on from a cursor, everything is
-// read anew, and what is gone meanwhile is found by an audit.
+// The pull from a server that numbers its changes: page by page after the server's cursor, until there are no more.
+// It uses no clock and reads nothing twice. If the server can't continue from a cursor, everything is read again,
+// and an audit finds the rows that are gone.
 
 package struct ChangesMachine: PullReading {
     package let query: PullQuery
@@ -8,9 +8,10 @@ package struct ChangesMachine: PullReading {
     package private(set) var requests = 0
     package private(set) var received = 0
     package private(set) var total: Int?
-    /// Whether rows may have gone of which no change tells: an audit is due when all is read. The cursor remembers it.
+    /// Whether rows may have disappeared without a change: an audit follows when everything is read. The cursor
+    /// keeps this.
     package private(set) var isAuditDue: Bool
-    /// Where the query stands after the last page.
+    /// The query's cursor after the last page.
     package private(set) var cursor: CursorState?
     private var gate: ListGate
     private let canonicalText: String
@@ -18,7 +19,7 @@ package struct ChangesMachine: PullReading {
     private var restarts = 0
     private var isFinished = false
 
-    /// How often it begins anew before it stops.
+    /// How often it starts again before it stops.
     private static let restartLimit = 8
 
     package init(_ query: PullQuery, from cursor: CursorState?, retries: Int) throws(SyncError) {
@@ -26,7 +27,7 @@ package struct ChangesMachine: PullReading {
         gate = ListGate(retries: retries)
         canonicalText = try query.canonicalText
         since = cursor?.change ?? ""
-        // What was read by time says nothing of rows that went without a mark.
+        // A pull by time does not notice rows that disappeared without a tombstone.
         isAuditDue = cursor.map { $0.change == nil || $0.isAuditDue } ?? false
     }
 
@@ -36,7 +37,7 @@ package struct ChangesMachine: PullReading {
         requests += 1
         var request = ChangesRequest(
             table: query.table, since: since, filter: query.filter, top: query.changesPageSize)
-        // Of rows that do not match, not all are told.
+        // With a filter, not all non-matching rows are reported.
         request.counts = total == nil && query.filter == nil
         return .ask(.changes(request))
     }
@@ -50,9 +51,9 @@ package struct ChangesMachine: PullReading {
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         let mayBeBusy = reply.status >= 500 || [401, 408, 429].contains(reply.status)
-        // Another server is there now, which has no changes to tell.
+        // It is a different server now, without a changes feed.
         if !mayBeBusy, !reply.capabilities.contains(.changes) { return .turn }
-        // It can't tell what came behind the cursor: another database, or tombstones that are gone.
+        // The server can't continue from the cursor: it has another database, or tombstones were purged.
         if [400, 410].contains(reply.status), !since.isEmpty, restarts < Self.restartLimit {
             restarts += 1
             isAuditDue = true
@@ -70,14 +71,14 @@ package struct ChangesMachine: PullReading {
     }
 
     private mutating func take(_ changes: ServerChanges) -> ListAction {
-        // A server whose cursor stands still would be read for ever.
+        // A server whose cursor does not move would cause an endless read.
         guard !changes.hasMore || changes.cursor != since else { return fail(PullMachine.noOrder) }
         if total == nil { total = changes.count.map { received + max($0, changes.rows.count) } }
         received += changes.rows.count
         since = changes.cursor
         isFinished = !changes.hasMore
         guard query.queryID != nil else {
-            // Nothing is to be remembered, and what leaves the view while it is read may be here for another reason.
+            // No cursor is kept, and rows that leave the view during the read may be here for another reason.
             return .store(changes.rows.filter { !$0.hasLeft }, nil)
         }
         var state = CursorState(position: changes.cursor, query: canonicalText, updated: 0)
@@ -88,10 +89,10 @@ package struct ChangesMachine: PullReading {
 }
 
 extension CursorState {
-    /// The server's cursor, where the query is read by changes; nil where it is read by time.
+    /// The server's cursor, if the query is read by changes; nil if it is read by time.
     package var change: String? { moment == nil && !position.isEmpty ? position : nil }
 
-    /// Of a query that is read by changes: whether rows may have gone of which no change tells.
+    /// For a query read by changes: whether rows may have disappeared without a change.
     package var isAuditDue: Bool {
         get { change != nil && drain == CursorState.auditMark }
         set { drain = newValue ? CursorState.auditMark : nil }

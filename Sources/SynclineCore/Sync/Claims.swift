@@ -1,4 +1,5 @@
-// Which local rows a pull may remove though nobody deleted them: those with nothing pending that no other query stands for.
+// Decides which local rows a pull may remove although they were not deleted: those without pending changes that no
+// other query covers.
 
 /// What the queries of a table stand for, beside the one that is pulled.
 struct Claims {

@@ -1,36 +1,36 @@
-// What every reader of lists has in common: what it may ask for, and what it does with an answer that is not a list: it
-// tries again, renews credentials once, or stops.
+// The common part of all machines that read lists: handles a response that is not a list by retrying, renewing
+// credentials once, or stopping.
 
-/// What a reader of lists wants done.
+/// The next action of a machine that reads lists.
 package enum ListAction: Sendable {
     case ask(ServerRequest)
     case wait(attempt: Int, ServerReply.RetryAfter?)
     case refreshCredentials
-    /// A page is to be stored, with where the query stands after it.
+    /// Store a page, with the query's cursor after it.
     case store([ServerRow], CursorState?)
-    /// The server is to be read in the other of the two ways, by changes or by time.
+    /// Read the server in the other of the two ways, by changes or by time.
     case turn
     case finish
 }
 
 /// A machine that reads lists, page by page.
 package protocol ListReading: Sendable {
-    /// Asks for the next page, or for the same again.
+    /// Requests the next page, or the same one again.
     mutating func ask() -> ListAction
     mutating func handle(_ reply: ServerReply) -> ListAction
     mutating func fail(_ error: SyncError) -> ListAction
-    /// Why it stopped before it was done.
+    /// Why it stopped early, or nil.
     var stop: SyncError? { get }
     var requests: Int { get }
 }
 
-/// One that keeps what it reads.
+/// A machine whose rows are stored.
 package protocol PullReading: ListReading {
     var received: Int { get }
-    /// How many rows the server says there are, of those asked for.
+    /// The total number of requested rows, if the server says so.
     var total: Int? { get }
     mutating func start() -> ListAction
-    /// The page is stored.
+    /// Called when the page is stored.
     mutating func stored() -> ListAction
 }
 
@@ -72,7 +72,7 @@ struct ListGate: Sendable {
 }
 
 extension ServerReply.Content {
-    /// What is said where a list was asked for and this is none.
+    /// The error for a response that is not a list.
     var isNoList: SyncError {
         let reason =
             switch self {

@@ -1,7 +1,7 @@
-// Asks for some rows by their ids, as they are now. One that the server does not show is gone.
+// Looks up the current state of some rows by their ids. A row that the server does not return is gone.
 
 package struct LookUpMachine: ListReading {
-    /// The rows, by id; those that are not there are gone.
+    /// The rows, by id, including those that are gone.
     package private(set) var rows: [String: ServerRow] = [:]
     package private(set) var stop: SyncError?
     package private(set) var requests = 0
@@ -9,7 +9,7 @@ package struct LookUpMachine: ListReading {
     private var left: ArraySlice<String>
     private var gate: ListGate
 
-    /// So many ids go into one filter.
+    /// The number of ids in one filter.
     private static let portion = 20
 
     package init(_ table: String, _ ids: [String], retries: Int) {

@@ -1,4 +1,4 @@
-// Asks for rows one by one, by their ids: is each still on the server?
+// Requests rows one by one by their ids, to find out whether the server still has them.
 
 package struct PresenceMachine: ListReading {
     /// Those that are gone.

@@ -1,15 +1,15 @@
-// The pull as a machine: pages come in, requests and pages to be stored go out. Rows move on the server while it is read, so
-// it goes by time and not by offset: a window that begins with a millisecond, and where a page lies in one millisecond
-// whole, that millisecond by id. The newest millisecond is read again the next time.
+// The pull as a state machine: takes pages, and returns requests and pages to store. Rows move on the server during
+// the read, so it reads by time and not by offset: a window that begins with a millisecond, and if a page lies
+// within one millisecond, that millisecond by id. The newest millisecond is read again next time.
 
 package struct PullMachine: PullReading {
     /// How the next page is found.
     private enum Place: Hashable {
-        /// From a millisecond on, or from the beginning, by time.
+        /// By time, from a millisecond on, or from the beginning.
         case window(Int64?)
-        /// What lies in a millisecond, by id, behind the last one.
+        /// Within a millisecond, by id, after the last one.
         case drain(Int64, behind: String?)
-        /// Behind so many rows, the last of which was this one; nil where it is not to come again.
+        /// After a number of rows, the last of which has this id; nil if that row is not requested again.
         case offset(Int, last: String?)
     }
 
@@ -21,21 +21,21 @@ package struct PullMachine: PullReading {
     private var gate: ListGate
     private let canonicalText: String
     private var place: Place
-    /// Whether an earlier pull began to drain the millisecond. What was written into it since, before the id where that one
-    /// stopped, is found only from its beginning.
+    /// Whether an earlier pull began to drain the millisecond. Rows written into it since, before the id where that
+    /// pull stopped, are found only from its beginning.
     private var isResumed = false
-    /// The newest millisecond of which a row was seen.
+    /// The newest millisecond of the rows seen.
     private var newest: Int64?
     /// The server's clock when the pull began.
     private var serverStart: Int64?
-    /// The rows seen, where their number is limited.
+    /// The rows seen, if their number is limited.
     private var seen: Set<String> = []
     private var restarts = 0
     /// The pages that were read by id or by offset.
     private var pages = RepeatGuard()
     private var isFinished = false
 
-    /// How often a list that moves is read again from its beginning.
+    /// How often a changing list is read again from its beginning.
     private static let restartLimit = 8
 
     package init(_ query: PullQuery, from cursor: CursorState?, retries: Int) throws(SyncError) {
@@ -80,7 +80,7 @@ package struct PullMachine: PullReading {
         case .offset(let count, let last):
             request.filter = query.filter
             request.order = query.order + (query.order.contains { $0.column == "id" } ? [] : [Query.Key("id")])
-            // The last row of the page before comes again, which shows whether the list has moved.
+            // The last row of the previous page is requested again, to detect whether the list has moved.
             request.skip = query.skip + count - (last == nil ? 0 : 1)
             if let left { request.top = min(query.pageSize, left) }
             if last != nil { request.top = (request.top ?? 0) + 1 }
@@ -96,7 +96,7 @@ package struct PullMachine: PullReading {
     // MARK: Answers
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
-        // Nothing is taken of it: by changes, the same rows come with a cursor that no clock can mislead.
+        // Its content is ignored: by changes, the same rows come with a cursor that does not depend on a clock.
         if requests == 1, reply.status == 200, query.mayGoByChanges, reply.capabilities.contains(.changes) {
             return .turn
         }
@@ -128,7 +128,7 @@ package struct PullMachine: PullReading {
         return .store(rows, cursor(drain: nil))
     }
 
-    /// A page: what it brings, and where the next one is.
+    /// Takes a page and returns the next action.
     private mutating func take(_ list: ServerList) -> ListAction {
         if case .offset(let count, let last) = place { return take(list, behind: count, last) }
         if query.top != nil { for row in list.rows { seen.insert(row.id) } }
@@ -157,7 +157,7 @@ package struct PullMachine: PullReading {
                 isResumed = false
                 return list.rows.isEmpty ? ask() : .store(list.rows, cursor(drain: nil))
             }
-            // A server that does not go by id would be read for ever.
+            // A server that ignores the order by id would cause an endless read.
             guard list.rows.allSatisfy({ $0.moment == moment }), last.id != id, !pages.isRepeat(last.id) else {
                 return end(PullMachine.noOrder)
             }
@@ -180,7 +180,7 @@ package struct PullMachine: PullReading {
         if query.top != nil { for row in rows { seen.insert(row.id) } }
         if isAll || left == 0 || list.rows.isEmpty { return done(Array(rows)) }
         guard let end = rows.last?.id else {
-            // The server gives one row at a time, and this was the one that comes again: then on without it.
+            // The server returns one row at a time, and this was the repeated one: continue without it.
             place = .offset(count, last: nil)
             return ask()
         }
@@ -189,7 +189,7 @@ package struct PullMachine: PullReading {
         return .store(Array(rows), nil)
     }
 
-    /// The list has moved under the pages: it is read again.
+    /// Starts again, because the list has moved.
     private mutating func restart(_ rows: [ServerRow]) -> ListAction {
         restarts += 1
         guard restarts <= PullMachine.restartLimit else {
@@ -208,7 +208,7 @@ package struct PullMachine: PullReading {
         newest = [newest, moment].compactMap { $0 }.max()
     }
 
-    /// Whether rows come by time, all of them from the start of the window.
+    /// Returns whether rows are sorted by time, all from the start of the window on.
     private func isInOrder(_ rows: [ServerRow], from start: Int64?) -> Bool {
         var before = start ?? .min
         for row in rows {
@@ -218,7 +218,7 @@ package struct PullMachine: PullReading {
         return true
     }
 
-    /// Where the query stands: at the newest millisecond seen, but not beyond the server's time when the pull began.
+    /// Returns the query's cursor: the newest millisecond seen, but not after the server's time when the pull began.
     private func cursor(drain: String?) -> CursorState? {
         guard query.queryID != nil else { return nil }
         let seen = newest ?? 0

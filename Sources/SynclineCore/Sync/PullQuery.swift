@@ -1,4 +1,5 @@
-// What a pull asks for, checked before anything is sent, and its canonical text, by which a cursor knows its query.
+// The parameters of a pull, checked before anything is sent, and its canonical text, by which a cursor recognizes
+// its query.
 
 package struct PullQuery: Hashable, Sendable {
     package var table: String
@@ -8,22 +9,23 @@ package struct PullQuery: Hashable, Sendable {
     package var top: Int?
     package var skip = 0
     package var pageSize = 50
-    /// Rows a page of changes asks for. Each page costs the server the same, and no old server is asked for changes.
+    /// The number of rows requested per page of changes. Each page has a fixed cost for the server, and only newer
+    /// servers have a changes feed.
     package var changesPageSize = 1000
-    /// How far behind its cursor a pull begins, in milliseconds.
+    /// How far before its cursor a pull begins, in milliseconds.
     package var overlap: Int64 = 0
 
     package init(table: String) {
         self.table = table
     }
 
-    /// Whether pages go by offset, because their order is the app's.
+    /// Whether pages go by offset, because the app chose the order.
     package var goesByOffset: Bool { !order.isEmpty || skip > 0 }
 
-    /// Whether a server's changes tell all that is asked for.
+    /// Whether a changes feed has everything that is requested.
     package var mayGoByChanges: Bool { !goesByOffset && top == nil }
 
-    /// The filter in the form in which equal queries are equal.
+    /// The canonical form of the filter: the same for equal queries.
     package var canonicalText: String {
         get throws(SyncError) {
             guard let filter else { return "" }
@@ -31,7 +33,7 @@ package struct PullQuery: Hashable, Sendable {
         }
     }
 
-    /// Throws if the parts don't go together, or if the server's protocol has no words for the filter.
+    /// Throws if the parameters do not fit together, or if the server's protocol can't express the filter.
     package func check(for server: ServerProtocol) throws(SyncError) {
         if queryID != nil, goesByOffset || top != nil {
             throw SyncError(
@@ -59,7 +61,7 @@ extension SyncError {
 }
 
 extension Expression {
-    /// Both conditions; none is no condition.
+    /// Returns the conjunction of the conditions that are not nil.
     static func both(_ conditions: Expression?...) -> Expression? {
         conditions.compactMap { $0 }.reduce(nil) { (left: Expression?, right) in left.map { .and($0, right) } ?? right }
     }

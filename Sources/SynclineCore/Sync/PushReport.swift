@@ -1,10 +1,10 @@
-// What a push tells of itself: what became of each operation, and how it ended.
+// The report of a push: the result of each operation, and how the push ended.
 
-/// What became of an operation in a push.
+/// The report of one operation of a push.
 public struct OperationReport: Hashable, Sendable {
-    /// What became of it.
+    /// The result of an operation.
     public enum Outcome: String, Hashable, Sendable {
-        /// It is confirmed, waits for a decision (after a conflict, or refused), or is still to be sent.
+        /// Confirmed, in conflict, refused by the server, or not yet sent.
         case done, conflict, parked, pending
     }
 
@@ -12,11 +12,11 @@ public struct OperationReport: Hashable, Sendable {
     public var table: String
     /// The row's id.
     public var id: String
-    /// What it does to the row.
+    /// What the operation does to the row.
     public var kind: OperationKind
-    /// What became of it.
+    /// The result.
     public var outcome = Outcome.pending
-    /// The status of the last answer.
+    /// The status of the last response.
     public var status: Int?
     /// Why it is not done, or which policy decided.
     public var code: String?
@@ -24,16 +24,16 @@ public struct OperationReport: Hashable, Sendable {
 
 /// How a push ended.
 public enum PushOutcome: Hashable, Sendable {
-    /// Every operation is done.
+    /// All operations are done.
     case complete
-    /// It went through, and something is left.
+    /// The push finished, but some operations remain.
     case incomplete
-    /// It ended early, and what was not sent is still pending.
+    /// The push stopped early; what was not sent is still pending.
     case stopped(SyncError)
 }
 
 extension PushMachine {
-    /// What the push came to.
+    /// The outcome of the push.
     package var outcome: PushOutcome {
         if let stop { return .stopped(stop) }
         return items.allSatisfy { $0.report.outcome == .done } ? .complete : .incomplete

@@ -1,12 +1,12 @@
-// Notices a server that gives the same pages again and again, whatever it is asked for, without keeping what it gave:
-// the end of one page is remembered, then that of one twice as far on, and so forth.
+// Detects a server that returns the same pages again and again, without storing them: remembers the end of one page,
+// then of the one twice as far on, and so forth.
 
 struct RepeatGuard: Sendable {
     private var mark: String?
     private var steps = 0
     private var limit = 1
 
-    /// Whether a page that ends with this row has been there before.
+    /// Returns whether a page that ends with this row was seen before.
     mutating func isRepeat(_ id: String) -> Bool {
         if id == mark { return true }
         steps += 1

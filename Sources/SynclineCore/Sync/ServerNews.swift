@@ -1,5 +1,5 @@
-// What a server told of its changes, and when to listen to it: from the end of a complete round until it falls silent, and
-// again after a while and another round. It is told what happened; listening and waiting are the driver's.
+// What a server announced about its changes, and when to listen: from the end of a complete round until the stream
+// ends, and again after a pause and another round. It is told events; the driver listens and waits.
 
 package struct ServerNews: Sendable {
     private enum Ear {
@@ -7,21 +7,21 @@ package struct ServerNews: Sendable {
     }
 
     private var ear = Ear.closed
-    /// Where the order of changes stands on the server, as it told last.
+    /// The latest change cursor the server announced.
     private var latest: String?
-    /// What was told before the round began.
+    /// The cursor announced before the round began.
     private var latestAtStart: String?
-    /// How many streams in a row told nothing but where they began.
+    /// How many streams in a row announced nothing but their beginning.
     private var emptyStreams = 0
 
     package init() {}
 
     package mutating func roundBegan() { latestAtStart = latest }
 
-    /// What was told while the round ran, and may not be part of it.
+    /// What was announced during the round, and may not be part of it.
     package var toldMeanwhile: String? { latest == latestAtStart ? nil : latest }
 
-    /// Whether to listen from now on: nobody does.
+    /// Returns whether to begin listening: false if it is already listening.
     package mutating func listen() -> Bool {
         guard case .closed = ear else { return false }
         ear = .open(heard: 0)
@@ -33,8 +33,8 @@ package struct ServerNews: Sendable {
         if case .open(let heard) = ear { ear = .open(heard: heard + 1) }
     }
 
-    /// The stream has ended. How many in a row told nothing new, by which it is known how long to rest; nil for none: where
-    /// nothing was told at all there was no stream, and nobody misses it.
+    /// Called when the stream has ended. Returns how many in a row announced nothing new, which determines the
+    /// pause; nil if nothing was announced at all, so that there was no stream.
     package mutating func fellSilent() -> Int? {
         guard case .open(let heard) = ear, heard > 0 else {
             ear = .closed
@@ -45,6 +45,6 @@ package struct ServerNews: Sendable {
         return emptyStreams
     }
 
-    /// The rest is over: the next complete round, which finds out whether the server is there, listens again.
+    /// Called after the pause: the next complete round listens again.
     package mutating func rested() { ear = .closed }
 }

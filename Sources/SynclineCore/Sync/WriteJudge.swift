@@ -1,28 +1,29 @@
-// What an answer to a write means: one table, read from the top. It sees what was sent and what came back, nothing else.
+// The meaning of a response to a write: one table, read from the top. It depends only on the request and the
+// response.
 
-/// What becomes of an operation after an answer.
+/// What happens to an operation after a response.
 package enum Verdict: Hashable, Sendable {
-    /// The server has it. The row is nil where it is gone.
+    /// The server has applied it. The row is nil if it is gone.
     case done(PulledRow)
-    /// The server's row must be asked for before anything is known.
+    /// The server's row must be fetched before the result is known.
     case fetch
     case conflict(server: Row?, code: String)
-    /// The server keeps a tombstone of the row, which it may have shown; the insert is to bring the row back.
+    /// The server keeps a tombstone of the row, which it may have returned; the insert must restore the row.
     case tombstone(Row?)
-    /// The row is back as it was; what differs is to be sent as an update.
+    /// The row was restored as it was; the differences must be sent as an update.
     case revived(PulledRow)
-    /// The server does not bring rows back.
+    /// The server does not restore rows.
     case refused
     case parked
     case unauthorized
-    /// Later, if at all. Whether the operation may have been done nevertheless.
+    /// Retry later. `mayHaveArrived` tells whether the operation may have been applied nevertheless.
     case retry(mayHaveArrived: Bool)
-    /// Nothing can be known now.
+    /// The result can't be known now.
     case unknown(String)
 }
 
 extension Verdict {
-    /// Whether a server that gives it does its work.
+    /// Whether this verdict shows that the server works.
     var isAnswer: Bool {
         switch self {
         case .done, .fetch, .conflict, .tombstone, .revived, .refused, .parked: true
@@ -34,7 +35,7 @@ extension Verdict {
 package struct WriteJudge: Sendable {
     package let request: WriteRequest
     package let ids: IDComparison
-    /// Whether an insert that meets a tombstone brings the row back.
+    /// Whether an insert that meets a tombstone restores the row.
     package let mayRevive: Bool
 
     package init(_ request: WriteRequest, ids: IDComparison, mayRevive: Bool = false) {
@@ -43,7 +44,7 @@ package struct WriteJudge: Sendable {
         self.mayRevive = mayRevive
     }
 
-    /// What the answer to the write means.
+    /// Judges the response to the write.
     package func judge(_ reply: ServerReply) -> Verdict {
         if request.undelete != nil, [403, 404, 405, 410, 501].contains(reply.status) { return .refused }
         switch reply.status {
@@ -58,7 +59,7 @@ package struct WriteJudge: Sendable {
             case .insert: return .parked
             }
         case 409, 412:
-            // Some servers send back the client's own item: without a version it says nothing of theirs.
+            // Some servers send back the client's own item: without a version it is not the server's row.
             guard let row = ownRow(of: reply), row.hasVersion else { return .fetch }
             return compare(row)
         case 401: return .unauthorized
@@ -68,7 +69,7 @@ package struct WriteJudge: Sendable {
         }
     }
 
-    /// What the server's row, fetched because an answer did not tell it, means.
+    /// Judges the server's row, fetched because a response did not include it.
     package func judge(fetched reply: ServerReply, after status: Int) -> Verdict {
         switch reply.status {
         case 200:
@@ -82,10 +83,11 @@ package struct WriteJudge: Sendable {
         }
     }
 
-    /// A row that is not the one the write was made on: ours after all, or a conflict.
+    /// Compares a row that is not the one the write was made on: it is either the result of the write, or a
+    /// conflict.
     private func compare(_ row: ServerRow) -> Verdict {
         if row.isDeleted { return request.kind == .delete ? .done(gone) : tombstone(row.columns) }
-        // Another undelete, or our own whose answer was lost, has brought the row back as it was.
+        // Another undelete, or our own whose response was lost, has restored the row as it was.
         if case .bare(let tombstone?) = request.undelete, row.columns.own.difference(from: tombstone.own).isEmpty {
             return stored(row)
         }
@@ -95,17 +97,17 @@ package struct WriteJudge: Sendable {
         return isOurs ? .done(row.pulled) : .conflict(server: row.columns, code: "conflict")
     }
 
-    /// What a row means that the server says it has stored.
+    /// Judges a row that the server says it has stored.
     private func stored(_ row: ServerRow) -> Verdict {
         if row.isDeleted { return rowGone }
         guard case .bare = request.undelete else { return .done(row.pulled) }
         return request.body.difference(from: row.columns).isEmpty ? .done(row.pulled) : .revived(row.pulled)
     }
 
-    /// What a deleted row means, of which perhaps nothing is shown, where ours was to be stored.
+    /// Judges a deleted row, which may be unknown, where the write was to be stored.
     private func tombstone(_ row: Row?) -> Verdict {
         guard request.kind == .insert, mayRevive else { return rowGone }
-        // An undelete that names a version has met another tombstone, or one that is hidden now.
+        // An undelete with a version has met another tombstone, or one that is hidden now.
         if request.undelete != nil, row == nil { return rowGone }
         return .tombstone(row)
     }
@@ -121,8 +123,8 @@ package struct WriteJudge: Sendable {
 }
 
 extension Value {
-    /// Whether a server that stored one of the two may give the other: as `means`, and two texts of a date's form as
-    /// instants.
+    /// Returns whether a server that stored one of the two may return the other: as in `means`, and two date strings
+    /// as instants.
     fileprivate func isEcho(of other: Value) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)):
@@ -156,9 +158,9 @@ extension IDComparison {
 }
 
 extension WriteRequest {
-    /// An operation as it is sent, each time the same.
+    /// Creates the request of an operation, the same each time.
     package init(_ frozen: FrozenOperation, table: String, id: String, _ server: ServerProtocol) {
-        // The newer protocol knows no part of a row: it gets all of it.
+        // The newer protocol has no partial updates: the whole row is sent.
         let isWhole = frozen.kind == .update && server == .datasync3
         self.init(
             kind: frozen.kind, table: table, id: id,
