@@ -1,4 +1,4 @@
-// Chance for tests: the same seed gives the same choices on every machine and in every build.
+// A random number generator for tests: the same seed gives the same choices on every machine and in every build.
 
 /// SplitMix64.
 package struct Chance: RandomNumberGenerator {
@@ -16,12 +16,12 @@ package struct Chance: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to below the limit.
+    /// Returns a number from 0 up to, but not including, the limit.
     package mutating func below(_ limit: Int) -> Int {
         Int(next() % UInt64(limit))
     }
 
-    /// True once in so many times.
+    /// Returns true once in `times` calls on average.
     package mutating func once(in times: Int) -> Bool {
         below(times) == 0
     }

@@ -1,9 +1,9 @@
-// Time and ids that a test owns: nothing happens until the test says that time has passed.
+// A clock and ids under a test's control: time passes only when the test advances it.
 
 import Synchronization
 public import Syncline
 
-/// A clock that stands still until it is moved, and ids in order.
+/// A clock that moves only when it is advanced, and numbered ids.
 public final class ManualSurroundings: Surroundings {
     private struct Sleeper {
         var due: Int64
@@ -20,7 +20,7 @@ public final class ManualSurroundings: Surroundings {
     private let state: Mutex<State>
     private let name: String
 
-    /// Begins at a moment, in milliseconds since 1970; ids are `name-1`, `name-2`, and so on.
+    /// Creates a clock at a time in milliseconds since 1970. Ids are `name-1`, `name-2`, and so on.
     public init(now: Int64 = 1_767_225_600_000, name: String = "id") {
         state = Mutex(State(now: now))
         self.name = name
@@ -37,10 +37,10 @@ public final class ManualSurroundings: Surroundings {
 
     public func chance() -> Double { 0.5 }
 
-    /// The earliest moment somebody waits for.
+    /// The earliest time that a task is waiting for.
     public var nextWaking: Int64? { state.withLock { $0.sleepers.values.map(\.due).min() } }
 
-    /// Lets time pass, and wakes those whose moment has come.
+    /// Advances the clock, and wakes the tasks whose time has come.
     public func advance(milliseconds: Int64) {
         let woken = state.withLock { state in
             state.now += milliseconds

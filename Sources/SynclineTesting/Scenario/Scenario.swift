@@ -1,12 +1,12 @@
-// A scenario: a small story with a fixed end, as JSON. The format is that of the conformance files: an array of objects
-// with a name, a protocol and steps, each step an object with one member.
+// A scenario: a scripted test as JSON. The format is that of the conformance files: an array of objects with a name,
+// a protocol and steps, each step an object with one member.
 
 package import SynclineCore
 import SynclineWire
 
-/// A story of a store.
+/// A scripted test of a store.
 public struct Scenario: Sendable {
-    /// One step: what is done or looked at, and its particulars.
+    /// One step: an action or a check, and its arguments.
     package struct Step: Sendable {
         package var kind: String
         package var value: Value
@@ -20,13 +20,13 @@ public struct Scenario: Sendable {
         }
     }
 
-    /// What the story is called.
+    /// The scenario's name.
     public var name: String
     package var wireProtocol: String
     package var ignoresCase: Bool
     package var steps: [Step]
 
-    /// The scenarios of a file.
+    /// Parses the scenarios of a file.
     public static func parse(_ json: [UInt8]) throws -> [Scenario] {
         guard case .array(let elements) = try Value(json: json) else {
             throw ScenarioFailure("a file of scenarios is an array")
@@ -45,7 +45,7 @@ public struct Scenario: Sendable {
     }
 }
 
-/// What a scenario expected and did not find.
+/// The difference between what a scenario expected and what it found.
 public struct ScenarioFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
 
@@ -65,7 +65,8 @@ extension Value {
         return []
     }
 
-    /// Whether a value is what a scenario expects: dates as instants, numbers as numbers, null for what is absent.
+    /// Returns whether a value is what a scenario expects: dates are compared as instants, numbers as numbers, and
+    /// null means absent.
     package func isExpected(by expected: Value) -> Bool {
         switch (self, expected) {
         case (.string(let left), .string(let right)):
@@ -82,7 +83,7 @@ extension Value {
         }
     }
 
-    /// Whether each member a scenario names is as it says.
+    /// Returns whether each member that a scenario names has the expected value.
     package func hasFields(of expected: Value) -> Bool {
         guard case .object(let members) = expected else { return isExpected(by: expected) }
         return members.allSatisfy { expected in
@@ -93,11 +94,11 @@ extension Value {
         }
     }
 
-    /// Whether these are the elements a scenario expects, in its order or in any.
+    /// Returns whether these are the expected elements, in the given order or in any.
     package static func match(_ found: [Value], _ expected: [Value], inOrder: Bool) -> Bool {
         guard found.count == expected.count else { return false }
         if inOrder { return zip(found, expected).allSatisfy { $0.hasFields(of: $1) } }
-        // Expected elements may name few fields: each is given one that is not given to another.
+        // Expected elements may name few fields: each is matched with an element of its own.
         var owner = [Int?](repeating: nil, count: found.count)
         func place(_ index: Int, _ seen: inout Set<Int>) -> Bool {
             for candidate in found.indices where found[candidate].hasFields(of: expected[index]) {

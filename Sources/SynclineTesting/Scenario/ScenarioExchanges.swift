@@ -1,13 +1,14 @@
-// The exchanges a scenario tells: each request is compared with the one that must come next, and answered as told.
+// The scripted exchanges of a scenario: each request is compared with the next expected one, and gets the scripted
+// response.
 
 import SynclineCore
 import SynclineWire
 
-/// Header values that a scenario leaves open: a name stands for one value, another name for another.
+/// Placeholders in header values: each name stands for one value, different names for different values.
 struct ScenarioNames {
     private var values: [String: String] = [:]
 
-    /// Whether a value is the one a name stands for, or may from now on.
+    /// Returns whether a value matches a name; a new name takes the value.
     mutating func accept(_ value: String, for name: String) -> Bool {
         if let known = values[name] { return known == value }
         if values.values.contains(value) { return false }
@@ -16,7 +17,7 @@ struct ScenarioNames {
     }
 }
 
-/// What comes back, and what happens before it does.
+/// The response, and what happens before it.
 struct ScenarioAnswer {
     var response: HTTPResponse?
     var during: [Scenario.Step]
@@ -49,7 +50,7 @@ struct ScenarioExchange {
         answer = ScenarioAnswer(response: response, during: during)
     }
 
-    /// Throws if another request came than the one that is told.
+    /// Throws if the request is not the expected one.
     func check(_ found: HTTPRequest, _ names: inout ScenarioNames) throws {
         try expect("method", found.method, request[member: "method"]?.text ?? found.method)
         try expect("path", found.path, request[member: "path"]?.text ?? found.path)
@@ -90,7 +91,7 @@ extension HTTPRequest {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// Throws if it lacks what every request has.
+    /// Throws if the request lacks what every request has.
     func checkForm(_ wireProtocol: String) throws {
         let version = wireProtocol == "zumo2" ? "2.0.0" : "3.0.0"
         guard header("ZUMO-API-VERSION") == version else { throw ScenarioFailure("no version \(version) in a request") }

@@ -1,10 +1,10 @@
-// The steps of a scenario that talk to a server: a scripted one, or the simulated one.
+// The steps of a scenario that use a server: a scripted one, or the simulated one.
 
 import Syncline
 import SynclineCore
 import SynclineWire
 
-/// The network as a scenario has it: every request goes to the scenario.
+/// The network of a scenario: every request goes to the scenario.
 struct ScenarioNetwork: HTTPTransport {
     let runner: ScenarioRunner
 
@@ -18,7 +18,7 @@ struct ScenarioNetwork: HTTPTransport {
 extension ScenarioRunner {
     // MARK: The server's side
 
-    /// What comes back for a request; nil for a closed connection.
+    /// Returns the response to a request; nil for a closed connection.
     func answer(_ request: HTTPRequest) async -> HTTPResponse? {
         do {
             try request.checkForm(scenario.wireProtocol)

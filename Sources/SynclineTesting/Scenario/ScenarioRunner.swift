@@ -1,17 +1,17 @@
-// Runs scenarios on a store of its own, over a simulated disk that can lose its process at any step.
+// Runs scenarios, each on a store of its own, over a simulated disk that can lose its process at any step.
 
 import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineWire
 
-/// How a scenario ended.
+/// The result of a scenario.
 public enum ScenarioOutcome: Hashable, Sendable {
-    /// All was as the story tells.
+    /// Everything was as expected.
     case passed
-    /// It was not: where, and what was there instead.
+    /// Something differed: where, and how.
     case failed(String)
-    /// It has a step that can't be run here.
+    /// The scenario has a step that is not supported here.
     case unsupported(String)
 }
 
@@ -21,16 +21,16 @@ public actor ScenarioRunner {
     private var disk = FaultyStorage()
     private var opened: SyncDatabase?
     let server: SimulatedServer
-    /// The exchanges that must still come; nil where the simulated server answers.
+    /// The exchanges that are still expected; nil if the simulated server answers.
     private(set) var script: [ScenarioExchange]?
     private var names = ScenarioNames()
-    /// List and row requests of the step in hand.
+    /// List and row requests of the current step.
     private(set) var requestCount = 0
     private var failure: (any Error)?
-    /// Whether the process died during the step in hand.
+    /// Whether the process died during the current step.
     private var hasCrashed = false
 
-    /// Plays a story on a simulated disk with a simulated server.
+    /// Runs a scenario on a simulated disk with a simulated server.
     public static func run(_ scenario: Scenario) async -> ScenarioOutcome {
         let unknown = scenario.steps.first { !ScenarioRunner.steps.contains($0.kind) }
         if let unknown { return .unsupported(unknown.kind) }
@@ -74,9 +74,9 @@ public actor ScenarioRunner {
         opened = try await SyncDatabase.open(disk, configuration)
     }
 
-    // MARK: Talking
+    // MARK: Server
 
-    /// Runs what talks to the server; nil if the process died meanwhile.
+    /// Runs code that uses the server; returns nil if the process died in the meantime.
     func talking<Report: Sendable>(
         _ value: Value, _ body: @Sendable () async throws -> Report
     ) async throws -> Report? {
@@ -149,7 +149,7 @@ public actor ScenarioRunner {
         }
     }
 
-    /// A step that changes the store, or must fail and leave it as it was.
+    /// Runs a step that changes the store, or that must fail and leave it unchanged.
     private func change(_ step: Scenario.Step) async throws {
         guard let code = step.value[member: "error"]?.text else { return try await perform(step) }
         let before = (database.lastEvent, database.totals)
@@ -247,7 +247,7 @@ public actor ScenarioRunner {
 }
 
 extension Value {
-    /// A row with its id before its columns.
+    /// Creates an object of a row, with its id before its columns.
     init(_ row: StoredRow, selecting columns: [String]? = nil) {
         var members: [Member] = []
         if columns?.contains("id") ?? true { members.append(.init("id", .string(row.id))) }

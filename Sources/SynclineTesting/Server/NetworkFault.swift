@@ -1,29 +1,29 @@
-// What can go wrong between a store and a server, and when: scripted request by request, or drawn from a seed.
+// Faults between a store and a server: scripted request by request, or generated from a seed.
 
 /// What happens to one request.
 public enum NetworkFault: Hashable, Sendable {
     /// The connection is lost before the server sees the request.
     case dropRequest
-    /// The server does what it is asked, and its answer is lost.
+    /// The server processes the request, and its response is lost.
     case dropAnswer
-    /// The network's hook is awaited before the request goes on.
+    /// The network's hook is awaited before the request is delivered.
     case delay
-    /// The server gets the request twice; its second answer is delivered.
+    /// The server gets the request twice, and its second response is delivered.
     case duplicate
-    /// The server never sees the request: something before it answers with this status.
+    /// The server never sees the request: a proxy responds with this status.
     case answer(status: Int, retryAfter: String? = nil)
 }
 
-/// Faults at random.
+/// Random faults.
 public struct RandomFaults: Hashable, Sendable {
-    /// The same seed gives the same faults to the same number of requests.
+    /// The seed. The same seed gives the same faults to the same request numbers.
     public var seed: UInt64
-    /// How many requests in a thousand meet a fault.
+    /// How many requests in a thousand get a fault.
     public var perThousand: Int
-    /// What they meet, each as often as another.
+    /// The possible faults, all equally likely.
     public var faults: [NetworkFault]
 
-    /// A fault.
+    /// Creates random faults.
     public init(
         seed: UInt64, perThousand: Int = 100,
         faults: [NetworkFault] = [
@@ -36,9 +36,9 @@ public struct RandomFaults: Hashable, Sendable {
         self.faults = faults
     }
 
-    /// What the request of a number meets.
+    /// Returns the fault of a request, by its number.
     func fault(_ number: Int) -> NetworkFault? {
-        // A seed of its own, so that a fault does not depend on how many there were before.
+        // Seeded by the request's number, so that its fault does not depend on earlier ones.
         var chance = Chance(seed: seed &+ UInt64(number) &* 0x632b_e59b_d9b4_e019)
         guard !faults.isEmpty, chance.below(1000) < perThousand else { return nil }
         return chance.pick(faults)

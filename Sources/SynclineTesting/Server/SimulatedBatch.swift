@@ -1,4 +1,5 @@
-// Many writes in one request to the simulated server: each as if it had come alone, those of a group all or none.
+// Batch requests to the simulated server: each write works as if it had come alone; those of a group are applied all
+// or none.
 
 import SynclineCore
 import SynclineWire

@@ -1,4 +1,5 @@
-// One request to the simulated server and its answer, with all in which the two protocols' servers differ.
+// One request to the simulated server and its response, with all differences between the servers of the two
+// protocols.
 
 import SynclineCore
 import SynclineWire
@@ -19,7 +20,7 @@ struct SimulatedExchange {
         if case .list(let list) = parsed.action { return self.list(list, &state) }
         guard let row = state.tables[parsed.table]?[parsed.id] else { return missing }
         guard row.isDeleted else { return answer.row(row) }
-        // The older servers do not show a deleted row, whatever is asked for.
+        // The older servers never return a deleted row.
         if isOld { return missing }
         return parsed.includesDeleted ? answer.row(row) : answer.empty(410)
     }
@@ -46,14 +47,14 @@ struct SimulatedExchange {
 
     // MARK: Writing
 
-    /// What became of a write.
+    /// The result of a write.
     struct Done: Sendable {
         var response: HTTPResponse
-        /// The row as it is then, where the answer shows one.
+        /// The row after the write, if the response has one.
         var row: TableRow?
     }
 
-    /// Carries a write out, unless one with its operation id was carried out before.
+    /// Applies a write, unless one with its operation id was applied before.
     func done(_ state: inout SimulatedServer.State) -> Done {
         guard state.options.recognizesOperations, let operation = parsed.operationID else { return doneAnew(&state) }
         if let known = state.answers[operation] { return known }
@@ -85,7 +86,7 @@ struct SimulatedExchange {
     private func insert(_ item: TableItem, _ state: inout SimulatedServer.State) -> HTTPResponse {
         if let existing = state.tables[parsed.table]?[parsed.id] {
             guard isOld else { return answer.row(existing, status: 409) }
-            // The older servers send back what they were sent.
+            // The older servers return the item they received.
             let own = [Value.Member("id", .string(parsed.id))] + item.columns.members
             return answer.echo(own, status: 409).withWeakTag(parsed.serverProtocol)
         }
@@ -108,7 +109,7 @@ struct SimulatedExchange {
         return isOld ? "00000000-0000-4000-8000-\(tail)" : "00000000000040008000\(tail)"
     }
 
-    /// Nil where the row is as `If-Match` wants it.
+    /// Nil if the row satisfies `If-Match`.
     private func refusal(_ row: TableRow) -> HTTPResponse? {
         parsed.condition?.allows(row.version) ?? true ? nil : answer.row(row, status: 412)
     }

@@ -1,14 +1,14 @@
-// The way from a store to the simulated server: perfect unless told otherwise, and the same every time.
+// The network between a store and the simulated server: perfect by default, and deterministic.
 
 import Synchronization
 public import Syncline
 package import SynclineCore
 package import SynclineWire
 
-/// Brings a store's requests to a ``SimulatedServer``, with the faults a test asks for.
+/// Sends a store's requests to a ``SimulatedServer``, with the faults a test requests.
 ///
-/// A script decides about the next requests one by one; when it is used up, the random faults do, if there are any. Without
-/// either every request arrives and every answer comes back.
+/// A script sets the faults of the next requests one by one. When it is used up, the random faults apply, if there
+/// are any. Without either, every request and every response arrives.
 public final class SimulatedNetwork: Sendable {
     private struct State: Sendable {
         var script: [NetworkFault?] = []
@@ -21,31 +21,31 @@ public final class SimulatedNetwork: Sendable {
     private let hook: @Sendable (Int) async -> Void
     private let state = Mutex(State())
 
-    /// `hook` is awaited where a fault is a delay, with the number of the request, from 1.
+    /// Creates a network. For a delay fault, `hook` is awaited with the number of the request, from 1.
     public init(_ server: SimulatedServer, hook: @escaping @Sendable (Int) async -> Void = { _ in }) {
         self.server = server
         self.hook = hook
     }
 
-    /// What the next requests meet, in order; nil for nothing.
+    /// Sets the faults of the next requests, in order; nil for none.
     public func script(_ faults: [NetworkFault?]) {
         state.withLock { $0.script = faults }
     }
 
-    /// What requests behind the script meet.
+    /// Sets the faults of requests after the script.
     public func setRandomFaults(_ faults: RandomFaults?) {
         state.withLock { $0.random = faults }
     }
 
-    /// Whether there is no connection at all.
+    /// Sets whether there is no connection at all.
     public func setOffline(_ isOffline: Bool) {
         state.withLock { $0.isOffline = isOffline }
     }
 
-    /// How many requests were sent, also those that did not arrive.
+    /// The number of requests sent, including those that did not arrive.
     public var requestCount: Int { state.withLock { $0.requests.count } }
 
-    /// The requests that were sent, also those that did not arrive.
+    /// The requests sent, including those that did not arrive.
     package var requests: [HTTPRequest] { state.withLock { $0.requests } }
 }
 
@@ -81,7 +81,7 @@ extension SimulatedNetwork: HTTPTransport {
 }
 
 extension SyncConfiguration {
-    /// Makes a store's requests go through a simulated network instead of the real one.
+    /// Sends the store's requests through a simulated network instead of the real one.
     public mutating func connect(to network: SimulatedNetwork) {
         transport = network
     }

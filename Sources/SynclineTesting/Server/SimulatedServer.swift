@@ -1,16 +1,16 @@
-// A table server in memory, for tests: it answers as the servers of either protocol do, in the order in which it is asked,
-// with times and versions that depend on nothing but what it was asked. No network and no clock is involved.
+// An in-memory table server for tests. It responds like the servers of either protocol, in the order of the
+// requests, with times and versions that depend only on the requests. It uses no network and no clock.
 
 import Synchronization
 public import SynclineCore
 package import SynclineWire
 
-/// A faithful table endpoint without a network.
+/// A faithful table server without a network.
 ///
 /// Give it rows with ``setTable(_:rows:pageLimit:precision:mutations:)``, connect a store to it through a
-/// ``SimulatedNetwork``, and look at what it holds with ``rows(of:)``. A table that nobody set up is there and empty.
+/// ``SimulatedNetwork``, and check its content with ``rows(of:)``. A table that was not set up exists and is empty.
 public final class SimulatedServer: Sendable {
-    /// How exactly a table stores times. What goes over the wire has milliseconds in any case.
+    /// The precision with which a table stores times. On the wire they always have milliseconds.
     public enum Precision: Hashable, Sendable {
         /// Times have three decimals.
         case milliseconds
@@ -18,16 +18,16 @@ public final class SimulatedServer: Sendable {
         case microseconds
     }
 
-    /// Something another client does while a test goes on.
+    /// A change by another client during a test.
     public struct Mutation: Hashable, Sendable {
-        /// It happens when so many reads of the table have been answered since the table was set up.
+        /// The number of reads of the table after which the change happens, counted since the table was set up.
         public var afterRequest: Int
-        /// Rows to put in place, each whole.
+        /// Rows to insert or replace, each complete.
         public var upsert: [Value]
-        /// The ids of rows to remove for good.
+        /// The ids of rows to hard-delete.
         public var remove: [String]
 
-        /// Something other clients do.
+        /// Creates a change by another client.
         public init(afterRequest: Int, upsert: [Value] = [], remove: [String] = []) {
             self.afterRequest = afterRequest
             self.upsert = upsert
@@ -35,40 +35,40 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// In what a server differs from others.
+    /// The options in which servers differ.
     public struct Options: Hashable, Sendable {
-        /// Whether a deleted row is gone for good; else it stays with a mark.
+        /// Whether deletes are hard deletes; otherwise a deleted row stays, marked as deleted.
         public var deletesForGood = false
-        /// Whether a deleted row can be brought back.
+        /// Whether a deleted row can be restored.
         public var undeletes = true
-        /// Whether a write with the operation id of an earlier one gets that one's answer and changes nothing.
+        /// Whether a write with the operation id of an earlier one gets the same response and changes nothing.
         public var recognizesOperations = false
-        /// Lists show the state before so many of the latest writes, as a replica that lags does.
+        /// The number of latest writes that lists do not show yet, like a lagging replica.
         public var lag = 0
         /// Writes that commit late, if there are any.
         public var lateCommits: LateCommits?
-        /// Whether ids that differ in the case of ASCII letters only are one; the first spelling stays.
+        /// Whether ids that differ only in the case of ASCII letters are equal; the first spelling is kept.
         public var ignoresCase = false
-        /// Whether answers tell the server's time.
+        /// Whether responses have the server's time.
         public var tellsTime = true
-        /// Whether it numbers its changes and tells those behind a cursor, as `syncline-server` does. They are told of what
-        /// is there: neither lag nor late commits touch them.
+        /// Whether it has a changes feed, like `syncline-server`. The feed is always up to date: neither lag nor
+        /// late commits affect it.
         public var tellsChanges = false
-        /// Whether it takes many writes in one request, as `syncline-server` does.
+        /// Whether it accepts batch requests, like `syncline-server`.
         public var takesBatches = false
 
-        /// A server without quirks.
+        /// Creates default options.
         public init() {}
     }
 
-    /// Writes that get their time at once, and that lists show later.
+    /// Writes that get their time at once, but that lists show later.
     public struct LateCommits: Hashable, Sendable {
-        /// One write in so many.
+        /// One write in this many commits late.
         public var every: Int
-        /// How many reads of the table are answered before the write shows.
+        /// The number of reads of the table before the write is shown.
         public var reads: Int
 
-        /// A copy that lags.
+        /// Creates settings for late commits.
         public init(every: Int, reads: Int) {
             self.every = every
             self.reads = reads
@@ -79,34 +79,34 @@ public final class SimulatedServer: Sendable {
         let serverProtocol: ServerProtocol
         let options: Options
         var tables: [String: SimulatedTable] = [:]
-        /// The latest time that was given or set.
+        /// The latest time that was assigned or set.
         var latest = Timestamp.Instant(seconds: 1_767_225_600)
         var writes = 0
-        /// What became of operations that had an id.
+        /// The results of operations that had an id.
         var answers: [String: SimulatedExchange.Done] = [:]
-        /// The number of the latest change of any table, and up to which one what was deleted for good is forgotten.
+        /// The number of the latest change of any table, and the number through which hard deletes are forgotten.
         var change: Int64 = 0
         var purged: Int64 = 0
-        /// How often a table was set up: rows went that no change tells of.
+        /// How often a table was set up, which removes rows without recording a change.
         var setups = 0
 
         var mark: ChangeMark { ChangeMark(epoch: "simulated\(setups)", change: change, purged: purged) }
     }
 
-    /// The protocol it speaks to a request that names none.
+    /// The protocol for requests that name none.
     public let serverProtocol: ServerProtocol
     let options: Options
     let state: Mutex<State>
 
-    /// A server without tables.
+    /// Creates a server without tables.
     public init(_ serverProtocol: ServerProtocol = .zumo2, options: Options = Options()) {
         self.serverProtocol = serverProtocol
         self.options = options
         state = Mutex(State(serverProtocol: serverProtocol, options: options))
     }
 
-    /// Sets up a table anew. Rows given without `updatedAt` or `version` get the server's next ones; requests are counted
-    /// from here.
+    /// Sets up a table, replacing its content. Rows without `updatedAt` or `version` get the server's next ones.
+    /// Request counts start again at zero.
     public func setTable(
         _ name: String, rows: [Value], pageLimit: Int? = nil, precision: Precision = .milliseconds,
         mutations: [Mutation] = []
@@ -119,28 +119,28 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// Puts rows in place as another client would, each whole.
+    /// Inserts or replaces rows as another client would, each complete.
     public func upsert(_ rows: [Value], in table: String) {
         state.withLock { state in
             for row in rows { state.put(row, in: table) }
         }
     }
 
-    /// Removes rows for good, as an operator would.
+    /// Hard-deletes rows, as an operator would.
     public func remove(_ ids: [String], from table: String) {
         state.withLock { state in
             for id in ids { state.set(nil, state.spelling(of: id, in: table), in: table) }
         }
     }
 
-    /// Lists show everything from now on: what lagged behind has caught up, and what was to commit late is there.
+    /// Makes lists show everything: lagging and late writes become visible.
     public func catchUp() {
         state.withLock { state in
             for name in state.tables.keys { state.tables[name]?.forgetHistory() }
         }
     }
 
-    /// What was deleted for good up to now is forgotten: a client with an older cursor has to read anew.
+    /// Forgets all hard deletes so far: a client with an older cursor has to read everything again.
     public func forgetDeletions() {
         state.withLock { state in
             state.purged = state.change
@@ -148,7 +148,7 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// All rows of a table by id, deleted ones too, as the wire shows them.
+    /// Returns all rows of a table by id, including deleted ones, as on the wire.
     public func rows(of table: String) -> [Value] {
         state.withLock { state in
             let rows = state.tables[table]?.rows.values.sorted { $0.id < $1.id } ?? []
@@ -156,12 +156,12 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// How many reads of a table, lists and single rows, were answered since it was set up.
+    /// Returns the number of reads of a table, lists and single rows, since it was set up.
     public func requestCount(of table: String) -> Int {
         state.withLock { $0.tables[table]?.reads ?? 0 }
     }
 
-    /// Answers a request.
+    /// Handles a request.
     package func handle(_ request: HTTPRequest) -> HTTPResponse {
         state.withLock { state in
             var response = answer(request, &state)
@@ -170,7 +170,7 @@ public final class SimulatedServer: Sendable {
                 response.headers.append(HTTPHeader(WireHeader.epoch, state.mark.epoch))
             }
             if options.tellsTime {
-                // A moment behind the latest write, as time has gone on since.
+                // A time after the latest write.
                 let seconds = state.latest.seconds + (state.latest.nanoseconds > 0 ? 1 : 0)
                 response.headers.append(HTTPHeader("Date", HTTPDate.text(of: .init(seconds: seconds))))
             }
@@ -178,7 +178,7 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// What it can do beyond the protocols.
+    /// Its capabilities beyond the protocols.
     private var capabilities: String {
         var words = options.takesBatches ? ["batch"] : []
         if options.tellsChanges { words.append("changes") }
@@ -200,7 +200,7 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    /// What only some servers answer; nil for all else.
+    /// Handles requests that only some servers support; returns nil for all others.
     private func extended(_ request: HTTPRequest, _ state: inout State) throws(TableRequestError) -> HTTPResponse? {
         let path = request.pathSegments
         guard !capabilities.isEmpty, path.first == "tables" else { return nil }
@@ -222,7 +222,7 @@ public final class SimulatedServer: Sendable {
 }
 
 extension HTTPResponse {
-    /// The older servers' framework puts a weak tag on every answer that has no strong one.
+    /// The older servers' framework adds a weak tag to every response without a strong one.
     func withWeakTag(_ serverProtocol: ServerProtocol) -> HTTPResponse {
         guard serverProtocol == .zumo2, !headers.contains("ETag"), !body.isEmpty else { return self }
         var response = self

@@ -1,14 +1,14 @@
-// A table of the simulated server: its rows, what lists may not show yet, and what other clients are to do.
+// A table of the simulated server: its rows, what lists may not show yet, and pending changes by other clients.
 
 import SynclineCore
 import SynclineWire
 
 struct SimulatedTable: Sendable {
-    /// A row as it was before a write; nil where there was none.
+    /// A row before a write; nil if it did not exist.
     struct Earlier: Sendable {
         var id: String
         var row: TableRow?
-        /// Lists show the row as it was until so many reads have been answered.
+        /// Lists show the earlier row until this many reads have been answered.
         var untilRead: Int
     }
 
@@ -16,13 +16,13 @@ struct SimulatedTable: Sendable {
     var pageLimit: Int?
     var precision: SimulatedServer.Precision
     var mutations: [SimulatedServer.Mutation]
-    /// Reads answered since the table was set up.
+    /// The number of reads since the table was set up.
     var reads = 0
     /// The latest writes, oldest first, for lists that lag.
     private var history: [Earlier] = []
-    /// Writes that did not commit yet.
+    /// Writes that have not committed yet.
     private var uncommitted: [Earlier] = []
-    /// The number of each row's latest change, and the marks of those that were removed for good.
+    /// The number of each row's latest change, and the tombstones of hard-deleted rows.
     private var numbers: [String: Int64] = [:]
     private var graves: [String: TableRow] = [:]
 
@@ -53,7 +53,7 @@ struct SimulatedTable: Sendable {
         rows[id] = row
     }
 
-    /// What was written before is seen by every list.
+    /// Makes all lists show all earlier writes.
     mutating func forgetHistory() {
         history = []
         uncommitted = []
@@ -66,7 +66,7 @@ struct SimulatedTable: Sendable {
         numbers.max { $0.value < $1.value }.flatMap { rows[$0.key] }
     }
 
-    /// The mark of a row that was removed for good.
+    /// Returns the tombstone of a hard-deleted row.
     func deleted(_ id: String) -> TableRow? { graves[id] }
 
     mutating func forgetDeletions() {
@@ -74,7 +74,7 @@ struct SimulatedTable: Sendable {
         graves = [:]
     }
 
-    /// The changes behind a cursor, in order.
+    /// Returns the changes after a cursor, in order.
     func changes(_ asked: ChangeRequest) -> [TableChange] {
         let range = (asked.since?.change ?? 0, asked.until?.change ?? .max)
         let found = numbers.filter { $0.value > range.0 && $0.value <= range.1 }.sorted { $0.value < $1.value }
@@ -87,7 +87,7 @@ struct SimulatedTable: Sendable {
         }
     }
 
-    /// The rows that a list shows.
+    /// Returns the rows that a list shows.
     mutating func visibleRows() -> [TableRow] {
         uncommitted.removeAll { $0.untilRead <= reads }
         if history.isEmpty && uncommitted.isEmpty { return Array(rows.values) }
@@ -99,7 +99,7 @@ struct SimulatedTable: Sendable {
 }
 
 extension SimulatedServer.State {
-    /// The next time and the next version of a row in a table.
+    /// Returns the next time and version of a row in a table.
     mutating func stamp(_ table: String) -> (Timestamp.Instant, String) {
         let precision = tables[table]?.precision ?? .milliseconds
         latest = precision.step(after: latest)
@@ -107,7 +107,7 @@ extension SimulatedServer.State {
         return (latest, nextVersion)
     }
 
-    /// In the form that the protocol's servers make.
+    /// Formatted as the protocol's servers do.
     private var nextVersion: String {
         switch serverProtocol {
         case .zumo2: return Base64.encode(Array(String(writes).utf8))
@@ -120,7 +120,7 @@ extension SimulatedServer.State {
         }
     }
 
-    /// How the row of an id is spelled, where case is ignored; the id itself where there is none.
+    /// Returns the stored spelling of an id if case is ignored; the id itself if there is no such row.
     func spelling(of id: String, in table: String) -> String {
         guard options.ignoresCase else { return id }
         return tables[table]?.rows.keys.first { IDComparison.ignoreCase.areEqual($0, id) } ?? id
@@ -134,7 +134,7 @@ extension SimulatedServer.State {
         tables[table, default: SimulatedTable()].set(row, id, change: change, lag: options.lag, lateBy: lateBy)
     }
 
-    /// Stores a row given as a test writes it, whole.
+    /// Stores a complete row from a test.
     mutating func put(_ value: Value, in table: String) {
         guard case .object(let members) = value, case .string(let given)? = value[member: "id"] else {
             preconditionFailure("a row of the simulated server is an object with a text for an id: \(value.json)")
@@ -154,7 +154,7 @@ extension SimulatedServer.State {
         set(row, id, in: table)
     }
 
-    /// Counts a read, and lets happen what is to happen after it.
+    /// Counts a read, and applies the changes that follow it.
     mutating func finishRead(of table: String) {
         tables[table, default: SimulatedTable()].reads += 1
         guard let reads = tables[table]?.reads else { return }
@@ -166,7 +166,7 @@ extension SimulatedServer.State {
 }
 
 extension SimulatedServer.Precision {
-    /// The first time a row can have after another.
+    /// Returns the earliest time that the next row can have.
     func step(after instant: Timestamp.Instant) -> Timestamp.Instant {
         var next = cut(instant)
         next.nanoseconds += self == .milliseconds ? 1_000_000 : 300_000
@@ -177,7 +177,7 @@ extension SimulatedServer.Precision {
         return next
     }
 
-    /// A time as the table stores it.
+    /// Returns a time as the table stores it.
     func cut(_ instant: Timestamp.Instant) -> Timestamp.Instant {
         let unit: UInt32 = self == .milliseconds ? 1_000_000 : 1000
         return .init(seconds: instant.seconds, nanoseconds: instant.nanoseconds / unit * unit)

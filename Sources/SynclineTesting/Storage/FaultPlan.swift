@@ -1,5 +1,5 @@
-// What is to go wrong on a simulated disk, and when: a value that is armed on a `FaultyStorage`. A test that fails
-// every call in turn arms the plan with 1, 2, 3 … until a run ends with no fault counted.
+// A planned fault of a simulated disk, armed on a `FaultyStorage`. To fail every call in turn, a test arms the plan
+// with 1, 2, 3 … until a run ends without a fault.
 
 public import SegmentLog
 
@@ -7,27 +7,28 @@ public import SegmentLog
 public struct FaultPlan: Hashable, Sendable {
     /// What the call does instead of its work.
     public enum Fault: Hashable, Sendable {
-        /// Nothing, and reports an error of this kind.
+        /// Does nothing, and reports an error of this kind.
         case error(StorageError.Kind)
-        /// Reads at most so many bytes, at least one.
+        /// Reads at most this many bytes, at least one.
         case shortRead(Int)
-        /// Writes at most so many bytes, at least one, and says so.
+        /// Writes at most this many bytes, at least one, and reports that number.
         case shortWrite(Int)
-        /// Writes so many bytes of those given, then reports an error of this kind.
+        /// Writes this many of the bytes, then reports an error of this kind.
         case partialWrite(Int, StorageError.Kind)
     }
 
-    /// What a failed sync leaves behind. File systems differ in this, so a log must bear all three.
+    /// The effect of a failed sync. File systems differ in this, so a log must tolerate all three.
     public enum SyncFailure: Hashable, Sendable, CaseIterable {
-        /// The bytes stay to be written: a later sync would make them durable.
+        /// The bytes stay dirty: a later sync would make them durable.
         case pagesStayDirty
-        /// The bytes stay visible but count as written: a later sync succeeds without them, and a crash loses them.
+        /// The bytes stay visible but count as written: a later sync succeeds without writing them, and a crash
+        /// loses them.
         case pagesMarkedClean
-        /// The file looks again as it did when last made durable.
+        /// The file's content returns to its last durable state.
         case contentReverted
     }
 
-    /// Which of the calls it counts fails: 1 is the first after arming.
+    /// The number of the counted call that fails: 1 is the first after arming.
     public var call: Int
     /// The kinds of calls it counts.
     public var kinds: Set<CallKind>
@@ -35,12 +36,13 @@ public struct FaultPlan: Hashable, Sendable {
     public var suffix: String?
     /// What the call does instead.
     public var fault: Fault
-    /// What is left behind where the call is a sync.
+    /// The effect on the file if the call is a sync.
     public var syncFailure: SyncFailure
     /// Whether every counted call after it fails, too.
     public var persists: Bool
 
-    /// A plan to fail one call, or all from that one on; a fault that only a read or a write can show counts only those.
+    /// Creates a plan to fail one call, or all calls from that one on. A fault that is possible only for a read or a
+    /// write counts only those.
     public init(
         call: Int, of kinds: Set<CallKind> = Set(CallKind.allCases), suffix: String? = nil,
         fault: Fault = .error(.inputOutput), syncFailure: SyncFailure = .pagesStayDirty, persists: Bool = false
@@ -64,33 +66,33 @@ public struct FaultPlan: Hashable, Sendable {
     }
 }
 
-/// The calls that a simulated disk counts and can fail.
+/// The kinds of calls that a simulated disk counts and can fail.
 public enum CallKind: Int, Hashable, Sendable, CaseIterable {
-    /// A call of a storage.
+    /// The kinds of calls.
     case open, size, read, write, sync, syncDirectory, resize, rename, remove, list, lock, createDirectory, stat
 }
 
-/// How often a disk was called since it was made, or since the counts were reset.
+/// The number of calls to a disk since it was created, or since the counts were reset.
 public struct CallCounts: Hashable, Sendable {
     private var calls = [Int](repeating: 0, count: CallKind.allCases.count)
-    /// The bytes that writes put on the disk, as far as they got through.
+    /// The number of bytes that writes stored.
     public internal(set) var bytesWritten: UInt64 = 0
-    /// The bytes that reads gave.
+    /// The number of bytes that reads returned.
     public internal(set) var bytesRead: UInt64 = 0
-    /// How many calls a plan made fail or fall short.
+    /// The number of calls that a plan made fail or fall short.
     public internal(set) var faults = 0
 
-    /// No calls.
+    /// Creates counts of zero.
     public init() {}
 
-    /// The calls of one kind.
+    /// The number of calls of one kind.
     public internal(set) subscript(kind: CallKind) -> Int {
         get { calls[kind.rawValue] }
         set { calls[kind.rawValue] = newValue }
     }
 
-    /// The syncs of files.
+    /// The number of file syncs.
     public var syncs: Int { self[.sync] }
-    /// All calls.
+    /// The number of all calls.
     public var total: Int { calls.reduce(0, +) }
 }

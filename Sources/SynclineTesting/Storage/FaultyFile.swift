@@ -1,4 +1,4 @@
-// Open files of a simulated disk, and the lock on one. They end with the disk they were opened on.
+// Open files of a simulated disk, and the lock on one. They become invalid when their disk ends.
 
 import SegmentLog
 import Synchronization
@@ -10,7 +10,7 @@ import Synchronization
 #endif
 
 final class FaultyFile: WritableFile {
-    /// The largest file: a number read from a damaged place must not take all memory.
+    /// The largest file: a number read from damaged data must not use up all memory.
     private static let largest: UInt64 = 1 << 32
 
     private let storage: FaultyStorage
@@ -149,7 +149,7 @@ final class FaultyLock: FileLock {
 
     func note(_ text: String) {
         guard isOwned else { return }
-        // Durable at once: nobody may depend on the note, and states that differ in it would only multiply the
+        // Durable at once: nothing may depend on the note, and states that differ in it would only multiply the
         // crashes to try.
         let bytes = Array(text.utf8)
         storage.state.withLock { state in

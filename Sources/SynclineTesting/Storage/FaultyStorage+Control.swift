@@ -1,5 +1,5 @@
-// What a test does to a simulated disk beside using it: arm failures, let bytes rot, read the counts, look at what is
-// visible and what is durable. None of it is counted, and none of it ends with the disk.
+// What a test can do to a simulated disk besides using it: arm failures, damage bytes, read the counts, and inspect
+// what is visible and what is durable. None of it is counted, and all of it still works after the disk ended.
 
 public import SegmentLog
 import Synchronization
@@ -11,8 +11,8 @@ import Synchronization
 #endif
 
 extension FaultyStorage {
-    /// Arms a plan beside those that are armed; it counts calls from now on. Of several that fire at one call the one
-    /// armed first decides.
+    /// Arms a plan in addition to those already armed; it counts calls from now on. If several fire at one call, the
+    /// one armed first decides.
     public func arm(_ plan: FaultPlan) {
         state.withLock { $0.armed.append(Armed(plan: plan)) }
     }
@@ -22,29 +22,29 @@ extension FaultyStorage {
         state.withLock { $0.armed = [] }
     }
 
-    /// The most bytes that all visible files may have together; nil for no bound.
+    /// The maximum total size of all visible files; nil for no limit.
     public var capacity: UInt64? {
         get { state.withLock { $0.capacity } }
         set { state.withLock { $0.capacity = newValue } }
     }
 
-    /// Plays that the directory was moved away or removed, so that its path leads to another or to none. Who has it open
-    /// still reaches its files.
+    /// Simulates that the directory was moved or removed, so that its path leads to another one or to none. Open
+    /// files and held directories still work.
     public func replaceDirectory() {
         state.withLock { $0.isReplaced = true }
     }
 
-    /// What the disk was asked so far.
+    /// The counts of calls so far.
     public var counts: CallCounts {
         state.withLock { $0.counts }
     }
 
-    /// Starts counting anew.
+    /// Resets the counts.
     public func resetCounts() {
         state.withLock { $0.counts = CallCounts() }
     }
 
-    /// Whether calls are written into `trace`.
+    /// Whether calls are recorded in `trace`.
     public var isTracing: Bool {
         get { state.withLock { $0.isTracing } }
         set { state.withLock { $0.isTracing = newValue } }
@@ -55,7 +55,7 @@ extension FaultyStorage {
         state.withLock { $0.trace }
     }
 
-    /// The bytes of a file as a reader sees them; nil if there is none of that name.
+    /// Returns the visible bytes of a file, or nil if it does not exist.
     public func contents(of name: String) -> [UInt8]? {
         state.withLock { state in
             guard let inode = try? state.disk.file(name) else { return nil }
@@ -63,7 +63,7 @@ extension FaultyStorage {
         }
     }
 
-    /// The bytes of a file that are sure to survive a crash; nil if no durable name leads to one.
+    /// Returns the bytes of a file that certainly survive a crash, or nil if no durable name leads to one.
     public func durableContents(of name: String) -> [UInt8]? {
         state.withLock { state in
             guard let inode = try? state.disk.file(name, in: .durable) else { return nil }
@@ -71,7 +71,7 @@ extension FaultyStorage {
         }
     }
 
-    /// A copy in memory of all that is visible: for reading without faults, counts or effects on this disk.
+    /// Returns a copy in memory of everything visible, for reading without faults, counts or effects on this disk.
     public func snapshot() -> MemoryStorage {
         let disk = state.withLock { $0.disk }
         let tree = MemoryStorage()
@@ -80,7 +80,7 @@ extension FaultyStorage {
                 switch entry {
                 case .file(let inode): tree.setContents(disk.inodes[inode].visible, of: prefix + name)
                 case .directory(let child):
-                    // The directory above was made just before, so nothing is refused.
+                    // The parent directory was created just before, so this can't fail.
                     try? tree.createDirectory(prefix + name)
                     copy(child, prefix: prefix + name + "/")
                 }
@@ -90,12 +90,12 @@ extension FaultyStorage {
         return tree
     }
 
-    /// Turns one bit of a file over, as a medium that rots does.
+    /// Flips one bit of a file, like a decaying medium.
     public func flipBit(in name: String, at offset: UInt64, bit: Int) throws(StorageError) {
         try damage(name, at: offset, count: 1) { _, byte in byte ^= 1 << UInt8(bit & 7) }
     }
 
-    /// Replaces bytes of a file, as a misdirected write does.
+    /// Replaces bytes of a file, like a misdirected write.
     public func overwrite(_ name: String, at offset: UInt64, with bytes: [UInt8]) throws(StorageError) {
         try damage(name, at: offset, count: bytes.count) { index, byte in byte = bytes[index] }
     }
@@ -107,7 +107,7 @@ extension FaultyStorage {
             guard let inode = try? state.disk.file(name) else {
                 throw StorageError(number: ENOENT, operation: "damage", name: name)
             }
-            // A test that damages what is not there tests nothing.
+            // A test that damages missing bytes would test nothing.
             let size = UInt64(state.disk.inodes[inode].visible.count)
             guard offset <= size, UInt64(count) <= size - offset else {
                 throw StorageError(number: EINVAL, operation: "damage", name: name)

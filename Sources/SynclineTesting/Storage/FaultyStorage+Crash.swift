@@ -1,25 +1,26 @@
-// The ways a simulated disk can go on: after a power loss with any subset of what was pending, or after the end of the
-// process with all of it. The choice of the subset is the caller's, or that of a random generator.
+// How a simulated disk continues: after a power failure with any subset of the pending changes, or after the end of
+// the process with all of them. The caller or a random generator chooses the subset.
 
 import SegmentLog
 import Synchronization
 
 extension FaultyStorage {
-    /// How many changes are not durable yet and may each persist or be lost in a crash: written pieces, new sizes,
+    /// The number of pending changes, each of which may persist or be lost in a crash: written pieces, new sizes,
     /// directory entries and renames, in the order they were made.
     public var pendingItemCount: Int {
         state.withLock { $0.disk.itemCount }
     }
 
-    /// The disk after a power loss in which pending item `i` persisted if `keep(i)`, for every `i` from 0 to
-    /// `pendingItemCount`. What persisted is all there is on the new disk; this one ends.
+    /// Returns the disk after a power failure in which pending item `i` persisted if `keep(i)`, for every `i` in
+    /// 0..<`pendingItemCount`. The new disk has only what persisted; this one ends.
     public func crash(keeping keep: (Int) -> Bool) -> FaultyStorage {
         let (disk, capacity) = end()
         return FaultyStorage(disk.afterCrash(keeping: keep), capacity: capacity)
     }
 
-    /// The disk after a power loss in which a random part of the pending items persisted. Each file and directory has
-    /// a luck of its own, from none to all, so that the extremes meet in one crash. This disk ends.
+    /// Returns the disk after a power failure in which a random part of the pending items persisted. Each file and
+    /// directory has a probability of its own, from none to all, so that extremes occur together in one crash. This
+    /// disk ends.
     public func crash(using generator: inout some RandomNumberGenerator) -> FaultyStorage {
         let (disk, capacity) = end()
         var keeps: [Bool] = []
@@ -39,8 +40,8 @@ extension FaultyStorage {
         return FaultyStorage(disk.afterCrash { keeps[$0] }, capacity: capacity)
     }
 
-    /// The disk after the process was killed: what was visible stays so, what was pending stays pending, and nobody
-    /// holds a lock or an open file. This disk ends.
+    /// Returns the disk after the process was killed: what was visible stays visible, what was pending stays
+    /// pending, and all locks and open files are released. This disk ends.
     public func processKill() -> FaultyStorage {
         let (disk, capacity) = end()
         return FaultyStorage(disk.afterKill(), capacity: capacity)

@@ -1,10 +1,10 @@
-// The disk that tests break. It keeps what can be seen apart from what is durable, as a real disk under a file system
-// does, so that a crash at any moment can be played out in every way the rules allow: unsynced writes persist in any
-// subset and order, torn at sector bounds; directory entries persist apart from the content of their files.
-// It also fails calls on purpose, runs full, loses syncs, rots, and counts what it was asked.
+// The disk for crash tests. It keeps what is visible apart from what is durable, as a disk under a file system does,
+// so that a crash at any moment can have every allowed result: unsynced writes persist in any subset and order, torn
+// at sector boundaries, and directory entries persist independently of the content of their files. It can also fail
+// calls, run full, lose syncs and damage bytes, and it counts calls.
 //
-// A crash or kill gives a new disk and ends the old one: every call on it, and on its open files, fails from then on,
-// so that a writer which "died" cannot go on. The old one can still be crashed again, another way.
+// A crash or kill returns a new disk and ends the old one: every call on it and its open files fails from then on,
+// so that a writer which "died" can't continue. The old one can still be crashed again with another result.
 
 public import SegmentLog
 import Synchronization
@@ -17,11 +17,11 @@ import Synchronization
 
 /// A simulated disk that can crash, fail, run full and rot.
 public final class FaultyStorage: LogStorage {
-    /// The bytes that a disk writes whole or not at all.
+    /// The number of bytes that a disk writes completely or not at all.
     public enum Granularity: Int, Sendable, CaseIterable {
-        /// What drives promise.
+        /// What drives guarantee.
         case sector = 512
-        /// What most drives and file systems do in fact.
+        /// What most drives and file systems actually do.
         case page = 4096
     }
 
@@ -47,16 +47,16 @@ public final class FaultyStorage: LogStorage {
         state = Mutex(State(disk: disk, capacity: capacity))
     }
 
-    /// An empty disk.
+    /// Creates an empty disk.
     public convenience init(granularity: Granularity = .sector, capacity: UInt64? = nil) {
         self.init(SimulatedDisk(piece: granularity.rawValue), capacity: capacity)
     }
 
-    /// A disk on which the files and directories of a tree in memory are durable.
+    /// Creates a disk on which the files and directories of an in-memory tree are durable.
     public convenience init(_ tree: MemoryStorage, granularity: Granularity = .sector) {
         var disk = SimulatedDisk(piece: granularity.rawValue)
         let names = tree.allNames()
-        // In order, a directory comes before what is in it. Nothing is in the way, so nothing is refused.
+        // Sorted, so that a directory comes before its contents. Nothing can fail here.
         for name in names.directories { try? disk.createDirectory(name) }
         for name in names.files {
             guard let bytes = tree.contents(of: name), let inode = try? disk.openFile(name, create: true) else {
@@ -121,7 +121,7 @@ public final class FaultyStorage: LogStorage {
         return inode.map { FaultyLock(storage: self, name: name, inode: $0) }
     }
 
-    /// Whether a name leads to a file of the directory that is at the path.
+    /// Returns whether a name leads to a file of the directory that is at the path.
     func leads(_ name: String, to inode: Int) throws(StorageError) -> Bool {
         try call(.stat, name) { (state) throws(SimulatedDisk.Refusal) in
             !state.isReplaced && (try? state.disk.file(name)) == inode
@@ -141,7 +141,7 @@ public final class FaultyStorage: LogStorage {
 // MARK: - Calls
 
 extension FaultyStorage {
-    /// One call on a name: counted, failed if a plan says so, done otherwise.
+    /// Runs one call on a name: counts it, and fails it if a plan says so.
     private func call<Result: Sendable>(
         _ kind: CallKind, _ name: String, detail: @autoclosure () -> String = "",
         _ work: (inout State) throws(SimulatedDisk.Refusal) -> Result
@@ -166,7 +166,7 @@ extension FaultyStorage {
 }
 
 extension FaultyStorage.State {
-    /// Counts a call; gives the plan that is to spoil it, if any.
+    /// Counts a call; returns the plan that makes it fail, if any.
     mutating func begin(
         _ kind: CallKind, _ name: String, detail: @autoclosure () -> String = ""
     ) throws(StorageError) -> FaultPlan? {
@@ -184,7 +184,7 @@ extension FaultyStorage.State {
         return fired
     }
 
-    /// How many bytes a file may grow by.
+    /// Returns by how many bytes a file may grow.
     func room() -> Int {
         guard let capacity else { return .max }
         var used = 0

@@ -1,9 +1,10 @@
-// The state of a simulated disk, as a value: what can be seen, what is durable, and the changes between the two in the
-// order they were made. Copies share everything until one of them changes, so a state after a crash costs what differs.
+// The state of a simulated disk, as a value: what is visible, what is durable, and the changes between the two in
+// the order they were made. Copies share everything until one of them changes, so a state after a crash costs only
+// what differs.
 //
 // A change is one or more items, and each item may persist without any other: a piece of a file that was written
-// (512 or 4096 bytes, always with the piece's whole new content), a new size of a file, a directory entry made or
-// removed, a rename as a whole. Sync turns changes into durable content; a crash keeps any subset of the items.
+// (512 or 4096 bytes, always with the piece's whole new content), a new size of a file, a directory entry created or
+// removed, a whole rename. Sync makes changes durable; a crash keeps any subset of the items.
 
 import SegmentLog
 
@@ -27,13 +28,13 @@ struct SimulatedDisk: Sendable {
 
     enum Change: Sendable {
         case pieces(inode: Int, start: Int, bytes: [UInt8])
-        /// A cut discards what lies behind; growth does not.
+        /// A truncation discards what follows; growth does not.
         case size(inode: Int, size: Int, isCut: Bool)
         case entry(directory: Int, name: String, Entry?)
         case rename(directory: Int, name: String, newDirectory: Int, newName: String, Entry)
     }
 
-    /// The bytes of one piece.
+    /// The size of one piece in bytes.
     let piece: Int
     var inodes: [Inode] = []
     /// The first is the root.
@@ -44,7 +45,7 @@ struct SimulatedDisk: Sendable {
         self.piece = piece
     }
 
-    /// How many items of a change may persist apart from each other.
+    /// Returns how many items of a change may persist independently.
     func items(of change: Change) -> Int {
         if case .pieces(_, _, let bytes) = change { bytes.count / piece } else { 1 }
     }
@@ -95,7 +96,7 @@ extension SimulatedDisk {
         pending = left
     }
 
-    /// Forgets that bytes were to be written. The size is kept by the file system's journal, not with the bytes.
+    /// Forgets that bytes are pending. The size is kept by the file system's journal, not with the bytes.
     mutating func markClean(_ inode: Int) {
         pending.removeAll { if case .pieces(inode, _, _) = $0 { true } else { false } }
     }
@@ -110,7 +111,7 @@ extension SimulatedDisk {
         inodes[inode].visible = inodes[inode].durable
     }
 
-    /// Changes bytes behind everyone's back, wherever the file's content is kept.
+    /// Damages bytes wherever the file's content is stored.
     mutating func damage(_ inode: Int, at offset: Int, count: Int, _ change: (Int, inout UInt8) -> Void) {
         func damage(_ bytes: inout [UInt8], from start: Int) {
             for index in max(offset, start)..<max(offset, start, min(offset + count, start + bytes.count)) {
@@ -131,7 +132,7 @@ extension SimulatedDisk {
 // MARK: - Directories
 
 extension SimulatedDisk {
-    /// Which names are looked up: those one sees, or those that a crash leaves in any case.
+    /// Which names are looked up: the visible ones, or those that survive any crash.
     enum View {
         case visible, durable
     }
@@ -141,7 +142,7 @@ extension SimulatedDisk {
         case missing, notADirectory, isDirectory
     }
 
-    /// The directory that holds a name, and the last part of the name.
+    /// Returns the directory that holds a name, and the last part of the name.
     func parent(of name: String, in view: View = .visible) throws(Refusal) -> (directory: Int, leaf: String) {
         guard let slash = name.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (0, name) }
         let directory = try directory(String(name[..<slash]), in: view)
@@ -203,7 +204,7 @@ extension SimulatedDisk {
     }
 
     mutating func rename(_ name: String, to newName: String) throws(Refusal) {
-        // Both places before what is at them, as a system looks.
+        // Checks both parents before the files in them, as a system does.
         let (directory, leaf) = try parent(of: name)
         let (newDirectory, newLeaf) = try parent(of: newName)
         let entry = Entry.file(try file(name))
@@ -215,8 +216,8 @@ extension SimulatedDisk {
             .rename(directory: directory, name: leaf, newDirectory: newDirectory, newName: newLeaf, entry))
     }
 
-    /// Makes a directory's entries durable. Of a rename between two directories that is one half; the other half
-    /// stays pending by itself, so whoever moves a file must sync where it went before where it came from.
+    /// Makes a directory's entries durable. For a rename between two directories that is one half; the other half
+    /// stays pending by itself, so the destination must be synced before the source.
     mutating func syncDirectory(_ directory: Int) {
         var left: [Change] = []
         for change in pending {
@@ -271,11 +272,12 @@ extension SimulatedDisk {
 // MARK: - Crashes
 
 extension SimulatedDisk {
-    /// What a crash leaves that lets the items persist for which `keep` says so, counted through all changes in order.
+    /// Returns the state after a crash in which the items persist for which `keep` returns true, counted through all
+    /// changes in order.
     func afterCrash(keeping keep: (Int) -> Bool) -> SimulatedDisk {
         var disk = self
-        // While changes are applied, a durable content may be longer than its file: a piece can persist before the
-        // growth that makes it part of the file does.
+        // While changes are applied, durable content may be longer than its file: a piece can persist before the
+        // growth that makes it part of the file.
         var sizes = inodes.map { $0.durable.count }
         var item = 0
         for change in pending {
@@ -306,7 +308,7 @@ extension SimulatedDisk {
         return disk.restarted()
     }
 
-    /// The disk as a restarted machine sees it: what is durable, as far as a name leads to it.
+    /// Returns the disk as a restarted machine sees it: what is durable and has a name.
     private func restarted() -> SimulatedDisk {
         var disk = SimulatedDisk(piece: piece)
         var numbers = [Int?](repeating: nil, count: inodes.count)
@@ -332,7 +334,7 @@ extension SimulatedDisk {
         return disk
     }
 
-    /// What the end of the process leaves: everything but locks and open files.
+    /// Returns the state after the end of the process: everything but locks and open files.
     func afterKill() -> SimulatedDisk {
         var disk = self
         for inode in disk.inodes.indices {
@@ -343,7 +345,7 @@ extension SimulatedDisk {
         return disk
     }
 
-    /// Groups the items by what they change, each with its number of items: a file or a directory.
+    /// Groups the items by the file or directory they change, each with its number of items.
     var groups: [(group: Int, items: Int)] {
         pending.map { change in
             switch change {
@@ -356,7 +358,7 @@ extension SimulatedDisk {
 }
 
 extension [UInt8] {
-    /// Copies bytes over those at an offset, as far as the array reaches.
+    /// Overwrites bytes at an offset, within the array's length.
     fileprivate mutating func overwrite(_ new: ArraySlice<UInt8>, at offset: Int) {
         let length = Swift.min(new.count, count - offset)
         guard length > 0 else { return }
@@ -368,10 +370,10 @@ extension [UInt8] {
         }
     }
 
-    /// Grows the array with zeros if it is shorter than needed, and then to all that may be needed soon.
+    /// Extends the array with zeros if it is too short, and then at once to all that may be needed soon.
     fileprivate mutating func makeRoom(for needed: Int, atOnce most: Int) {
         guard count < needed else { return }
-        // The array is shared, as a rule, so it is copied in any case: once here, to its last length.
+        // The array is usually shared, so it is copied in any case: once here, to its final length.
         let known = self
         let length = Swift.max(needed, most)
         self = [UInt8](unsafeUninitializedCapacity: length) { target, count in
