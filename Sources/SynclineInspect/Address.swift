@@ -2,7 +2,7 @@
 
 package import SegmentLog
 
-/// A place in a log, as a person writes it.
+/// An address in a log, as a person writes it.
 package enum Address: Hashable, Sendable, CustomStringConvertible {
     /// `@41`
     case record(SequenceNumber)
@@ -15,7 +15,7 @@ package enum Address: Hashable, Sendable, CustomStringConvertible {
     /// `s7:5209663`
     case position(LogPosition)
 
-    /// Nil if the text is none of these.
+    /// Parses an address; nil if the string is not one.
     package init?(_ text: String) {
         if text.hasPrefix("@") {
             self.init(record: text.dropFirst())
@@ -54,7 +54,7 @@ package enum Address: Hashable, Sendable, CustomStringConvertible {
         self = .position(LogPosition(segment: segment, offset: offset))
     }
 
-    /// Digits only: a sign would be read as something else.
+    /// Digits only: a sign would have another meaning.
     private static func number(_ text: Substring) -> UInt64? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
     }

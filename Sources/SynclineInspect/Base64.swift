@@ -1,8 +1,8 @@
-// Bytes that are no text, as JSON carries them.
+// Base64 for bytes that are not a string.
 
 private let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".unicodeScalars)
 
-/// Bytes in base 64, padded.
+/// Returns bytes in base64 with padding.
 package func base64(_ bytes: some Collection<UInt8>) -> String {
     var text = String.UnicodeScalarView()
     var rest = 0

@@ -1,4 +1,4 @@
-// The checkpoints of a log, each read through, with damage in the place of one that does not verify.
+// The checkpoints of a log, each read completely, with damage in place of one that does not verify.
 
 package import SegmentLog
 
@@ -22,7 +22,7 @@ package struct CheckpointEntry: Hashable, Sendable {
 }
 
 extension LogInspection {
-    /// The checkpoints, oldest first.
+    /// Returns the checkpoints, oldest first.
     package func checkpoints() throws(LogError) -> [Found<CheckpointEntry>] {
         let catalog = try LogInspection.patiently { () throws(LogError) in try LogCatalog(storage) }
         var found: [Found<CheckpointEntry>] = []
@@ -31,9 +31,9 @@ extension LogInspection {
             do throws(LogError) {
                 found.append(.item(try checkpoint(through, name, catalog)))
             } catch {
-                // A newer one may have taken its place meanwhile.
+                // A newer one may have replaced it in the meantime.
                 if error.isNotFound { continue }
-                // What can't be read now may be whole.
+                // What can't be read at the moment may be intact.
                 guard !error.isRefusal else { throw error }
                 found.append(
                     .damage(

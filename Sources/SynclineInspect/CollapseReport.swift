@@ -7,23 +7,23 @@ package struct CollapsedChange: Hashable, Sendable {
     package var position: Position
     package var kind: OperationKind
     package var columns: [String]
-    /// What it made of the changes before it.
+    /// The rule that combined it with the changes before it.
     package var rule: String
-    /// What the changes up to it come to; nil for nothing.
+    /// The combined effect of the changes up to this one; nil for nothing.
     package var result: OperationKind?
 }
 
-/// An operation as `pending` lists it, with what it was made of.
+/// An operation as `pending` lists it, with its changes.
 package struct CollapsedOperation: Hashable, Sendable {
     package var operation: PlannedOperation
     package var fields: [String]
     package var changes: [CollapsedChange]
-    /// Why it stands where it stands in the order.
+    /// Why it has this position in the order.
     package var place: String
 }
 
 extension StateReader {
-    /// The operations of the plan, each with its changes.
+    /// Returns the operations of the plan, each with its changes.
     package func outbox() throws(StateError) -> [CollapsedOperation] {
         var chains: [[UInt8]: [(Position, JournalEntry)]] = [:]
         try forEachChange { position, change throws(StateError) in

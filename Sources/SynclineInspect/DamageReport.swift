@@ -1,9 +1,9 @@
-// Damage, as every command tells it: one sentence for people, one object for programs, the same words in both.
+// Damage as every command shows it: one sentence for people, one object for programs, with the same words.
 
 package import SegmentLog
 
 extension LogDamage {
-    /// Where it is: `s7:5209663`, or the file where there is no position.
+    /// The position, such as `s7:5209663`, or the file if there is none.
     package var address: String { position?.description ?? file }
 
     /// The sentence of a report: `s1:5209 damaged 312 bytes: the payload's checksum is wrong (records @41..43)`.

@@ -1,10 +1,11 @@
-// The records of a log for those who want them one after the other, and fast: through a cursor while all is whole, and by
-// the slower walk that finds its way behind damage from the first place that is not.
+// Streams the records of a log: through a fast cursor while everything is intact, and from the first damage on by
+// the slower walk that continues after it.
 
 import SegmentLog
 
 extension LogInspection {
-    /// Visits the records from a number on, until the visitor says no. What is lost is told at its place and stepped over.
+    /// Visits the records from a number on, until the visitor returns false. Losses are reported at their place and
+    /// skipped.
     package func forEachRecord(
         from first: UInt64 = 1, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool,
         lost: (RecordFound) throws -> Void
@@ -25,7 +26,7 @@ extension LogInspection {
         try goOn(from: next, visit, lost)
     }
 
-    /// Visits the records of the frame in hand; a visitor's error is thrown on as it is.
+    /// Visits the records of the current frame; rethrows a visitor's error.
     private static func visit(
         _ cursor: inout LogCursor, _ next: inout UInt64, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
@@ -54,7 +55,7 @@ extension LogInspection {
         } catch is Stopped {}
     }
 
-    /// The last record before the first that is lost; nil if none is.
+    /// Returns the last record before the first lost one; nil if none is lost.
     package func lastBeforeLoss() throws -> UInt64? {
         var last: UInt64 = 0
         var isLost = false

@@ -2,20 +2,20 @@
 
 package import SegmentLog
 
-/// A frame and what it says beyond its header.
+/// A frame and its content beyond the header.
 package struct FrameEntry: Hashable, Sendable {
     package var summary: FrameSummary
-    /// When a data frame was written.
+    /// The time at which a data frame was written.
     package var time: WallTime?
-    /// What a control frame says: `epoch 3`, `@41..43 are lost`.
+    /// The content of a control frame: `epoch 3`, `@41..43 are lost`.
     package var detail: String?
 }
 
-/// Which frames are wanted.
+/// Selects frames.
 package struct FrameSelection: Hashable, Sendable {
     /// Only this segment.
     package var segment: UInt64?
-    /// Where to begin; a range also says where to end.
+    /// Where to begin; a range also has the end.
     package var address: Address?
 
     package init(segment: UInt64? = nil, address: Address? = nil) {
@@ -25,7 +25,7 @@ package struct FrameSelection: Hashable, Sendable {
 }
 
 extension LogInspection {
-    /// Visits the frames selected and the damage between them.
+    /// Visits the selected frames and the damage between them.
     package func frames(_ selection: FrameSelection, _ visit: (Found<FrameEntry>) throws -> Void) throws {
         let catalog = try catalog()
         let start = try FrameStart(selection.address, catalog, self)
@@ -57,7 +57,7 @@ extension LogInspection {
         return LogError(.invalidArgument, "there is no segment \(wanted)", hint: hint)
     }
 
-    /// The last record of a log, damaged ones before it included.
+    /// Returns the last record of a log, also if records before it are damaged.
     package func lastRecord(_ catalog: LogCatalog) throws(LogError) -> SequenceNumber {
         guard let segment = catalog.segments.last else { return .none }
         guard let header = segment.header else { return segment.first.previous }
@@ -71,7 +71,7 @@ extension LogInspection {
         return last
     }
 
-    /// The last record that something in the files shows to be durable.
+    /// Returns the last record that something in the files proves to be durable.
     package func lastDurableRecord() throws(LogError) -> SequenceNumber {
         let catalog = try catalog()
         guard let segment = catalog.segments.last else { return .none }
@@ -79,14 +79,14 @@ extension LogInspection {
         return try tail(of: segment, header).scan.durableThrough
     }
 
-    /// The record an address counts back to.
+    /// Returns the record for an address that counts back from the end.
     package func record(fromEnd back: UInt64, _ catalog: LogCatalog) throws(LogError) -> SequenceNumber {
         let last = try lastRecord(catalog).rawValue
         return SequenceNumber(rawValue: max(1, last &+ 1 &- min(back, last)))
     }
 }
 
-/// An address as a beginning, and perhaps an end, of a list of frames.
+/// Where a list of frames begins, and perhaps ends.
 private struct FrameStart {
     var position = LogPosition.start
     var records: SequenceRange?
@@ -120,7 +120,7 @@ private struct FrameStart {
         let place = frame.position
         if place.segment == position.segment && place.offset + frame.length.rawValue <= position.offset { return false }
         guard let records else { return true }
-        // A frame without records carries the number of the next.
+        // A frame without records has the number of the next one.
         let last = frame.records.isEmpty ? frame.records.first : frame.records.last
         if isRange && frame.records.isEmpty && frame.kind != "fragment" && frame.kind != "hole" { return false }
         return last >= records.first && (!isRange || frame.records.first <= records.last)
@@ -134,7 +134,7 @@ private struct FrameStart {
     }
 }
 
-/// Reads what frames say, segment by segment: small frames need the dictionary before them.
+/// Reads the contents of frames, segment by segment: small frames need the dictionary before them.
 private struct FrameReader {
     private var decoder = PayloadDecoder()
     private var segment: UInt64 = 0

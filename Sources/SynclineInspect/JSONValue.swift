@@ -1,11 +1,11 @@
-// JSON as the reports write it: keys keep their order, numbers are exact, nothing is read back. A writer of a hundred
-// lines instead of Foundation's, so that the command starts in a few milliseconds.
+// JSON output for reports: keys keep their order and numbers are exact; there is no parser. It avoids Foundation, so
+// that the command starts in a few milliseconds.
 
 /// A JSON value whose objects keep the order of their keys.
 package enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)
-    /// A numeral, as it is to be written.
+    /// A number as it is to be written.
     case numeral(String)
     case string(String)
     case array([JSONValue])
@@ -24,10 +24,10 @@ package enum JSONValue: Hashable, Sendable {
 
     package static func number(_ value: some FixedWidthInteger) -> JSONValue { .numeral(String(value)) }
 
-    /// A number with a fixed count of digits behind the point.
+    /// Returns a number with a fixed number of decimals.
     package static func number(_ value: Double, places: Int) -> JSONValue { .numeral(decimal(value, places: places)) }
 
-    /// A string, or null.
+    /// Returns a string, or null.
     package static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 }
 
@@ -46,7 +46,7 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, 
 }
 
 extension JSONValue {
-    /// The members of an object with others added behind them; keys that have no value are left out.
+    /// Returns an object with further members appended; keys without a value are left out.
     package func adding(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         guard case .object(var all) = self else { return self }
         for (key, value) in members {
@@ -55,7 +55,7 @@ extension JSONValue {
         return .object(all)
     }
 
-    /// The value as text, on one line.
+    /// The value as JSON on one line.
     package var text: String {
         var text = ""
         write(into: &text)
@@ -87,7 +87,7 @@ extension JSONValue {
         }
     }
 
-    /// Control characters are escaped, those above ASCII too: what is written is safe to show on a terminal.
+    /// Escapes control characters, including those above ASCII, so that the output is safe on a terminal.
     private static func quote(_ string: String, into text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {

@@ -1,6 +1,6 @@
-// Looks at a log beside whoever writes it. A write of another process may be seen half done, and a segment may be
-// collected while it is read: so damage is believed when two looks agree on it, and a file that went away is looked
-// for again.
+// Inspects a log while a writer may be writing it. A write of another process may be seen half done, and a segment
+// may be collected during the read. So damage counts only when two reads agree, and a missing file is looked up
+// again.
 
 package import SegmentLog
 
@@ -10,7 +10,7 @@ package import SegmentLog
     import Glibc
 #endif
 
-/// Reports over a log. Nothing is written, ever.
+/// Reports about a log. Nothing is ever written.
 package struct LogInspection: Sendable {
     package let storage: any LogStorage
 
@@ -18,10 +18,10 @@ package struct LogInspection: Sendable {
         self.storage = storage
     }
 
-    /// How often a moving log is looked at before the last look stands.
+    /// How often a changing log is read before the last result is used.
     static let patience = 8
 
-    /// Checks everything; `visit` hears of each whole frame of every look.
+    /// Verifies everything; `visit` gets each intact frame of every read.
     package func verify(
         deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
     ) throws(LogError) -> LogReport {
@@ -46,7 +46,7 @@ package struct LogInspection: Sendable {
         }
     }
 
-    /// The files of the log.
+    /// Returns the catalog of the log's files.
     package func catalog() throws(LogError) -> LogCatalog {
         var catalog = try LogCatalog(storage)
         for _ in 1..<LogInspection.patience where !catalog.damage.isEmpty {
@@ -58,7 +58,7 @@ package struct LogInspection: Sendable {
         return catalog
     }
 
-    /// Where the last segment ends, and what is wrong there, if something is.
+    /// Returns where the last segment ends, and its damage, if any.
     func tail(
         of segment: LogCatalog.Segment, _ header: SegmentHeader
     ) throws(LogError) -> (scan: TailScan, damage: LogDamage?) {
@@ -78,7 +78,7 @@ package struct LogInspection: Sendable {
         preconditionFailure("the loop above ends at its last look")
     }
 
-    /// Repeats what failed because a file was collected meanwhile.
+    /// Repeats what failed because a file was collected in the meantime.
     static func patiently<Value>(_ body: () throws(LogError) -> Value) throws(LogError) -> Value {
         for look in 1... {
             do throws(LogError) {
@@ -92,7 +92,7 @@ package struct LogInspection: Sendable {
         preconditionFailure("the loop above ends at its last look")
     }
 
-    /// Gives a writer the time to end what it was seen doing.
+    /// Gives a writer time to finish an operation.
     private func pause() {
         usleep(2000)
     }

@@ -1,27 +1,27 @@
-// A log on one page.
+// A summary of a log.
 
 package import SegmentLog
 
-/// What `inspect` alone tells.
+/// The output of `inspect` without arguments.
 package struct LogSummary: Sendable {
     package var location: String
     package var report: LogReport
-    /// Files in quarantine.
+    /// The number of files in quarantine.
     package var quarantined: Int
 
-    /// The records the log holds or should hold.
+    /// The records the log has or should have.
     package var records: SequenceRange {
         guard let first = report.segments.first else { return SequenceRange(first: .first, last: .none) }
         return SequenceRange(first: first.records.first, last: report.segments.map(\.records.last).max() ?? .none)
     }
 
-    /// Bytes of whole frames and headers.
+    /// The size of the intact frames and headers.
     package var length: ByteCount { .bytes(report.segments.reduce(0) { $0 + $1.length.rawValue }) }
-    /// Bytes of the segments' files.
+    /// The size of the segments' files.
     package var fileSize: ByteCount { .bytes(report.segments.reduce(0) { $0 + $1.fileSize.rawValue }) }
-    /// Payload bytes before compression.
+    /// The size of the payloads before compression.
     package var rawLength: ByteCount { .bytes(report.segments.reduce(0) { $0 + $1.rawLength.rawValue }) }
-    /// How many times smaller the log is than what it holds; nil if it holds nothing.
+    /// The compression ratio; nil if the log is empty.
     package var ratio: Double? { compressionRatio(raw: rawLength, stored: length) }
 
     package var json: JSONValue {
@@ -51,9 +51,9 @@ func compressionRatio(raw: ByteCount, stored: ByteCount) -> Double? {
 }
 
 extension LogInspection {
-    /// Looks at the whole log for its summary.
+    /// Reads the whole log and returns its summary.
     package func summary() throws(LogError) -> LogSummary {
-        // A folder that is not there, or not ours to read, holds nothing we could count.
+        // A folder that does not exist or can't be read counts as empty.
         let kept = (try? storage.names(in: FileName.quarantine)) ?? []
         return LogSummary(location: storage.location, report: try verify(), quarantined: kept.count)
     }

@@ -1,9 +1,9 @@
-// Walks a log's segments frame by frame and says what is damaged at its place. Frames and records are listed by visitors
-// of this walk. It streams: nothing but the frame in hand is kept.
+// Walks a log's segments frame by frame and reports damage at its place. Frames and records are listed by visitors
+// of this walk. Only the current frame is kept in memory.
 
 package import SegmentLog
 
-/// Something that stands in a log, or damage in its place.
+/// An item of a log, or damage in its place.
 package enum Found<Item: Sendable>: Sendable {
     case item(Item)
     case damage(LogDamage)
@@ -24,7 +24,7 @@ struct LogWalk {
             .sorted { ($0.position ?? .start) < ($1.position ?? .start) }[...]
     }
 
-    /// Walks the segments at `indices`. A visitor's error ends the walk and is thrown on.
+    /// Walks the segments at `indices`. A visitor's error ends the walk and is rethrown.
     mutating func run(
         _ indices: Range<Int>, frame: (DamageWalk.Visit, LogCatalog.Segment) throws -> Void,
         damage: (LogDamage) throws -> Void
@@ -51,7 +51,7 @@ struct LogWalk {
         if segment.end == nil, let header = segment.header {
             let tail = try inspection.tail(of: segment, header)
             tailDamage = tail.damage
-            // Behind a clean or torn end there is nothing to look for.
+            // After a clean or torn end there is nothing to check.
             if tailDamage?.remedy == .cutTail || tailDamage == nil { end = tail.scan.tail.offset }
         }
         var waiting = self.waiting
@@ -63,7 +63,7 @@ struct LogWalk {
                 try damage(next)
             }
         }
-        // The walk throws the log's errors only; a visitor's own error is kept aside meanwhile.
+        // The walk throws only the log's errors; a visitor's error is kept and rethrown later.
         func guarded(_ body: () throws -> Void) throws(LogError) {
             do { try body() } catch {
                 stopped = error

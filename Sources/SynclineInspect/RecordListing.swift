@@ -1,8 +1,9 @@
-// The records of a log, in order, going on behind damage: whole transactions only, each damaged stretch at its place.
+// The records of a log in order, continuing after damage: only whole transactions, with each damaged stretch at its
+// place.
 
 package import SegmentLog
 
-/// A record as the log has it.
+/// A record of the log.
 package struct RecordEntry: Hashable, Sendable {
     package var sequence: SequenceNumber
     package var time: WallTime
@@ -15,7 +16,7 @@ package struct RecordEntry: Hashable, Sendable {
     }
 }
 
-/// What stands at a place among the records.
+/// A record, or what is found in its place.
 package enum RecordFound: Hashable, Sendable {
     case record(RecordEntry)
     /// Records that an earlier repair or salvage could not keep.
@@ -24,7 +25,7 @@ package enum RecordFound: Hashable, Sendable {
 }
 
 extension LogInspection {
-    /// Visits the records from an address on; returns where the next would stand.
+    /// Visits the records from an address on; returns where the next one would be.
     package func records(
         from address: Address?, _ visit: (RecordFound) throws -> Void
     ) throws -> SequenceNumber {
@@ -75,7 +76,7 @@ extension LogInspection {
     }
 }
 
-/// Collects a transaction while its frames arrive and hands it out when it is whole, or says why it can't be read.
+/// Collects the frames of a transaction, and returns it when it is complete, or why it can't be read.
 private final class RecordTransaction {
     private let wanted: SequenceRange
     private var records: [RecordEntry] = []
@@ -84,7 +85,7 @@ private final class RecordTransaction {
     private var segment: UInt64 = 0
     /// Its first record.
     private var first: SequenceNumber?
-    /// What is wrong with it first.
+    /// The first thing wrong with it.
     private var damage: LogDamage?
     private(set) var next = SequenceNumber.first
 
@@ -114,7 +115,7 @@ private final class RecordTransaction {
             first = first ?? header.firstSequence
             let behind = header.firstSequence.advanced(by: UInt64(header.recordCount))
             next = max(next, behind)
-            // What was wanted has been shown, or is still to come.
+            // The requested records have been shown, or are still to come.
             if behind <= wanted.first || header.firstSequence > wanted.last {
                 assembler.reset()
             } else {

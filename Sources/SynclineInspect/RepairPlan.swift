@@ -1,18 +1,18 @@
-// What a repair would do, decided before anything is touched. Pure: a report in, steps out. What was acknowledged is
-// never among them.
+// The steps of a repair, decided before anything is changed. Pure: a report in, steps out. No step removes
+// acknowledged data.
 
 package import SegmentLog
 
-/// One thing a repair does.
+/// One step of a repair.
 package struct RepairStep: Hashable, Sendable {
     package enum Action: String, Sendable {
-        /// Cuts a torn write off the end, keeping a copy.
+        /// Truncates a torn write at the end, keeping a copy.
         case cutTail = "cut-tail"
-        /// Writes HEAD anew from the segments.
+        /// Rebuilds HEAD from the segments.
         case rebuildHead = "rebuild-head"
-        /// Moves a damaged checkpoint into quarantine.
+        /// Moves a damaged checkpoint to quarantine.
         case setAside = "set-aside"
-        /// Covers a frame that holds no record, such as an index, with a hole.
+        /// Replaces a frame without records, such as an index, by a hole.
         case fillHole = "fill-hole"
         /// Removes an unfinished file.
         case removeLeftover = "remove-leftover"
@@ -34,7 +34,7 @@ package struct RepairStep: Hashable, Sendable {
         ]
     }
 
-    /// What would be done, or was.
+    /// Returns the step as a sentence, before or after it is done.
     package func sentence(isDone: Bool) -> String {
         switch action {
         case .cutTail:
@@ -49,11 +49,11 @@ package struct RepairStep: Hashable, Sendable {
     }
 }
 
-/// The steps of a repair, and what it leaves.
+/// The steps of a repair, and the damage that remains.
 package struct RepairPlan: Hashable, Sendable {
     package var steps: [RepairStep] = []
     package var left: [LogDamage] = []
-    /// Whether the log can't be opened for writing: then its end, HEAD and leftovers stay as they are.
+    /// Whether the log can't be opened for writing: then its end, HEAD and leftovers are not changed.
     package var isRefused = false
 
     package init(_ report: LogReport, _ catalog: LogCatalog) {

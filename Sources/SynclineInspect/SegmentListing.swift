@@ -3,7 +3,7 @@
 package import SegmentLog
 
 extension LogReport.Segment {
-    /// How many times smaller it is than what it holds.
+    /// The compression ratio.
     package var ratio: Double? { compressionRatio(raw: rawLength, stored: length) }
 
     package var json: JSONValue {
@@ -25,8 +25,8 @@ extension LogReport.Segment {
 }
 
 extension LogReport {
-    /// The segments in order, each followed by the damage found in it; damage without a place stands first, and that
-    /// of segments that are missing where they should be.
+    /// The segments in order, each followed by its damage. Damage without a position comes first; damage about
+    /// missing segments comes where they should be.
     package var segmentsAndDamage: [Found<LogReport.Segment>] {
         var found: [Found<LogReport.Segment>] = []
         var waiting = damage.filter { !$0.file.hasSuffix(FileName.checkpointSuffix) }

@@ -1,10 +1,10 @@
-// Values as text that is safe and pleasant to read: control characters escaped, numbers with separators, times in UTC.
+// Values as safe, readable text: control characters escaped, numbers with separators, times in UTC.
 
 package import SegmentLog
 
 extension Unicode.Scalar {
-    /// Whether a terminal could take it for a command, or a reader be misled by it: control characters, line and
-    /// paragraph separators, and those that turn the direction of writing.
+    /// Whether it could act as a terminal command or mislead a reader: control characters, line and paragraph
+    /// separators, and characters that change the writing direction.
     package var isUnsafeToShow: Bool {
         switch value {
         case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: true
@@ -13,7 +13,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Text on one line, control characters escaped.
+/// Returns text on one line, with control characters escaped.
 package func escaped(_ text: String) -> String {
     if !text.unicodeScalars.contains(where: \.isUnsafeToShow) { return text }
     var result = ""
@@ -29,7 +29,7 @@ package func escaped(_ text: String) -> String {
     return result
 }
 
-/// Bytes as text on one line: what is no UTF-8 is written as `\xff`.
+/// Returns bytes as text on one line; bytes that are not UTF-8 are written as `\xff`.
 package func escaped(bytes: some Collection<UInt8>) -> String {
     if let text = String(validating: bytes, as: UTF8.self) { return escaped(text) }
     var result = ""
@@ -48,7 +48,7 @@ func paddedHexadecimal(_ value: UInt32, digits: Int) -> String {
     return String(repeating: "0", count: max(0, digits - text.count)) + text
 }
 
-/// A number with a fixed count of digits behind the point, rounded.
+/// Returns a number rounded to a fixed number of decimals.
 package func decimal(_ value: Double, places: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "0" }
     var scale = 1
@@ -61,7 +61,7 @@ package func decimal(_ value: Double, places: Int) -> String {
     return "\(sign)\(whole)." + String(repeating: "0", count: places - fraction.count) + fraction
 }
 
-/// A number in groups of three digits: `5,209,663`.
+/// Returns a number in groups of three digits: `5,209,663`.
 package func grouped(_ value: UInt64) -> String {
     let digits = Array(String(value))
     var text = ""
@@ -72,12 +72,12 @@ package func grouped(_ value: UInt64) -> String {
     return text
 }
 
-/// A count with its noun: `1 segment`, `2,000 segments`.
+/// Returns a count with its noun: `1 segment`, `2,000 segments`.
 package func counted(_ count: UInt64, _ noun: String, _ plural: String? = nil) -> String {
     "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
-/// A length with a unit that suits people: `312 B`, `1.2 MiB`.
+/// Returns a size with a readable unit: `312 B`, `1.2 MiB`.
 package func humanBytes(_ count: UInt64) -> String {
     if count < 1024 { return "\(count) B" }
     var value = Double(count)
@@ -89,10 +89,10 @@ package func humanBytes(_ count: UInt64) -> String {
 }
 
 extension WallTime {
-    /// The moment in ISO 8601: `2023-11-14T22:13:20.000Z`.
+    /// The time in ISO 8601: `2023-11-14T22:13:20.000Z`.
     package var text: String { parts.date + "T" + parts.time + "Z" }
 
-    /// The moment for people, in UTC: `2023-11-14 22:13:20.000`.
+    /// The time for people, in UTC: `2023-11-14 22:13:20.000`.
     package var humanText: String { parts.date + " " + parts.time }
 
     private var parts: (date: String, time: String) {
@@ -112,7 +112,7 @@ extension WallTime {
     }
 }
 
-/// The Gregorian date so many days after 1970-01-01: eras of 400 years, years that begin with March.
+/// Returns the Gregorian date this many days after 1970-01-01, by eras of 400 years and years that begin in March.
 private func civilDate(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
