@@ -1,15 +1,15 @@
-// A server's words about an error, for people: whatever shape its body has, one line of modest length that shows no
+// Extracts a server's error message for people: whatever the form of the body, one line of limited length without
 // control characters.
 
 import SynclineCore
 
 enum ErrorText {
-    /// Longer words are cut.
+    /// Longer messages are cut.
     static let limit = 300
-    /// Of a long body only so much is looked at.
+    /// How much of a long body is examined.
     private static let bodyLimit = 64 << 10
 
-    /// Nil where the body says nothing.
+    /// Returns the message; nil if the body has none.
     static func message(_ body: [UInt8]) -> String? {
         let raw: String
         if body.count <= bodyLimit, let value = try? Value(json: body) {
@@ -20,7 +20,7 @@ enum ErrorText {
         return cut(raw)
     }
 
-    /// Words that came by themselves.
+    /// Shortens a message that is already separate.
     static func cut(_ text: String) -> String? {
         let line = oneLine(text)
         return line.isEmpty ? nil : line
@@ -42,7 +42,7 @@ enum ErrorText {
             members.last { $0.name.lowercased() == name }?.value
         }
         for name in ["error", "description", "message", "errormessage", "error_description"] {
-            // An error may be an object with words of its own.
+            // An error may be an object with a message of its own.
             guard let value = member(name), let text = words(of: value), !text.isEmpty else { continue }
             guard name == "errormessage", let names = member("membernames").flatMap(words) else { return text }
             return "\(names): \(text)"
@@ -63,7 +63,7 @@ enum ErrorText {
 
     // MARK: Text
 
-    /// A text as it stands; of a page its title, or else its words.
+    /// Returns a plain string as it is, or a page's title, or else its words.
     private static func plain(_ text: String) -> String {
         let start = text.trimmed
         guard start.hasPrefix("<") else { return start }
@@ -71,7 +71,7 @@ enum ErrorText {
         return unescaped(withoutTags(content(of: "body", in: start) ?? start))
     }
 
-    /// What stands in the first element of a name.
+    /// Returns the content of the first element with a name.
     private static func content(of name: String, in text: String) -> String? {
         let characters = Array(text.unicodeScalars)
         let lowered = characters.map { $0.isASCII ? $0.properties.lowercaseMapping.unicodeScalars.first ?? $0 : $0 }
@@ -118,7 +118,7 @@ enum ErrorText {
         return text
     }
 
-    /// White space becomes one space, other control characters are shown as what they are, and the rest is cut.
+    /// Replaces white space by single spaces, escapes other control characters, and cuts the rest.
     private static func oneLine(_ text: String) -> String {
         var line = ""
         var length = 0

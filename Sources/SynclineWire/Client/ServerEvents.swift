@@ -1,4 +1,4 @@
-// Server-sent events: pieces of any size in, events out.
+// Server-sent events: takes pieces of any size, returns events.
 
 package struct ServerEvents {
     package struct Event: Hashable, Sendable {
@@ -13,12 +13,12 @@ package struct ServerEvents {
 
     private var line: [UInt8] = []
     private var event = Event("", "")
-    /// What is longer is no cursor.
+    /// A longer line is not a cursor.
     private static let lineLimit = 4096
 
     package init() {}
 
-    /// The events that a piece completes.
+    /// Returns the events that a piece completes.
     package mutating func take(_ piece: [UInt8]) -> [Event] {
         var events: [Event] = []
         for byte in piece {

@@ -1,10 +1,10 @@
-// What a server answered, in the words of the machines. Whatever can't be read is content of its own, with the reason and
-// the place: what to make of it is for a machine to decide.
+// Converts a server's response to the machines' types. Anything unreadable becomes content of its own, with the
+// reason and the position; a machine decides what to do about it.
 
 package import SynclineCore
 
 extension WireCodec {
-    /// What an answer says.
+    /// Returns the content of a response.
     package func reply(_ response: HTTPResponse, to request: ServerRequest) -> ServerReply {
         var reply = ServerReply(status: response.status, content: .unreadable("the answer is empty"))
         reply.etag = response.headers.value("ETag").flatMap(EntityTag.version)
@@ -25,7 +25,7 @@ extension WireCodec {
             reply.content = .list(list)
         }
         if case .results(let results) = reply.content {
-            // What is said of the request holds for each of its writes.
+            // What is true of the request is true of each of its writes.
             reply.content = .results(
                 results.map { result in
                     var result = result
@@ -41,7 +41,7 @@ extension WireCodec {
     private static func retryAfter(_ text: String) -> ServerReply.RetryAfter? {
         let text = text.trimmed
         if !text.isEmpty, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
-            // A number that is too large to count with is longer than anybody waits.
+            // A number that overflows is longer than any accepted wait.
             let (milliseconds, overflow) = (Int64(text) ?? .max).multipliedReportingOverflow(by: 1000)
             return .milliseconds(overflow ? .max : milliseconds)
         }
@@ -71,7 +71,7 @@ extension WireCodec {
 }
 
 extension ServerCapabilities {
-    /// As the words of the header.
+    /// The capabilities as the header's words.
     package var words: String {
         let all: [(ServerCapabilities, String)] = [
             (.changes, "changes"), (.batch, "batch"), (.events, "events"), (.operations, "operation-ids"),
@@ -79,7 +79,7 @@ extension ServerCapabilities {
         return all.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }
 
-    /// Those that are known here, of the words of a header.
+    /// Reads the known words of a header.
     package init(words: String) {
         self = []
         for word in words.split(separator: ",") {
@@ -104,7 +104,7 @@ extension Row {
 }
 
 extension [UInt8] {
-    /// Reads the bytes, or what follows a byte order mark, as JSON that comes from a server.
+    /// Parses the bytes, without a byte order mark, as JSON from a server.
     func withScanner<Result>(
         _ body: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {

@@ -1,12 +1,12 @@
-// What a store asks of a server, as the HTTP of either protocol. Nothing is sent here and nothing decided: the same request
-// gives the same bytes.
+// A store's requests as HTTP of either protocol. Nothing is sent or decided here: the same request gives the same
+// bytes.
 
 package import SynclineCore
 
-/// Turns requests into HTTP, and answers back.
+/// Converts requests to HTTP, and responses from it.
 package struct WireCodec: Sendable {
     package let serverProtocol: ServerProtocol
-    /// Where the tables are below the backend's URL.
+    /// The path of the tables below the backend's URL.
     package let tables: String
 
     package init(_ serverProtocol: ServerProtocol, tables: String = "/tables") {
@@ -14,20 +14,20 @@ package struct WireCodec: Sendable {
         self.tables = tables
     }
 
-    /// The HTTP of a request. The app's own headers come last and never take the place of one that the protocol needs.
+    /// Returns the HTTP of a request. The app's own headers come last and never replace one that the protocol needs.
     package func request(
         _ request: ServerRequest, headers: [HTTPHeader] = [], token: String? = nil
     ) throws(UnsupportedPredicate) -> HTTPRequest {
         dressed(try plain(request), headers: headers, token: token)
     }
 
-    /// A request without what every request has.
+    /// Returns a request without the common headers.
     package func plain(_ request: ServerRequest) throws(UnsupportedPredicate) -> HTTPRequest {
         switch request {
         case .write(let write): return self.request(write)
         case .row(let table, let id, let includesDeleted):
             var request = at("GET", table, id)
-            // The older servers never show a deleted row.
+            // The older servers never return a deleted row.
             if includesDeleted, serverProtocol == .datasync3 { request.query = [WireCodec.includesDeleted] }
             return request
         case .list(let list):
@@ -43,7 +43,7 @@ package struct WireCodec: Sendable {
         }
     }
 
-    /// A request with what every request has.
+    /// Returns a request with the common headers.
     package func dressed(
         _ request: consuming HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil
     ) -> HTTPRequest {
@@ -58,7 +58,7 @@ package struct WireCodec: Sendable {
         return request
     }
 
-    /// Where the server tells of changes when they come.
+    /// The request for the server's event stream.
     package var events: HTTPRequest { HTTPRequest("GET", tables + "/$events") }
 
     private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
@@ -84,7 +84,7 @@ package struct WireCodec: Sendable {
         }
     }
 
-    /// The newer protocol's word for deleted rows, too.
+    /// The newer protocol's parameter for deleted rows.
     private static let includesDeleted = HTTPHeader("__includedeleted", "true")
 
     // MARK: Writes
@@ -107,7 +107,7 @@ package struct WireCodec: Sendable {
         case .delete:
             request = at("DELETE", write.table, write.id)
         }
-        // Those that every request has come in front.
+        // The common headers come first.
         request.headers.reserveCapacity(5)
         if request.body != nil { request.headers.append(HTTPHeader("Content-Type", "application/json")) }
         if let version = write.version, write.kind != .insert || write.undelete != nil {
@@ -199,15 +199,15 @@ extension String {
     }
 }
 
-/// The headers that both directions know.
+/// The names of headers used in both directions.
 package enum WireHeader {
     package static let version = "ZUMO-API-VERSION"
     package static let operationID = "X-Syncline-Operation-Id"
-    /// What a server can do beyond the protocol: words such as `changes`, with commas between.
+    /// A server's capabilities beyond the protocol: words such as `changes`, separated by commas.
     package static let capabilities = "X-Syncline-Capabilities"
-    /// Which database answers: another one means that nothing of what was known holds.
+    /// The identity of the server's database: if it changes, everything known is outdated.
     package static let epoch = "X-Syncline-Epoch"
-    /// Those an app can't set: the protocol or the connection has them.
+    /// Headers that an app can't set, because the protocol or the connection sets them.
     static let reserved = [
         "If-Match", "If-None-Match", operationID, version, "Accept", "Content-Type", "Content-Length",
         "Transfer-Encoding", "Accept-Encoding", "Connection", "Expect",
@@ -215,7 +215,7 @@ package enum WireHeader {
 }
 
 extension ServerProtocol {
-    /// What a request says it speaks.
+    /// The protocol version of a request.
     package var versionText: String {
         switch self {
         case .zumo2: "2.0.0"

@@ -1,5 +1,5 @@
-// Moments in headers: `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older forms that a server may still send,
-// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+// Dates in headers: `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older forms that a server may still send, `Sunday,
+// 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
 
 package import SynclineCore
 
@@ -12,7 +12,7 @@ package enum HTTPDate {
     package static func text(of instant: Timestamp.Instant) -> String {
         let day = Int(instant.seconds >= 0 ? instant.seconds / 86_400 : (instant.seconds - 86_399) / 86_400)
         return Timestamp(instant, decimals: 0).withText { text in
-            // 2026-05-19T21:30:00Z. Years of more than four digits have no such date.
+            // 2026-05-19T21:30:00Z. A year of more than four digits can't be written in this form.
             guard text.count == 20 else { return String(decoding: text, as: UTF8.self) }
             let month = Int(text[5] - 0x30) * 10 + Int(text[6] - 0x30)
             return String(unsafeUninitializedCapacity: 29) { bytes in
@@ -38,7 +38,7 @@ package enum HTTPDate {
         }
     }
 
-    /// Nil for anything but one of the three forms. The name of the day is not checked.
+    /// Parses one of the three forms; nil for anything else. The name of the day is not checked.
     package static func instant(_ text: String) -> Timestamp.Instant? {
         let words = text.split { " ,-".contains($0) }.map(String.init)
         switch words.count {
@@ -57,7 +57,7 @@ package enum HTTPDate {
         if year.utf8.count == 2 { fullYear = (year < "70" ? "20" : "19") + year }
         let month = place < 9 ? "0\(place + 1)" : "\(place + 1)"
         let date = "\(fullYear)-\(month)-\(day.count == 1 ? "0" : "")\(day)T\(time)"
-        // A leap second is the moment before it.
+        // A leap second counts as the second before it.
         let text = date.hasSuffix(":60") ? date.dropLast(2) + "59" : date[...]
         guard let timestamp = Timestamp(text + "Z"), timestamp.decimals == 0 else { return nil }
         return timestamp.instant

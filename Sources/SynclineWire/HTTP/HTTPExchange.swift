@@ -1,5 +1,5 @@
-// A request and an answer as HTTP has them, and the door they go through. Redirects are never followed: they are answers
-// like any other.
+// HTTP requests and responses, and the transport that sends them. Redirects are never followed: they are returned
+// like any other response.
 
 package import SynclineCore
 
@@ -15,11 +15,11 @@ package struct HTTPHeader: Hashable, Sendable {
 
 package struct HTTPRequest: Hashable, Sendable {
     package var method: String
-    /// The path below the backend's URL, decoded: `/tables/todoitem/a b`.
+    /// The decoded path below the backend's URL: `/tables/todoitem/a b`.
     package var path: String
-    /// The path's segments, where one of them holds a slash of its own; else the path tells.
+    /// The path's segments, if one of them contains a slash; otherwise the path is split.
     package var segments: [String]?
-    /// The parameters, decoded, in order.
+    /// The decoded parameters, in order.
     package var query: [HTTPHeader] = []
     package var headers: [HTTPHeader] = []
     package var body: [UInt8]?
@@ -34,7 +34,7 @@ package struct HTTPResponse: Hashable, Sendable {
     package var status: Int
     package var headers: [HTTPHeader] = []
     package var body: [UInt8] = []
-    /// The name of the error in the body, where a server of this project made it.
+    /// The error code in the body, if a server of this project sent it.
     package var code: String?
 
     package init(status: Int) {
@@ -42,17 +42,17 @@ package struct HTTPResponse: Hashable, Sendable {
     }
 }
 
-/// Brings requests to a server and answers back.
+/// Sends requests to a server and returns the responses.
 package protocol HTTPTransport: Sendable {
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse
-    /// Hands on an answer's body piece by piece, as it comes, for as long as it lasts. The answer is given without it.
+    /// Passes on a response's body piece by piece, as it arrives. The response is returned without it.
     func listen(
         _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(NetworkFailure) -> HTTPResponse
 }
 
 extension HTTPTransport {
-    /// Not every transport hears what does not end.
+    /// Not every transport supports endless responses.
     package func listen(
         _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(NetworkFailure) -> HTTPResponse {

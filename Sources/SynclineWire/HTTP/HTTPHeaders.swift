@@ -1,7 +1,7 @@
-// Headers by name, in any letter case, and texts made safe for a header's line.
+// Headers by name, in any letter case, and strings made safe for a header line.
 
 extension [HTTPHeader] {
-    /// The value of the first header of a name.
+    /// Returns the value of the first header with a name.
     package func value(_ name: String) -> String? {
         first { $0.isNamed(name) }?.value
     }
@@ -17,13 +17,13 @@ extension HTTPHeader {
             && zip(name.utf8, other.utf8).allSatisfy { $0 == $1 || $0 ^ $1 == 0x20 && ($0 | 0x20) &- 0x61 < 26 }
     }
 
-    /// Whether it can stand in a request: a name of token characters, a value without control characters.
+    /// Whether it can be sent: the name consists of token characters, and the value has no control characters.
     package var isWellFormed: Bool {
         !name.isEmpty && name.utf8.allSatisfy(HTTPHeader.isToken)
             && value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }
     }
 
-    /// Whether a byte is none of the separators `()<>@,;:\"/[]?={}`, nor anything that can't be seen.
+    /// Returns whether a byte is a visible character other than the separators `()<>@,;:\"/[]?={}`.
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x61...0x7a, 0x41...0x5a, 0x2d, 0x30...0x39: true
@@ -35,8 +35,8 @@ extension HTTPHeader {
 
 /// The form of a version in `If-Match` and `ETag`.
 package enum EntityTag {
-    /// A strong tag. A control character can't stand in a header: a space takes its place, so that the server finds
-    /// another version there, never none.
+    /// Returns a strong tag. A control character can't be in a header and is replaced by a space, so that the server
+    /// finds a different version, and never none.
     package static func text(of version: String) -> String {
         var version = version
         let isPlain = version.withUTF8 { $0.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c && $0 != 0x7f } }
@@ -54,7 +54,7 @@ package enum EntityTag {
         return text + "\""
     }
 
-    /// The version in a strong tag; nil for a weak or an empty one. Without its quotes it is taken as it stands.
+    /// Returns the version in a strong tag; nil for a weak or empty one. A tag without quotes is used as it is.
     package static func version(_ text: String) -> String? {
         let tag = text.trimmed
         if tag.hasPrefix("W/") || tag.hasPrefix("w/") { return nil }
@@ -65,7 +65,8 @@ package enum EntityTag {
         return version.isEmpty ? nil : version
     }
 
-    /// The versions of a list of tags, as `If-Match` may hold; nil for `*`. Only `If-None-Match` takes weak ones.
+    /// Returns the versions in a list of tags, as in `If-Match`; nil for `*`. Only `If-None-Match` accepts weak
+    /// ones.
     package static func versions(_ text: String, takesWeak: Bool = false) -> [String]? {
         if text.trimmed == "*" { return nil }
         guard text.contains("\"") else { return [text.trimmed] }
@@ -85,7 +86,7 @@ package enum EntityTag {
         return versions
     }
 
-    /// Whether a header's text is `*`, a list of tags, or one version without quotes.
+    /// Returns whether a header's value is `*`, a list of tags, or one version without quotes.
     package static func isReadable(_ text: String) -> Bool {
         let text = text.trimmed
         if text == "*" { return true }
@@ -109,7 +110,7 @@ package enum EntityTag {
         return true
     }
 
-    /// Steps behind the closing quote; false if there is none.
+    /// Moves past the closing quote; returns false if there is none.
     private static func skipTag(_ scanner: inout String.UnicodeScalarView.Iterator) -> Bool {
         while let scalar = scanner.next() {
             if scalar == "\"" { return true }
@@ -118,7 +119,7 @@ package enum EntityTag {
         return false
     }
 
-    /// What stands before the closing quote.
+    /// Returns what precedes the closing quote.
     private static func next(_ scanner: inout String.UnicodeScalarView.Iterator) -> String {
         var version = ""
         while let scalar = scanner.next(), scalar != "\"" {
@@ -133,7 +134,7 @@ package enum EntityTag {
 }
 
 extension StringProtocol {
-    /// The text without white space around it.
+    /// The string without surrounding white space.
     package var trimmed: String {
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })

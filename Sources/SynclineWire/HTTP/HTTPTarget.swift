@@ -1,8 +1,8 @@
-// A request's path and parameters as the text of a URL, and back. Everything but letters, digits and `-._~` is
-// percent-encoded, so that no sign in an id or a filter can mean anything to a server.
+// A request's path and parameters as a URL string, and back. Everything but letters, digits and `-._~` is
+// percent-encoded, so that no character of an id or a filter has a special meaning to a server.
 
 extension HTTPRequest {
-    /// The URL of the request below a backend's.
+    /// Returns the URL of the request below a backend's.
     package func target(below base: String) -> String {
         var text = base
         while text.hasSuffix("/") { text.removeLast() }
@@ -15,13 +15,13 @@ extension HTTPRequest {
         return text
     }
 
-    /// The path's segments, decoded.
+    /// The path's decoded segments.
     package var pathSegments: [String] {
         segments ?? path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
-    /// A request for what stands in a request line: an encoded path, with parameters behind a `?`. Nil where a percent
-    /// sign does not begin the code of UTF-8.
+    /// Parses the target of a request line: an encoded path, with parameters after a `?`. Nil if the
+    /// percent-encoding is not valid UTF-8.
     package init?(_ method: String, target: String) {
         let bytes = target.utf8
         let mark = bytes.firstIndex(of: UInt8(ascii: "?"))
@@ -45,7 +45,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Whether a path stands in a URL as it is meant: nothing is encoded, and every slash begins a segment.
+    /// Returns whether a path is already in its URL form: nothing is encoded, and every slash begins a segment.
     private static func isPlain(_ path: Substring.UTF8View) -> Bool {
         var last: UInt8 = 0
         for byte in path {
@@ -56,7 +56,7 @@ extension HTTPRequest {
         return last != 0 && last != UInt8(ascii: "/")
     }
 
-    /// The parameters of a URL's query, or none if they can't be decoded.
+    /// Returns the parameters of a URL's query; none if they can't be decoded.
     package static func parameters(_ query: String) -> [HTTPHeader] { decoded(parameters: query[...]) ?? [] }
 
     private static func decoded(parameters text: Substring) -> [HTTPHeader]? {
@@ -76,7 +76,7 @@ package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     package static func encode(_ text: String) -> String {
-        // A segment of dots alone would be a step in the path, not a name.
+        // An unescaped segment of only dots would be a relative path, not a name.
         let isDots = text == "." || text == ".."
         var encoded: [UInt8] = []
         for byte in text.utf8 {

@@ -1,4 +1,4 @@
-// Base64 with padding, as JSON carries bytes.
+// Base64 with padding, for bytes in JSON.
 
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -21,7 +21,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil for anything but whole groups of the alphabet with the right padding.
+    /// Decodes base64; nil for anything but whole groups of the alphabet with the right padding.
     package static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { text in

@@ -1,9 +1,10 @@
-// JSON values as the engine's values. Dates and bytes are texts here: what a column means is decided where it is known.
+// JSON values as the engine's values. Dates and bytes are strings here; they are interpreted where the column is
+// known.
 
 package import SynclineCore
 
 extension JSONScanner {
-    /// Reads the next value whole.
+    /// Reads the next whole value.
     package mutating func value(depth: Int = 0) throws(JSONError) -> Value {
         guard depth <= JSONScanner.depthLimit else { throw error(.tooDeep) }
         switch try peek() {
@@ -31,7 +32,8 @@ extension JSONScanner {
         }
     }
 
-    /// The members of the next object, in order. Of two with one name the last counts, at the place of the first.
+    /// Reads the members of the next object, in order. If two have the same name, the last value counts, at the
+    /// position of the first.
     package mutating func members(depth: Int = 0) throws(JSONError) -> [Value.Member] {
         var members: [Value.Member] = []
         var places: [String: Int] = [:]
@@ -66,7 +68,7 @@ extension JSONScanner {
 }
 
 extension Value {
-    /// Reads a whole JSON text.
+    /// Parses a whole JSON text.
     package init(json text: some Collection<UInt8>, refusesDuplicates: Bool = false) throws(JSONError) {
         let bytes = Array(text)
         let result = bytes.withUnsafeBytes { buffer -> Result<Value, JSONError> in

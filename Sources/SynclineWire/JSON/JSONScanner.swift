@@ -1,7 +1,7 @@
-// Reads JSON from bytes, one token after the other, without building anything it is not asked for. Strict: RFC 8259 and
-// valid UTF-8 only. Integers keep all 64 bits; what is no finite double is an error.
+// Reads JSON from bytes, one token after another, and builds nothing that is not requested. Strict: RFC 8259 and
+// valid UTF-8 only. Integers keep all 64 bits; a number that is not a finite double is an error.
 
-/// Why bytes are no JSON, and where.
+/// Why bytes are not valid JSON, and where.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case endsEarly
@@ -10,14 +10,14 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case invalidEscape
         case controlCharacter
         case invalidNumber
-        /// A number that is no 64-bit integer and no finite double.
+        /// A number that is neither a 64-bit integer nor a finite double.
         case numberOutOfRange
         case tooDeep
         case trailingBytes
         case wrongShape(String)
     }
 
-    /// The byte of the text, from 0.
+    /// The offset in bytes, from 0.
     package var offset: Int
     package var reason: Reason
 
@@ -46,20 +46,20 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A cursor over JSON text.
 package struct JSONScanner {
-    /// What comes next.
+    /// The kind of the next token.
     package enum Token: Hashable, Sendable {
         case object, array, string, number, bool, null
     }
 
-    /// No row nests deeper.
+    /// The maximum depth of nesting.
     package static let depthLimit = 128
 
     let bytes: UnsafeRawBufferPointer
-    /// The byte that is read next.
+    /// The offset of the next byte.
     package internal(set) var offset = 0
-    /// Whether an integer beyond 64 bits is read as the nearest double; else it is an error.
+    /// Whether an integer beyond 64 bits is read as the nearest double; otherwise it is an error.
     var roundsIntegers = false
-    /// Whether two members of one name are a mistake; else the last counts.
+    /// Whether two members with the same name are an error; otherwise the last one counts.
     var refusesDuplicates = false
 
     /// Reads the given memory, which must outlive the scanner.
@@ -81,7 +81,7 @@ package struct JSONScanner {
         }
     }
 
-    /// The kind of the next value.
+    /// Returns the kind of the next value.
     package mutating func peek() throws(JSONError) -> Token {
         skipSpaces()
         guard offset < bytes.count else { throw error(.endsEarly) }
@@ -96,7 +96,7 @@ package struct JSONScanner {
         }
     }
 
-    /// Nothing but white space may follow.
+    /// Throws if anything but white space follows.
     package mutating func finish() throws(JSONError) {
         skipSpaces()
         if offset < bytes.count { throw error(.trailingBytes) }
@@ -104,13 +104,13 @@ package struct JSONScanner {
 
     // MARK: Containers
 
-    /// Steps into an object or array; false if it is empty, and then it is behind it.
+    /// Enters an object or array; returns false and moves past it if it is empty.
     mutating func enter(_ open: Unicode.Scalar, _ close: Unicode.Scalar) throws(JSONError) -> Bool {
         try expect(open)
         return try !skip(close)
     }
 
-    /// Steps over the comma before the next element; false behind the last.
+    /// Moves past the comma before the next element; returns false after the last one.
     mutating func hasNext(_ close: Unicode.Scalar) throws(JSONError) -> Bool {
         if try skip(close) { return false }
         try expect(",")
@@ -142,7 +142,7 @@ package struct JSONScanner {
         offset += length
     }
 
-    /// A number's extent and whether it is an integer by its form.
+    /// Reads a number's text and whether it has the form of an integer.
     mutating func number() throws(JSONError) -> (text: UnsafeRawBufferPointer, isInteger: Bool) {
         let start = offset
         if offset < bytes.count, bytes[offset] == UInt8(ascii: "-") { offset += 1 }
@@ -173,16 +173,16 @@ package struct JSONScanner {
         return offset > start
     }
 
-    /// A string's content.
+    /// Reads a string.
     package mutating func string() throws(JSONError) -> String {
-        // What stands as it is has been found to be UTF-8.
+        // These bytes have already been validated as UTF-8.
         if let text = try plainString() { return String(decoding: text, as: UTF8.self) }
         try expect("\"")
         return try stringWithEscapes(from: offset)
     }
 
-    /// A string's bytes where they stand, which are valid UTF-8; nil, and nothing read, for a string with escapes. Nearly
-    /// all strings have none.
+    /// Returns a string's bytes in place, which are valid UTF-8; returns nil and reads nothing if the string has
+    /// escapes. Nearly all strings have none.
     mutating func plainString() throws(JSONError) -> UnsafeRawBufferPointer? {
         skipSpaces()
         let begin = offset
@@ -254,7 +254,7 @@ package struct JSONScanner {
         }
     }
 
-    /// `\uXXXX`, or two of them that are a pair of surrogates; one alone is no character.
+    /// Reads `\uXXXX`, or a surrogate pair of two; a single surrogate is an error.
     private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
         let start = offset - 2
         let unit = try hexadecimal()

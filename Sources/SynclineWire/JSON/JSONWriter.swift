@@ -1,9 +1,9 @@
-// Writes values as JSON. Integers keep all digits, doubles their shortest form that reads back the same, dates the text
-// they came as, bytes base64. Rows are written from their encoding, and nothing is built between.
+// Writes values as JSON. Integers keep all digits, doubles have the shortest form that reads back the same, dates
+// keep their original form, and bytes are base64. Rows are written directly from their encoding.
 
 package import SynclineCore
 
-/// Builds JSON text in UTF-8. Copies share the text: one of them is written to.
+/// Builds JSON text in UTF-8. Copies share the text; only one of them may be written to.
 package struct JSONWriter {
     private var output: ByteWriter
 
@@ -11,13 +11,13 @@ package struct JSONWriter {
         output = ByteWriter(capacity: capacity)
     }
 
-    /// A copy of what was written.
+    /// A copy of the text.
     package var bytes: [UInt8] { output.bytes }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     package var count: Int { output.count }
 
-    /// Takes back what was written behind the first bytes.
+    /// Removes what follows the first `count` bytes.
     package mutating func truncate(to count: Int) { output.truncate(to: count) }
 
     package mutating func write(_ value: Value) {
@@ -47,7 +47,7 @@ package struct JSONWriter {
         end(object)
     }
 
-    /// A row as an object, with its id in front where there is one.
+    /// Writes a row as an object, beginning with its id if it has one.
     package mutating func write(row: Row, id: String?) {
         var object = beginObject()
         if let id { write("id", .string(id), in: &object) }
@@ -57,7 +57,7 @@ package struct JSONWriter {
 
     // MARK: Objects
 
-    /// An object that is being written.
+    /// An object being written.
     package struct Object {
         fileprivate var isEmpty = true
     }
@@ -72,7 +72,7 @@ package struct JSONWriter {
         write(value)
     }
 
-    /// A row's columns, all or those of some names.
+    /// Writes a row's columns, all or those with some names.
     package mutating func write(columns row: Row, selecting names: Set<String>? = nil, in object: inout Object) {
         row.withView { view in
             var reader = ByteReader(view.bytes)
@@ -98,12 +98,12 @@ package struct JSONWriter {
         raw(":")
     }
 
-    /// The next value of an encoding.
+    /// Writes the next value of an encoding.
     private mutating func write(encoded reader: inout ByteReader) throws(MalformedBytes) {
         if try reader.withText({ write(utf8: $0) }) == nil { write(try reader.value()) }
     }
 
-    // MARK: Texts
+    // MARK: Strings
 
     package mutating func raw(_ text: String) {
         var text = text
@@ -152,7 +152,7 @@ package struct JSONWriter {
 }
 
 extension Value {
-    /// The value's JSON text.
+    /// The value as JSON.
     package var json: String {
         var writer = JSONWriter(capacity: 64)
         writer.write(self)

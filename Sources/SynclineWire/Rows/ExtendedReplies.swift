@@ -1,9 +1,9 @@
-// What only this project's server answers: a page of changes, and the results of writes that were sent together.
+// Responses of this project's server only: a page of changes, and the results of a batch.
 
 import SynclineCore
 
 extension RowListReader {
-    /// Reads the whole text of a page of changes.
+    /// Parses a page of changes.
     static func changes(_ scanner: inout JSONScanner) throws(JSONError) -> ServerChanges {
         let start = scanner.offset
         var rows: [ServerRow]?
@@ -31,7 +31,7 @@ extension RowListReader {
         return ServerChanges(rows: rows, cursor: cursor, hasMore: hasMore, count: count)
     }
 
-    /// Reads the whole text of the answer to a batch.
+    /// Parses the response to a batch.
     static func results(_ scanner: inout JSONScanner) throws(JSONError) -> [ServerReply] {
         let start = scanner.offset
         var results: [ServerReply]?
@@ -80,15 +80,15 @@ extension RowListReader {
             throw scanner.error(.wrongShape("a result has the status of an answer"), at: start)
         }
         reply.status = status
-        // Beside a row words say nothing more, as everywhere.
+        // As elsewhere, a message beside a row is ignored.
         if case .row = reply.content { reply.message = nil }
         return reply
     }
 }
 
 extension ServerRow {
-    /// A row that left the view has an id, a version and a mark. One that is in it has its times as well, whatever its
-    /// columns are called.
+    /// Recognizes a row that left the view: it has only an id, a version and a mark. A row in the view also has its
+    /// times, whatever its columns are called.
     fileprivate var markedIfLeft: ServerRow {
         guard moment == nil, columns["left"] == .bool(true), columns["deleted"] == nil else { return self }
         var row = self

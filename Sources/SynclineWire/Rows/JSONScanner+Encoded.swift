@@ -1,5 +1,4 @@
-// JSON values straight into the encoding of rows: what is read of a server's page is written once, and nothing is built
-// between.
+// Converts JSON values directly to the encoding of rows, without building anything in between.
 
 import SynclineCore
 
@@ -13,10 +12,11 @@ extension JSONScanner {
         }
     }
 
-    /// How deep the value of a row's column stands in a list of rows.
+    /// The depth of a column's value in a list of rows.
     static let columnDepth = 2
 
-    /// The same for a column that holds a date: its text is a date if it can be read as one, which is returned.
+    /// Reads the value of a date column: a string is written as a date, which is returned, if it can be parsed as
+    /// one.
     mutating func encodeDate(into writer: inout ByteWriter) throws(JSONError) -> Timestamp? {
         let start = offset
         if try peek() == .string, let text = try plainString(),
@@ -60,12 +60,12 @@ extension JSONScanner {
             if isLarge || isLarger { return nil }
             number = sum
         }
-        // Counted below zero, where there is one number more.
+        // Counted in negative numbers, of which there is one more.
         if isNegative { return number }
         return number == .min ? nil : -number
     }
 
-    /// Steps over a string that stands here exactly as given, with its quotes; nothing is read if it is another.
+    /// Moves past a string if it is exactly the given one with its quotes; otherwise reads nothing.
     mutating func skip(exactly text: UnsafeRawBufferPointer) -> Bool {
         skipSpaces()
         guard bytes.count - offset >= text.count else { return false }

@@ -1,10 +1,10 @@
-// A page of a server's rows in any of its shapes: a bare array, `{"results","count"}` or `{"items","count"}`, whichever
-// protocol the server was asked in.
+// A page of a server's rows in any form: a plain array, `{"results","count"}` or `{"items","count"}`, whichever
+// protocol the request used.
 
 import SynclineCore
 
 enum RowListReader {
-    /// Reads the whole text.
+    /// Parses the whole text.
     static func list(_ scanner: inout JSONScanner) throws(JSONError) -> ServerList {
         var list = ServerList(rows: [], count: nil)
         switch try scanner.peek() {
@@ -47,7 +47,7 @@ enum RowListReader {
         return rows
     }
 
-    /// Reads an object with a text for an id.
+    /// Reads an object with a string id.
     static func serverRow(_ scanner: inout JSONScanner) throws(JSONError) -> ServerRow {
         var reader = RowReader()
         return try serverRow(&scanner, &reader, place: nil)
@@ -77,8 +77,8 @@ enum RowListReader {
     }
 }
 
-/// The link to the next page. Servers give a whole URL, a path, or parameters alone, and some lose the port or the path on
-/// the way: only the parameters are taken.
+/// The link to the next page. Servers send a whole URL, a path, or only parameters, and some lose the port or the
+/// path on the way: only the parameters are used.
 enum NextLink {
     static func parameters(_ link: String) -> String? {
         guard !link.isEmpty else { return nil }
@@ -86,7 +86,7 @@ enum NextLink {
         return String(link[link.index(after: mark)...])
     }
 
-    /// The link of a `Link` header: `URL; rel=next`, with or without angle brackets.
+    /// Returns the parameters of a `Link` header's link: `URL; rel=next`, with or without angle brackets.
     static func parameters(header: String) -> String? {
         for part in header.split(separator: ",") {
             let pieces = part.split(separator: ";").map { $0.trimmed }

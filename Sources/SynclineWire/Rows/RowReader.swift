@@ -1,27 +1,28 @@
-// Rows of a server's answer, from JSON to the encoding of rows. The rows of a page mostly have the same members in the same
-// order: the form of the last row is expected of the next, whose names are then only compared, and whose shape is shared.
+// Converts the rows of a response from JSON to their encoding. Rows of a page mostly have the same members in the
+// same order. So the form of the last row is expected of the next one: its names are only compared, and its shape is
+// shared.
 
 import SynclineCore
 
-/// An object as a row: what it says about itself picked out, everything but the id encoded.
+/// A row read from an object: its system values extracted, and everything but the id encoded.
 struct ReadRow {
-    /// Nil if there is none; an empty text or another kind of value is the caller's to judge.
+    /// Nil if there is none; the caller checks for an empty string or another kind of value.
     var id: Value?
     var columns: Row
     var isDeleted = false
-    /// The millisecond it was last changed in, where it says.
+    /// The millisecond of its last change, if known.
     var moment: Int64?
 }
 
 struct RowReader {
-    /// What a member's name makes of its value.
+    /// How a member's value is used, depending on its name.
     private enum Role {
         case id, date, updatedAt, deleted, plain
     }
 
     /// The members of a row, in the order they came.
     private struct Form {
-        /// Each name as it stands in the text, quotes and all.
+        /// Each name as in the text, with its quotes.
         let texts: [[UInt8]]
         let roles: [Role]
         let shape: Shape
@@ -29,7 +30,7 @@ struct RowReader {
 
     private var form: Form?
     private var forms: [[String]: Form] = [:]
-    /// Rows with other members than these are read all the same, only not remembered.
+    /// The maximum number of forms kept; rows of other forms are read without one.
     private static let formLimit = 64
     private var writer = ByteWriter(capacity: 512)
 
@@ -43,7 +44,7 @@ struct RowReader {
         return try anyRow(&scanner)
     }
 
-    /// Reads a row of a known form; nil if it turns out to be of another.
+    /// Reads a row of a known form; returns nil if it has another one.
     private mutating func row(_ scanner: inout JSONScanner, of form: Form) throws(JSONError) -> ReadRow? {
         writer.removeAll()
         var row = ReadRow(columns: .empty)
@@ -74,7 +75,7 @@ struct RowReader {
         }
     }
 
-    /// Reads a row of any form, and expects the next one to be of the same.
+    /// Reads a row of any form, and expects the same form of the next one.
     private mutating func anyRow(_ scanner: inout JSONScanner) throws(JSONError) -> ReadRow {
         let members = try scanner.members(depth: JSONScanner.columnDepth - 1)
         var row = ReadRow(columns: .empty)
@@ -98,7 +99,7 @@ struct RowReader {
         return row
     }
 
-    /// Makes the row's form the one that is expected, and its shape that of earlier rows of the form.
+    /// Makes the row's form the expected one, and reuses the shape of earlier rows of the form.
     private mutating func remember(_ names: [String], _ row: inout ReadRow) {
         if let known = forms[names] {
             form = known

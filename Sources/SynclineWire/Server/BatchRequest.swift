@@ -1,5 +1,5 @@
-// Many writes in one request, and what became of each. Operations run in order; those of one group, which stand one behind the
-// other, are all done or none.
+// Many writes in one request, and their results. Operations run in order; consecutive operations of one group are
+// applied all or none.
 
 package import SynclineCore
 
@@ -21,16 +21,16 @@ package struct BatchRequest: Hashable, Sendable {
     }
 
     package var operations: [Operation] = []
-    /// Whether nothing is done behind an operation that is refused.
+    /// Whether the operations after a refused one are skipped.
     package var stopsAtRefusal = false
-    /// Whether the answer brings the rows; else their ids and versions only.
+    /// Whether the response has the rows; otherwise only their ids and versions.
     package var wantsRows = true
 
-    /// The most operations of one request.
+    /// The maximum number of operations in one request.
     package static let limit = 10_000
 
     package init(_ body: [UInt8], _ serverProtocol: ServerProtocol) throws(TableRequestError) {
-        // The reader knows JSON's mistakes, the builder those of its content.
+        // The reader detects errors of JSON, the builder those of its content.
         var fault: TableRequestError?
         do throws(JSONError) {
             self = try body.withScanner { scanner throws(JSONError) in
@@ -47,7 +47,8 @@ package struct BatchRequest: Hashable, Sendable {
 
     fileprivate init() {}
 
-    /// The places of the operations in groups: neighbours that name the same one, and each of the others by itself.
+    /// The indexes of the operations in groups: neighbours with the same group name, and each other operation by
+    /// itself.
     package var groups: [[Int]] {
         var groups: [[Int]] = []
         for (index, operation) in operations.enumerated() {
@@ -152,11 +153,11 @@ private struct BatchReader {
             group: texts.group)
     }
 
-    /// The members of an operation that are texts.
+    /// The string members of an operation.
     private struct Texts {
         var operation, table, id, version, operationID, group: String?
 
-        /// False if there is no such member.
+        /// Sets a member; returns false if there is none with this name.
         mutating func set(_ name: String, _ text: String) -> Bool {
             switch name {
             case "operation": operation = text
@@ -182,7 +183,8 @@ private struct BatchReader {
     }
 }
 
-/// The answer to a batch: when it has as many bytes as it may, rows are left out, and said to be. The first never is.
+/// The response to a batch. When it reaches its maximum size, rows are left out and marked as omitted; the first row
+/// never is.
 package struct BatchAnswer {
     private var writer = JSONWriter()
     private let limit: Int

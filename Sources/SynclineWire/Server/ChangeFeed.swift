@@ -1,14 +1,14 @@
-// The changes of a table in the order in which they were committed: where to go on from, and what came since. A cursor is a
-// place in that order, bound to the database it was made by; clients keep its text and do not look into it.
+// The changes of a table in commit order: where to continue, and what came since. A cursor is a position in that
+// order, bound to its database; clients store it without interpreting it.
 
 package import SynclineCore
 
-/// A place in the order of changes.
+/// A position in the order of changes.
 package struct ChangeCursor: Hashable, Sendable {
     package var epoch: String
     package var change: Int64
-    /// While a table is read from its beginning: the latest change when that began. Who had nothing misses no tombstone
-    /// of what was deleted before.
+    /// While a table is read from its beginning, the latest change when that read began. A client that had nothing
+    /// needs no tombstones of earlier deletes.
     package var begin: Int64?
 
     package init(epoch: String, change: Int64, begin: Int64? = nil) {
@@ -26,17 +26,17 @@ package struct ChangeCursor: Hashable, Sendable {
         self.init(epoch: String(parts[0]), change: numbers[0], begin: numbers.count > 1 ? numbers[1] : nil)
     }
 
-    /// The tombstones that a client needs are those behind this change.
+    /// The client needs the tombstones after this change.
     package var known: Int64 { begin ?? change }
 }
 
-/// A moment in the order of changes.
+/// The state of the order of changes at some time.
 package struct ChangeMark: Hashable, Sendable {
-    /// Another one means another database: nothing of what was known holds.
+    /// The identity of the database: if it changes, everything known is outdated.
     package var epoch: String
     /// The latest change.
     package var change: Int64
-    /// Tombstones of changes up to here may be gone.
+    /// Tombstones of changes up to here may have been purged.
     package var purged: Int64
 
     package init(epoch: String, change: Int64, purged: Int64) {
@@ -59,18 +59,18 @@ package struct TableChange: Hashable, Sendable {
     }
 }
 
-/// What is asked of a table's changes.
+/// A request for a table's changes.
 package struct ChangeRequest: Hashable, Sendable {
     /// Nil for the beginning.
     package var since: ChangeCursor?
-    /// The mark that several tables are read up to.
+    /// The mark up to which several tables are read.
     package var until: ChangeCursor?
     package var top: Int?
     package var filter: Expression?
-    /// Whether the answer tells how many changes there are behind the cursor.
+    /// Whether the response has the number of changes after the cursor.
     package var counts = false
 
-    /// Nil if the request does not ask for changes: without a `since`, `changes` is the id of a row.
+    /// Nil if the request is not for changes: without a `since`, `changes` is the id of a row.
     package init?(
         _ request: HTTPRequest, _ serverProtocol: ServerProtocol, _ rules: RequestRules
     ) throws(TableRequestError) {
@@ -110,8 +110,8 @@ package struct ChangeRequest: Hashable, Sendable {
 }
 
 extension TableAnswer {
-    /// A page of the changes that were found behind a cursor, in order, as far as the limit on its bytes allows; `mark` is
-    /// of the same moment. A row that is not in view has left it: its id and version only.
+    /// Returns a page of the changes found after a cursor, in order, as far as the size limit allows; `mark` is of
+    /// the same time. A row that is not in view has left it: only its id and version are sent.
     package func changes(
         _ asked: ChangeRequest, _ found: [TableChange], hasMore: Bool, count: Int?, _ mark: ChangeMark,
         limit: Int = .max
@@ -127,7 +127,7 @@ extension TableAnswer {
         if let since = asked.since, since.known < mark.purged {
             throw gone("Tombstones behind the cursor are gone; read anew", "purged")
         }
-        // Who begins with nothing has nothing that could have left before.
+        // A client that begins with nothing has no rows that could have left the view.
         let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0
         var cursor = ChangeCursor(epoch: mark.epoch, change: asked.until?.change ?? mark.change)
         let end = ChangeCursor(epoch: mark.epoch, change: mark.change)

@@ -1,11 +1,11 @@
-// Changes to a JSON document as a list of operations (RFC 6902): read, and applied wholly or not at all.
+// JSON Patch (RFC 6902): parses a list of operations, and applies it completely or not at all.
 
 package import SynclineCore
 
-/// Why a list is no patch, or can't be applied.
+/// Why a list is not a valid patch, or can't be applied.
 package struct JSONPatchError: Error, Hashable, Sendable {
     package var message: String
-    /// Whether the patch is sound, and the document is another than it expects.
+    /// Whether the patch is valid, but the document is not what it expects.
     package var isOfDocument: Bool
 }
 
@@ -21,8 +21,7 @@ package struct JSONPatch: Hashable, Sendable {
 
     private var operations: [Operation] = []
 
-    /// A patch has no more operations, and copies no more bytes: each could double the document. Nor does it take more
-    /// steps to apply.
+    /// The maximum number of operations, of bytes copied and of steps: each copy could double the document.
     fileprivate static let (countLimit, copyLimit, stepLimit) = (1000, 1 << 20, 2_000_000)
 
     package init(_ list: Value) throws(JSONPatchError) {
@@ -66,7 +65,7 @@ package struct JSONPatch: Hashable, Sendable {
         }
     }
 
-    /// Whether an operation may change a member of the document.
+    /// Returns whether an operation may change a member of the document.
     package func mayChange(member name: String) -> Bool {
         operations.contains { operation in
             switch operation {
@@ -91,7 +90,7 @@ package struct JSONPatch: Hashable, Sendable {
     }
 }
 
-/// A place in a document (RFC 6901).
+/// A JSON Pointer (RFC 6901).
 private struct JSONPointer: Hashable, Sendable {
     let names: [String]
 
@@ -127,8 +126,8 @@ extension JSONPatchError {
     }
 }
 
-/// A document while it is patched. What that costs is counted, and bounded: names that are compared, elements that move, and
-/// parts of what is put in place.
+/// A document being patched. The work is counted and limited: names compared, elements moved, and parts of inserted
+/// values.
 private struct PatchedDocument {
     private(set) var value: Value
     private var steps = 0
@@ -161,7 +160,7 @@ private struct PatchedDocument {
         if steps > JSONPatch.stepLimit { throw .missing("the patch is too much work") }
     }
 
-    /// Counts what is put at a place: about how many bytes it has. Nothing may come to lie deeper than JSON is read.
+    /// Counts an inserted value: approximately how many bytes it has. Rejects nesting deeper than JSON may have.
     @discardableResult
     private mutating func measure(_ new: Value, below path: JSONPointer) throws(JSONPatchError) -> Int {
         var measure = Measure()
@@ -179,7 +178,7 @@ private struct PatchedDocument {
         return found
     }
 
-    /// Where a name leads.
+    /// Returns the position of a name in its parent.
     private mutating func place(_ name: String, in parent: Value) throws(JSONPatchError) -> Int {
         switch parent {
         case .object(let members):
@@ -195,7 +194,7 @@ private struct PatchedDocument {
         }
     }
 
-    /// Changes what is at a place that is there.
+    /// Changes an existing value.
     private mutating func change(
         _ path: ArraySlice<String>, _ body: (inout Value, inout PatchedDocument) throws(JSONPatchError) -> Void
     ) throws(JSONPatchError) {
@@ -205,7 +204,7 @@ private struct PatchedDocument {
         try change(path, in: &whole, body)
     }
 
-    /// Takes each value out of its parent for as long as it is changed: only one place holds it, and nothing is copied.
+    /// Takes each value out of its parent while it is changed, so that it has one owner and nothing is copied.
     private mutating func change(
         _ path: ArraySlice<String>, in parent: inout Value,
         _ body: (inout Value, inout PatchedDocument) throws(JSONPatchError) -> Void
@@ -240,7 +239,7 @@ private struct PatchedDocument {
                 }
                 parent = .object(members)
             case .array(var elements):
-                // A place of its own behind the last is named by a dash.
+                // A dash means the position after the last element.
                 let place = name == "-" ? elements.count : try Value.index(name, below: elements.count + 1)
                 try work.step(elements.count - place)
                 parent = .null
@@ -273,7 +272,7 @@ private struct PatchedDocument {
     }
 }
 
-/// How large a value is.
+/// Measures the size of a value.
 private struct Measure {
     var bytes = 0
     var parts = 0
@@ -305,7 +304,7 @@ extension Value {
         }
     }
 
-    /// Without a sign and without zeros before it.
+    /// Accepts no sign and no leading zeros.
     fileprivate static func index(_ name: String, below count: Int) throws(JSONPatchError) -> Int {
         guard let index = Int(name), index >= 0, String(index) == name, index < count else {
             throw .missing("a list has no '\(name.prefix(80))'")
@@ -313,7 +312,7 @@ extension Value {
         return index
     }
 
-    /// Whether two are the same JSON: numbers by what they are worth, members in any order.
+    /// Returns whether two values are the same JSON: numbers by value, members in any order.
     fileprivate func isSame(as other: Value) -> Bool {
         switch (self, other) {
         case (.integer(let a), .double(let b)), (.double(let b), .integer(let a)):
@@ -321,7 +320,7 @@ extension Value {
         case (.array(let a), .array(let b)):
             return a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
         case (.object(let a), .object(let b)):
-            // What is tested is as large as the patch at most; what it is compared with may be larger.
+            // The tested value is at most as large as the patch; the one it is compared with may be larger.
             guard a.count == b.count else { return false }
             let others = Dictionary(b.map { ($0.name, $0.value) }) { $1 }
             return a.allSatisfy { others[$0.name]?.isSame(as: $0.value) ?? false }

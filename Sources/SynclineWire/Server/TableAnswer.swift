@@ -1,4 +1,4 @@
-// A server's answers as the HTTP of either protocol.
+// A server's responses as HTTP of either protocol.
 
 package import SynclineCore
 
@@ -9,7 +9,7 @@ package struct TableAnswer: Sendable {
         self.serverProtocol = serverProtocol
     }
 
-    /// One row, with its version in a strong tag.
+    /// Returns a response with one row, and its version in a strong tag.
     package func row(_ row: TableRow, status: Int = 200) -> HTTPResponse {
         var response = TableAnswer.json(status) { writer in
             if row.isBare { writer.write(members: [TableAnswer.omitted]) } else { writer.write(row, serverProtocol) }
@@ -18,16 +18,16 @@ package struct TableAnswer: Sendable {
         return response
     }
 
-    /// Says that there is a row, and that the answer is not the place for it.
+    /// Marks a row that was left out of the response.
     static let omitted = Value.Member("rowOmitted", .bool(true))
 
-    /// A client's own item, sent back.
+    /// Returns a client's own item.
     package func echo(_ item: [Value.Member], status: Int) -> HTTPResponse {
         TableAnswer.json(status) { $0.write(members: item) }
     }
 
-    /// A page of as many rows as the limit on its bytes allows, one at least. `next` is told how many these are, and says
-    /// what the newer protocol asks for the next page with, if there is one.
+    /// Returns a page of as many rows as the size limit allows, at least one. `next` is given their number and
+    /// returns the parameter for the newer protocol's next page, if there is one.
     package func list(
         _ rows: [TableRow], select: [String]?, count: Int?, limit: Int = .max, next: (Int) -> String?
     ) -> HTTPResponse {
@@ -47,12 +47,12 @@ package struct TableAnswer: Sendable {
         }
     }
 
-    /// A page of all rows.
+    /// Returns a page of all rows.
     package func list(_ rows: [TableRow], select: [String]?, count: Int?, next: String?) -> HTTPResponse {
         list(rows, select: select, count: count) { _ in next }
     }
 
-    /// How many of the rows have room.
+    /// Writes the rows that fit, and returns their number.
     private func write(_ rows: [TableRow], _ select: [String]?, _ limit: Int, _ writer: inout JSONWriter) -> Int {
         writer.raw("[")
         let names = select.map { Set($0) }
@@ -71,7 +71,7 @@ package struct TableAnswer: Sendable {
         return told
     }
 
-    /// An error in the protocol's words; the newer one has none for what the status says alone.
+    /// Returns an error in the protocol's form; the newer one has no body for what the status already says.
     package func error(_ status: Int, _ message: String) -> HTTPResponse {
         if serverProtocol == .datasync3, [401, 403, 404, 405, 410].contains(status) { return empty(status) }
         let text = Value.string(message)
@@ -82,7 +82,7 @@ package struct TableAnswer: Sendable {
         self.error(error.status, error.message)
     }
 
-    /// An error that names itself for programs too, the same in both protocols.
+    /// Returns an error with a code for programs, the same in both protocols.
     package static func refusal(_ status: Int, _ message: String, code: String) -> HTTPResponse {
         var response = json(status) {
             $0.write(members: [Value.Member("error", .string(message)), Value.Member("code", .string(code))])
@@ -91,7 +91,7 @@ package struct TableAnswer: Sendable {
         return response
     }
 
-    /// An answer without a body.
+    /// Returns a response without a body.
     package func empty(_ status: Int) -> HTTPResponse {
         HTTPResponse(status: status)
     }
@@ -102,7 +102,7 @@ package struct TableAnswer: Sendable {
         return json(status, writer.bytes)
     }
 
-    /// An answer with a text of JSON.
+    /// Returns a response with a JSON body.
     package static func json(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status: status)
         response.headers = [HTTPHeader("Content-Type", "application/json; charset=utf-8")]
@@ -112,8 +112,8 @@ package struct TableAnswer: Sendable {
 }
 
 extension HTTPRequest {
-    /// The parameters of the page behind this one, as a URL has them: the same but for the window. A page begins behind so
-    /// many rows, or behind the row that another one ended with.
+    /// Returns the URL parameters of the next page: the same except the window. A page begins after a number of
+    /// rows, or after the last row of the previous one.
     package func nextPage(skip: Int, top: Int?, after: String? = nil) -> String {
         var next = HTTPRequest(method, "")
         next.query = query.filter { !$0.isNamed("$skip") && !$0.isNamed("$top") && !$0.isNamed("$after") }

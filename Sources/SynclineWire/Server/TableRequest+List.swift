@@ -20,7 +20,7 @@ extension TableRequest {
                 list.counts = try counts(parameter, yes: "allpages", no: "none", rules)
             case "$count" where serverProtocol == .datasync3:
                 list.counts = try counts(parameter, yes: "true", no: "false", rules)
-            // Servers pass over what they do not know.
+            // Servers ignore unknown parameters.
             default: break
             }
         }
@@ -31,7 +31,7 @@ extension TableRequest {
         return list
     }
 
-    /// What the servers of the protocol allow.
+    /// The maximum of the protocol's servers.
     private var maximalTop: Int {
         switch serverProtocol {
         case .zumo2: 1000
@@ -87,7 +87,7 @@ extension TableRequest {
         if columns == ["*"], !rules.keepsQuirks { return nil }
         let areNames = columns.allSatisfy { name in
             if rules.keepsQuirks { return !name.isEmpty && name != "*" }
-            // What an order can name, without a direction.
+            // A name that can be sorted by, without a direction.
             return (try? Query.Key.list(parsing: name)) == [Query.Key(name)]
         }
         guard areNames else {

@@ -1,9 +1,9 @@
-// From HTTP to a request: which protocol, which table and row, which action.
+// Parses HTTP to a request: the protocol, the table and row, and the action.
 
 package import SynclineCore
 
 extension TableRequest {
-    /// Reads a request. One that names no version of the protocol is taken to speak `usual`.
+    /// Parses a request. Without a protocol version it is read with `usual`.
     package init(
         _ request: HTTPRequest, usual: ServerProtocol, tables: String = "/tables", rules: RequestRules = .peers
     ) throws(TableRequestError) {
@@ -17,7 +17,7 @@ extension TableRequest {
         try self.init(request, spoken, table: segments[root.count], id: id, rules: rules)
     }
 
-    /// Reads a request to a table, or to the row of an id.
+    /// Parses a request to a table, or to a row by its id.
     package init(
         _ request: HTTPRequest, _ spoken: ServerProtocol, table: String, id: String, rules: RequestRules
     ) throws(TableRequestError) {
@@ -29,7 +29,7 @@ extension TableRequest {
         action = try action(of: request, rules)
     }
 
-    /// An operation of a batch, as if it had come alone.
+    /// Creates the request of a batch's operation, as if it had come alone.
     package init(_ operation: BatchRequest.Operation, _ spoken: ServerProtocol) {
         (serverProtocol, table, id) = (spoken, operation.table, operation.id)
         action =
@@ -44,13 +44,13 @@ extension TableRequest {
         operationID = operation.operationID
     }
 
-    /// The header counts, then the parameter, then what is usual.
+    /// The header takes precedence over the parameter, and that over the default.
     package static func version(
         of request: HTTPRequest, _ usual: ServerProtocol, _ rules: RequestRules = .peers
     ) throws(TableRequestError) -> ServerProtocol {
         let parameter = request.query.first { $0.isNamed(WireHeader.version) }?.value
         guard let text = request.headers.value(WireHeader.version) ?? parameter else { return usual }
-        // What nearly every client sends.
+        // Sent by nearly every client.
         if text == "2.0.0" { return .zumo2 }
         if text == "3.0.0" { return .datasync3 }
         let parts = text.trimmed.split(separator: ".", omittingEmptySubsequences: false)
@@ -68,7 +68,7 @@ extension TableRequest {
         _ request: HTTPRequest, _ spoken: ServerProtocol, _ rules: RequestRules
     ) throws(TableRequestError) -> Condition? {
         guard rules.keepsQuirks else {
-            // Several lines of a header are one list.
+            // Several lines of a header form one list.
             let lines = request.headers.filter { $0.isNamed("If-Match") }.map(\.value)
             if lines.isEmpty { return nil }
             let text = lines.joined(separator: ",")
@@ -79,7 +79,7 @@ extension TableRequest {
         }
         guard let text = request.headers.value("If-Match") else { return nil }
         guard let versions = EntityTag.versions(text) else { return spoken == .zumo2 ? .versions(["*"]) : .any }
-        // The newer servers' framework drops a tag without its quotes.
+        // The newer servers' framework ignores a tag without its quotes.
         if spoken == .datasync3, !text.contains("\"") { return nil }
         return .versions(versions)
     }
@@ -127,7 +127,7 @@ extension TableRequest {
 
     // MARK: Bodies
 
-    /// The body of a write to the row of the path, or of the body itself.
+    /// Parses the body of a write to the row in the path, or in the body itself.
     private mutating func itemOfRow(
         _ request: HTTPRequest, _ rules: RequestRules
     ) throws(TableRequestError) -> TableItem {
@@ -188,7 +188,7 @@ extension TableRequest {
 }
 
 extension TableItem {
-    /// The item of an object; what a client may not set is refused or left out, as the protocol has it.
+    /// Creates the item of an object; what a client may not set is refused or ignored, depending on the protocol.
     init(_ row: ReadRow, _ serverProtocol: ServerProtocol, _ rules: RequestRules) throws(TableRequestError) {
         self.init(id: try TableItem.id(row.id, serverProtocol, rules), columns: row.columns)
         guard row.columns.columns.contains(where: TableItem.isReserved) else { return }

@@ -1,5 +1,5 @@
-// What a client asks of a table, read from HTTP of either protocol: the simulated server and the real one answer the same
-// requests. What is wrong with a request is found here where it can be seen without looking at a row.
+// A client's request to a table, parsed from HTTP of either protocol for both the simulated server and the real one.
+// Errors that do not depend on a row are found here.
 
 package import SynclineCore
 
@@ -9,17 +9,17 @@ package struct TableRequest: Hashable, Sendable {
         case list(ListRequest)
         case row
         case insert(TableItem)
-        /// Sets the columns given.
+        /// Sets the given columns.
         case update(TableItem)
-        /// Sets all columns to those given.
+        /// Replaces all columns by the given ones.
         case replace(TableItem)
-        /// Changes the columns as a list of operations says.
+        /// Changes the columns by a JSON Patch.
         case patch(JSONPatch)
         case delete
         case undelete
     }
 
-    /// What `If-Match` asks of the row.
+    /// What `If-Match` requires of the row.
     package enum Condition: Hashable, Sendable {
         case any
         case versions([String])
@@ -32,7 +32,7 @@ package struct TableRequest: Hashable, Sendable {
         }
     }
 
-    /// The protocol that this request speaks, and its answer must.
+    /// The protocol of this request and its response.
     package var serverProtocol: ServerProtocol
     package var table: String
     /// Empty for a list and for an insert without an id.
@@ -40,15 +40,15 @@ package struct TableRequest: Hashable, Sendable {
     package var action: Action
     package var condition: Condition?
     package var includesDeleted = false
-    /// The same on every repeat of a write.
+    /// The same on every retry of a write.
     package var operationID: String?
 }
 
 /// The body of a write.
 package struct TableItem: Hashable, Sendable {
-    /// Nil or empty where the server is to make one.
+    /// Nil or empty if the server creates one.
     package var id: String?
-    /// The columns that are a client's to set.
+    /// The columns that a client may set.
     package var columns: Row
     package var version: String?
     package var isDeleted: Bool?
@@ -61,13 +61,13 @@ package struct TableItem: Hashable, Sendable {
     }
 }
 
-/// Why a request is no request to a table.
+/// Why a request is not a valid request to a table.
 package struct TableRequestError: Error, Hashable, Sendable {
     package var status: Int
     package var message: String
-    /// A stable kebab-case name for programs.
+    /// A stable kebab-case code for programs.
     package var code: String
-    /// The protocol to say so in.
+    /// The protocol of the error response.
     package var serverProtocol: ServerProtocol
 
     package init(

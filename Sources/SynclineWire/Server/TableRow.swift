@@ -1,5 +1,5 @@
-// A row as a server stores it: its times with all the precision the store has, which filters and orders see and the wire
-// does not.
+// A row as a server stores it: its times have the store's full precision, which filters and orders use and the wire
+// does not have.
 
 package import SynclineCore
 
@@ -11,7 +11,7 @@ package struct TableRow: Hashable, Sendable {
     package var updatedAt: Timestamp.Instant
     package var version: String
     package var isDeleted: Bool
-    /// Whether its columns are left out, because they are too much for an answer.
+    /// Whether its columns are left out, because they are too large for a response.
     package var isBare = false
 
     package init(
@@ -26,14 +26,14 @@ package struct TableRow: Hashable, Sendable {
         self.isDeleted = isDeleted
     }
 
-    /// The row as a protocol shows it, with its dates still as dates.
+    /// Returns the row's members in a protocol, with dates not yet converted to strings.
     package func members(_ serverProtocol: ServerProtocol) -> [Value.Member] {
         var members = [Value.Member("id", .string(id))] + columns.members
         withSystemMembers(serverProtocol) { members.append(.init($0, $1)) }
         return members
     }
 
-    /// Names what stands behind the columns: times to the millisecond, rounded towards the past.
+    /// Names the system columns after the others, with times rounded down to the millisecond.
     @inline(__always)
     fileprivate func withSystemMembers(_ serverProtocol: ServerProtocol, _ each: (String, Value) -> Void) {
         if serverProtocol == .zumo2 { each("createdAt", .date(Timestamp(createdAt))) }
@@ -44,7 +44,7 @@ package struct TableRow: Hashable, Sendable {
 }
 
 extension TableRow {
-    /// The row's JSON as a protocol shows it.
+    /// Returns the row's JSON in a protocol.
     package func json(_ serverProtocol: ServerProtocol) -> [UInt8] {
         var writer = JSONWriter()
         writer.write(self, serverProtocol)
@@ -53,7 +53,7 @@ extension TableRow {
 }
 
 extension JSONWriter {
-    /// A row as a protocol shows it, with all that belongs to it or some names.
+    /// Writes a row in a protocol, with all members or those with some names.
     package mutating func write(_ row: TableRow, _ serverProtocol: ServerProtocol, selecting names: Set<String>? = nil)
     {
         var object = beginObject()

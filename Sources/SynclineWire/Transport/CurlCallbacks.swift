@@ -1,12 +1,12 @@
-// What C calls: the loop's thread, and the pieces of an answer as they come. Functions, not closures, because they run on a
-// thread that no actor knows.
+// The functions that C calls: the loop's thread, and the pieces of a response as they arrive. Not closures, because
+// they run on a thread that no actor knows.
 
 #if os(Linux)
     import Glibc
 
     func curlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let context else { return nil }
-        // Signals are for the app's threads; one that a closed connection raises (SIGPIPE) is for nobody.
+        // Signals are for the app's threads; SIGPIPE from a closed connection must be ignored.
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -14,7 +14,7 @@
         return nil
     }
 
-    /// A piece of the body. Whatever is not the number of bytes given ends the transfer.
+    /// Takes a piece of the body. Returning anything but the number of bytes given ends the transfer.
     func curlBody(
         _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
     ) -> Int {
@@ -23,7 +23,7 @@
         return transfer.take(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
     }
 
-    /// A header, whole.
+    /// Takes a whole header.
     func curlHeader(
         _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
     ) -> Int {

@@ -1,5 +1,5 @@
-// The thread that libcurl runs on. Everything of libcurl's but the wake-up is called on it alone; what comes from tasks
-// waits in a mailbox, and a wake-up that comes between two waits ends the next one at once.
+// The thread that libcurl runs on. Only the wake-up is called on other threads. Work from tasks waits in a mailbox,
+// and a wake-up between two waits ends the next one at once.
 
 #if os(Linux)
     import CCurl
@@ -7,14 +7,14 @@
     import Synchronization
     import SynclineCore
 
-    // Unchecked: the multi handle is used by the loop's thread, and by others only to wake it, which libcurl allows, and
-    // only under the mailbox's lock while the mailbox says that the handle is there.
+    // Unchecked: the multi handle is used by the loop's thread. Other threads only use it to wake the loop, which
+    // libcurl allows, under the mailbox's lock and while the mailbox says that the handle exists.
     final class CurlLoop: @unchecked Sendable {
         private struct Mailbox {
             var jobs: [CurlJob] = []
             var cancelled: Set<UInt64> = []
             var isStopped = false
-            /// The thread has ended, and with it the handle.
+            /// Whether the thread has ended, and with it the handle.
             var isGone = false
         }
 
@@ -22,13 +22,13 @@
         private let limits: TransportLimits
         private let mailbox = Mutex(Mailbox())
 
-        /// libcurl wants to be set up once.
+        /// libcurl must be initialized once.
         private static let isSetUp: Bool = {
             syncline_curl_global_init()
             return true
         }()
 
-        /// Nil if libcurl or the system gives nothing more.
+        /// Nil if libcurl or the system has no more resources.
         init?(_ limits: TransportLimits) {
             guard CurlLoop.isSetUp, let multi = curl_multi_init() else { return nil }
             self.multi = multi
@@ -63,7 +63,7 @@
             }
         }
 
-        /// Ends the thread; what it still has to do ends as cancelled.
+        /// Ends the thread; remaining transfers end as cancelled.
         func stop() {
             mailbox.withLock { mailbox in
                 mailbox.isStopped = true
@@ -88,7 +88,7 @@
                 transfers.cancel(cancelled)
                 if isStopped { break }
                 transfers.advance()
-                // Long, because whoever has news wakes it.
+                // Long, because new work wakes it.
                 curl_multi_poll(multi, nil, 0, 60_000, nil)
             }
             transfers.end()

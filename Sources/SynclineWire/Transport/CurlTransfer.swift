@@ -1,4 +1,4 @@
-// One exchange: what libcurl is told about the request, what came of the answer, and what its end means.
+// One exchange: libcurl's options for the request, the response so far, and the meaning of its end.
 
 #if os(Linux)
     import CCurl
@@ -16,7 +16,7 @@
 
         private var response = HTTPResponse(status: 0)
         private var headerSize = 0
-        /// Behind the empty line that ends the headers: what comes now is no header of the answer.
+        /// Whether the empty line that ends the headers has been read: later headers are not the response's.
         private var areHeadersComplete = false
         private var refusal: String?
 
@@ -48,12 +48,12 @@
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_TCP_KEEPALIVE, 1)
             set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.milliseconds)
-            // A stream may last, but shows now and then that it lives.
+            // A stream may last, but must show from time to time that it is alive.
             set(CURLOPT_TIMEOUT_MS, job.hear == nil ? limits.total.milliseconds : 0)
             set(CURLOPT_MAXAGE_CONN, max(1, limits.idle.milliseconds / 1000))
             set(CURLOPT_LOW_SPEED_LIMIT, 1)
             set(CURLOPT_LOW_SPEED_TIME, max(1, limits.stall.milliseconds / 1000))
-            // Whatever compression this libcurl can undo.
+            // All compressions that this libcurl supports.
             syncline_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
             syncline_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, message)
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -74,10 +74,10 @@
                 syncline_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method)
             }
             for header in request.headers where header.isWellFormed {
-                // An empty value is written with a semicolon; with a colon it would mean to leave the header out.
+                // A header with an empty value is written with a semicolon; with a colon libcurl would remove it.
                 addHeader(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
             }
-            // libcurl's own: it would wait for a 100 before a larger body, and give it a form's type.
+            // libcurl's own headers: it would wait for a 100 before a larger body, and send a form's type.
             addHeader("Expect:")
             if !request.headers.contains("Content-Type") { addHeader("Content-Type:") }
             if !request.headers.contains("User-Agent") { addHeader("User-Agent: Syncline") }
@@ -94,7 +94,7 @@
 
         // MARK: The answer
 
-        /// Whether to go on.
+        /// Returns whether to continue.
         func take(body piece: UnsafeRawBufferPointer) -> Bool {
             if let hear = job.hear {
                 hear(Array(piece))
@@ -108,7 +108,7 @@
             return true
         }
 
-        /// Whether to go on.
+        /// Returns whether to continue.
         func take(header line: UnsafeRawBufferPointer) -> Bool {
             headerSize += line.count
             guard headerSize <= limits.headerSize else {
@@ -116,7 +116,7 @@
                 return false
             }
             if line.starts(with: "HTTP/".utf8) {
-                // Of several answers (a 100 before a 200) the last counts.
+                // Of several responses (a 100 before a 200) the last one counts.
                 response.headers = []
                 areHeadersComplete = false
             } else if line.allSatisfy({ $0 == 0x0d || $0 == 0x0a }) {
@@ -129,11 +129,11 @@
             return true
         }
 
-        /// What the end of the transfer means.
+        /// Returns what the end of the transfer means.
         func result(_ code: CURLcode) -> Result<HTTPResponse, NetworkFailure> {
             if let refusal { return .failure(.refused(refusal)) }
             if code == CURLE_OK {
-                // A connection that closes among the headers is an answer to libcurl.
+                // libcurl accepts a connection that closes within the headers as a response.
                 guard areHeadersComplete else { return .failure(.offline("the answer ended within its headers")) }
                 response.status = syncline_curl_status(easy)
                 return .success(response)
@@ -143,7 +143,7 @@
             return .failure(CurlTransfer.isNoHTTP(code) ? .refused(reason) : .offline(reason))
         }
 
-        /// Whether an answer came that is none: all else means that none came whole.
+        /// Returns whether the response was not valid HTTP; all other errors mean that it was incomplete.
         private static func isNoHTTP(_ code: CURLcode) -> Bool {
             [CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_URL_MALFORMAT]
                 .contains(code)

@@ -1,4 +1,4 @@
-// The transfers that run, by libcurl's handles, and handles that wait to be used again.
+// The running transfers, by libcurl's handles, and handles to be reused.
 
 #if os(Linux)
     import CCurl
@@ -9,7 +9,7 @@
         private let limits: TransportLimits
         private var running: [UnsafeMutableRawPointer: CurlTransfer] = [:]
         private var idle: [UnsafeMutableRawPointer] = []
-        /// More idle handles than this are given back.
+        /// The maximum number of idle handles kept.
         private static let idleLimit = 8
 
         init(_ multi: UnsafeMutableRawPointer, _ limits: TransportLimits) {
@@ -32,7 +32,7 @@
             running[easy] = transfer
         }
 
-        /// Ends those of the given numbers that still run.
+        /// Ends the running transfers with these numbers.
         mutating func cancel(_ numbers: Set<UInt64>) {
             if numbers.isEmpty { return }
             for (easy, transfer) in running where numbers.contains(transfer.number) {
@@ -40,7 +40,7 @@
             }
         }
 
-        /// Does what can be done without waiting, and ends the transfers that are through.
+        /// Does what can be done without waiting, and finishes completed transfers.
         mutating func advance() {
             var count: Int32 = 0
             curl_multi_perform(multi, &count)
@@ -51,7 +51,7 @@
             }
         }
 
-        /// Ends everything.
+        /// Ends all transfers.
         mutating func end() {
             for easy in running.keys { finish(easy, .failure(.cancelled)) }
             for easy in idle { curl_easy_cleanup(easy) }

@@ -1,5 +1,5 @@
-// HTTP over libcurl. Requests are handed to one thread of the transport's own, which runs all of them at once and keeps
-// connections open for the next; a task that asked waits without a thread, and its cancellation wakes the loop.
+// HTTP with libcurl. Requests are handed to one thread, which runs all of them at once and keeps connections open
+// for later ones. A task waits without blocking a thread, and its cancellation wakes the loop.
 
 #if os(Linux)
     import CCurl
@@ -11,7 +11,7 @@
         private let loop: CurlLoop
         private let numbers = Atomic<UInt64>(0)
 
-        /// `base` is a backend's URL without a slash at its end.
+        /// `base` is a backend's URL without a trailing slash.
         init(_ base: String, _ limits: TransportLimits) throws(SyncError) {
             self.base = base
             guard let loop = CurlLoop(limits) else {
@@ -43,7 +43,7 @@
                 await withCheckedContinuation { continuation in
                     loop.submit(
                         CurlJob(number: number, url: url, request: request, hear: hear, continuation: continuation))
-                    // A cancellation that came before the job has found nothing to cancel.
+                    // A cancellation that came before the job found nothing to cancel.
                     if Task.isCancelled { loop.cancel(number) }
                 }
             } onCancel: {
@@ -53,12 +53,12 @@
         }
     }
 
-    /// A request on its way to the loop.
+    /// A request for the loop.
     struct CurlJob: Sendable {
         let number: UInt64
         let url: String
         let request: HTTPRequest
-        /// Takes the pieces of a body that may never end; nil where the body is wanted whole.
+        /// Takes the pieces of a body that may never end; nil to get the whole body.
         let hear: (@Sendable ([UInt8]) -> Void)?
         let continuation: CheckedContinuation<Result<HTTPResponse, NetworkFailure>, Never>
     }

@@ -1,5 +1,5 @@
-// A server made of a recording: it answers what was asked then as it was answered then, and nothing else. Which of two
-// requests came first does not matter; that a request was made does.
+// A server made from a recording: it responds to recorded requests as recorded, and to no others. The order of
+// requests does not matter, only that they were made.
 
 import Synchronization
 package import SynclineCore
@@ -31,23 +31,23 @@ package final class RecordedTransport: HTTPTransport {
         }
     }
 
-    /// Requests that were made and are not in the recording.
+    /// Requests that were made but are not in the recording.
     package var unexpected: [HTTPRequest] { content.withLock { $0.unexpected } }
 
-    /// Exchanges of the recording that nobody asked for.
+    /// Recorded exchanges that were not requested.
     package var left: [RecordedExchange] { content.withLock { $0.left } }
 }
 
 extension HTTPRequest {
-    /// Whether another request asks for the same: operations are given other ids by another run. What was not recorded
-    /// of this one can't be compared.
+    /// Returns whether another request asks for the same: operations have other ids in another run. Parts that were
+    /// not recorded are not compared.
     fileprivate func asksTheSame(as other: HTTPRequest) -> Bool {
         let known = RecordedExchange(request: other, outcome: .failure(.cancelled)).withoutSecrets.request
         return method == other.method && path == other.path && query == known.query
             && headers.value("If-Match") == other.headers.value("If-Match") && sameBody == known.sameBody
     }
 
-    /// The body, but for the ids of operations that go together.
+    /// The body without the ids of batched operations.
     private var sameBody: [UInt8] {
         guard let body, path.hasSuffix("/$batch"),
             case .array(let operations)? = (try? Value(json: body))?[member: "operations"]

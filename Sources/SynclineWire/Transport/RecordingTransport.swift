@@ -1,9 +1,9 @@
-// A transport that tells somebody of everything that goes through it. What a server must not be shown again, such as a
-// token, is masked before it is told.
+// A transport that reports every exchange to a recorder. What must not be disclosed, such as a token, is masked
+// first.
 
 package import SynclineCore
 
-/// A request and what came of it.
+/// A request and its result.
 package struct RecordedExchange: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         case response(HTTPResponse)
@@ -19,7 +19,7 @@ package struct RecordedExchange: Hashable, Sendable {
     }
 }
 
-/// Takes what a transport tells. It is called from any thread, and never waits for long.
+/// Records exchanges. Called from any thread, and must not wait long.
 package protocol ExchangeRecorder: Sendable {
     func record(_ exchange: RecordedExchange)
 }
@@ -46,7 +46,7 @@ package struct RecordingTransport: HTTPTransport {
 }
 
 extension RecordingTransport {
-    /// A stream only tells when to ask; what is asked then is recorded.
+    /// A stream only says when to ask; the requests that follow are recorded.
     package func listen(
         _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(NetworkFailure) -> HTTPResponse {
@@ -55,17 +55,17 @@ extension RecordingTransport {
 }
 
 extension RecordedExchange {
-    /// What a machine looks at. Everything else may be a secret, whatever it is called.
+    /// The headers that the machines use. All others may be secret, whatever they are called.
     private static let plainHeaders: Set<String> = [
         "accept", "content-type", "content-length", "date", "etag", "if-match", "if-none-match", "last-modified",
         "retry-after", "x-syncline-capabilities", "x-syncline-operation-id", "zumo-api-version",
     ]
-    /// Where a reading goes on, as the server numbers its changes.
+    /// Where a read continues, in the server's numbering of changes.
     private static let plainParameters: Set<String> = ["since", "until"]
     private static let mask = "••••"
 
-    /// The same with what may be a secret masked: headers that no machine looks at, parameters that no protocol has, and
-    /// all that is said when somebody signs in.
+    /// The exchange with possible secrets masked: headers that the machines do not use, parameters that no protocol
+    /// has, and everything about signing in.
     package var withoutSecrets: RecordedExchange {
         var exchange = self
         let isSigningIn = request.path.hasPrefix("/.auth")
@@ -120,7 +120,7 @@ extension RecordedExchange {
         .array(headers.map { .array([.string($0.name), .string($0.value)]) })
     }
 
-    /// Nil for what is no recorded exchange.
+    /// Nil if it is not a recorded exchange.
     package init?(_ value: Value) {
         guard let asked = value[member: "request"], let answer = value[member: "answer"],
             case .string(let method)? = asked[member: "method"],

@@ -1,26 +1,26 @@
-// How long a transport waits and how much it takes, and the choice of a transport for a backend's URL.
+// The timeouts and size limits of a transport, and the choice of a transport for a backend's URL.
 
 package import SynclineCore
 
-/// What bounds one exchange with a server.
+/// The limits of one exchange with a server.
 package struct TransportLimits: Hashable, Sendable {
-    /// How long a connection may take.
+    /// The timeout for connecting.
     package var connect: Duration = .seconds(10)
-    /// How long the whole exchange may take.
+    /// The timeout for the whole exchange.
     package var total: Duration = .seconds(100)
-    /// How long less than a byte a second may come.
+    /// How long the speed may be below a byte per second.
     package var stall: Duration = .seconds(60)
-    /// How long a connection that nobody uses is kept for the next request.
+    /// How long an unused connection is kept for the next request.
     package var idle: Duration = .seconds(118)
-    /// The largest body of an answer, unpacked, in bytes.
+    /// The maximum size of a response body, uncompressed, in bytes.
     package var responseSize = 256 << 20
-    /// The most bytes of headers in an answer.
+    /// The maximum size of a response's headers in bytes.
     package var headerSize = 1 << 20
 
     package init() {}
 }
 
-/// The transport of this platform to a backend.
+/// Returns this platform's transport for a backend.
 package func makeTransport(
     baseURL: String, limits: TransportLimits = TransportLimits()
 ) throws(SyncError) -> any HTTPTransport {
@@ -33,7 +33,8 @@ package func makeTransport(
 }
 
 enum BaseURL {
-    /// The URL without a slash at its end, if it can be a backend's: http or https, a host, perhaps a path.
+    /// Returns the URL without a trailing slash, if it is valid for a backend: http or https, a host, and optionally
+    /// a path.
     static func check(_ text: String) throws(SyncError) -> String {
         var url = text
         while url.hasSuffix("/") { url.removeLast() }

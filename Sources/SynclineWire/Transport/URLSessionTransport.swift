@@ -1,5 +1,5 @@
-// HTTP over URLSession, on platforms that bring it with the system. It keeps nothing between exchanges: no cookies, no
-// cache, no credentials.
+// HTTP with URLSession, on platforms that include it. Keeps nothing between exchanges: no cookies, no cache, no
+// credentials.
 
 #if canImport(Darwin) || SYNCLINE_URLSESSION
     import Foundation
@@ -13,21 +13,21 @@
         private let base: String
         private let limits: TransportLimits
         private let exchanges: URLSessionExchanges
-        /// Answers that may last.
+        /// The session for long-lasting responses.
         private let streams: URLSessionExchanges
 
-        /// `base` is a backend's URL without a slash at its end.
+        /// `base` is a backend's URL without a trailing slash.
         package init(_ base: String, _ limits: TransportLimits) {
             self.base = base
             self.limits = limits
             let configuration = URLSessionConfiguration.ephemeral
-            // URLSession has no limit for connecting alone: the pause that it bears bounds it.
+            // URLSession has no timeout for connecting alone: its timeout for silence limits it.
             configuration.timeoutIntervalForRequest = limits.stall.timeInterval
             configuration.httpCookieStorage = nil
             configuration.httpShouldSetCookies = false
             configuration.urlCache = nil
             configuration.urlCredentialStorage = nil
-            // A stream may last, but shows now and then that it lives.
+            // A stream may last, but must show from time to time that it is alive.
             streams = URLSessionExchanges(configuration, responseSize: limits.responseSize)
             configuration.timeoutIntervalForResource = limits.total.timeInterval
             exchanges = URLSessionExchanges(configuration, responseSize: limits.responseSize)
@@ -63,13 +63,13 @@
         }
     }
 
-    /// A session, and what has come of each answer.
+    /// A session, and its responses so far.
     private final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
         private typealias Continuation = CheckedContinuation<Result<HTTPResponse, NetworkFailure>, Never>
 
         private struct Exchange {
             let continuation: Continuation
-            /// Takes the pieces of a body that may never end; nil where the body is wanted whole.
+            /// Takes the pieces of a body that may never end; nil to get the whole body.
             let hear: (@Sendable ([UInt8]) -> Void)?
             var response = HTTPResponse(status: 0)
             var failure: NetworkFailure?
@@ -77,7 +77,7 @@
 
         private let responseSize: Int
         private let exchanges = Mutex<[Int: Exchange]>([:])
-        /// It keeps its delegate until it is ended, so it is made when all else of this is there.
+        /// The session retains its delegate until it is ended, so it is created after everything else here.
         private let session = Mutex<URLSession?>(nil)
 
         init(_ configuration: URLSessionConfiguration, responseSize: Int) {
@@ -113,7 +113,7 @@
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
-            // A redirect is an answer like any other.
+            // A redirect is returned like any other response.
             completionHandler(nil)
         }
 
