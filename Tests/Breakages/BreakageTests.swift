@@ -1,13 +1,13 @@
-// Shows that the suite catches every breakage: each is turned on, and the batteries are run until one of them fails. It
-// is part of the copy that `tools/breakages` makes, and prints which battery caught what. SYNCLINE_BREAKAGE names one
-// breakage; SYNCLINE_BATTERY keeps to the batteries whose name begins with it.
+// Shows that the suite catches every breakage: each one is turned on, and the batteries run until one of them fails.
+// This file is part of the copy that `tools/breakages` makes; it prints which battery caught what. SYNCLINE_BREAKAGE
+// selects one breakage; SYNCLINE_BATTERY limits the batteries to those whose name begins with it.
 
 import Foundation
 import SegmentLog
 import Synchronization
 import Testing
 
-/// Something that throws where the log is wrong.
+/// A check that throws if the log is wrong.
 struct Battery: Sendable {
     let name: String
     let run: @Sendable () throws -> Void

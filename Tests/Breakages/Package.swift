@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// As in the package that this is a copy of; only that warnings are no errors, for broken code may well deserve some.
+/// As in the original package, except that warnings are not errors, because broken code may well cause some.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// The log with its breakages, and the tests that must catch them. `tools/breakages` puts it together.
+/// The log with its breakages, and the tests that must catch them. `tools/breakages` assembles it.
 let package = Package(
     name: "Breakages",
     platforms: [.macOS(.v15)],

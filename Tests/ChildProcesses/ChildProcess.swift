@@ -1,6 +1,6 @@
-// A program that a test starts, talks to, stops and kills. Starting and waiting are plain calls of the system: each happens
-// where the test says, and a child has no descriptor but the three it is given, so that the end of one is never put off by
-// another that a test beside it has started.
+// A program that a test starts, talks to, stops and kills. Starting and waiting are plain system calls, so each
+// happens where the test says. A child inherits only the three descriptors it is given, so that another child can't
+// delay the end of its pipes.
 
 public import Foundation
 
@@ -8,13 +8,13 @@ public final class ChildProcess {
     /// What a child reads from or writes to.
     public enum Stream {
         case nothing
-        /// Kept by the test, at its other end.
+        /// A pipe whose other end the test has.
         case pipe
-        /// A descriptor of the test's.
+        /// A descriptor of the test.
         case descriptor(Int32)
         /// Kept for the test to read at any time.
         case kept
-        /// Where its output goes; for its errors.
+        /// For its errors: the same place as its output.
         case output
     }
 
@@ -47,10 +47,10 @@ public final class ChildProcess {
         if let keptErrors { close(keptErrors) }
     }
 
-    /// What a child does not want to read any more is an error here, and no signal that ends the tests.
+    /// Writing to a child that no longer reads is an error here, not a signal that ends the tests.
     private static let toleratesClosedPipes: Void = { _ = System.signal(SIGPIPE, SIG_IGN) }()
 
-    /// Runs a program to its end: its output, with its errors among it, and how it ended.
+    /// Runs a program to its end; returns its output including its errors, and how it ended.
     public static func run(
         _ path: String, _ words: [String] = [], variables: [String: String] = ProcessInfo.processInfo.environment,
         directory: String? = nil
@@ -59,7 +59,7 @@ public final class ChildProcess {
         return (child.rest(), child.wait())
     }
 
-    /// Where the programs are that were built with these tests.
+    /// The directory of the programs built with these tests.
     public static var builds: URL {
         get throws {
             let places = CommandLine.arguments + [Bundle.main.executablePath ?? "", Bundle.main.bundlePath]
@@ -95,7 +95,7 @@ public final class ChildProcess {
         output = nil
     }
 
-    /// The next line of the output; waits for it. Nil at the end.
+    /// Waits for the next line of the output and returns it; nil at the end.
     public func line() -> String? {
         while true {
             if let end = unread.firstIndex(of: 0x0a) {
@@ -106,20 +106,20 @@ public final class ChildProcess {
         }
     }
 
-    /// All that is still to come.
+    /// Returns all remaining output.
     public func rest() -> String {
         while readMore() {}
         defer { unread = [] }
         return String(decoding: unread, as: UTF8.self)
     }
 
-    /// Whether something came that was not read yet.
+    /// Whether there is unread output.
     public var hasOutput: Bool {
         var descriptor = pollfd(fd: output ?? -1, events: Int16(POLLIN), revents: 0)
         return !unread.isEmpty || poll(&descriptor, 1, 0) > 0
     }
 
-    /// What it has said to its errors so far, if they are kept.
+    /// Its errors so far, if they are kept.
     public var errors: String {
         var text: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -148,7 +148,7 @@ public final class ChildProcess {
         if end == nil { _ = System.kill(identifier, number) }
     }
 
-    /// Stops it; when this returns it stands still.
+    /// Stops it; when this returns it no longer runs.
     public func suspend() throws {
         var status: Int32 = 0
         signal(SIGSTOP)
@@ -157,13 +157,13 @@ public final class ChildProcess {
         }
     }
 
-    /// Ends it at once; when this returns it is gone, and with it what it held.
+    /// Kills it; when this returns it is gone and has released everything.
     public func kill() {
         signal(SIGKILL)
         wait()
     }
 
-    /// Its exit code, or with a minus the signal that ended it.
+    /// Its exit code, or the negative number of the signal that ended it.
     @discardableResult
     public func wait() -> Int32 {
         if let end { return end }

@@ -1,9 +1,9 @@
-// What the system is told about a child's descriptors. All else that is open here stays here.
+// Sets up a child's descriptors. All others that are open here are not inherited.
 
 import CSpawn
 import Foundation
 
-/// The system's calls whose names a child's own methods have.
+/// The system calls that have the names of a child's own methods.
 enum System {
     #if canImport(Darwin)
         static let kill = Darwin.kill
@@ -38,7 +38,7 @@ struct SpawnActions {
         syncline_spawn_enter(&actions, directory)
     }
 
-    /// What the test has of it, if anything: its end of a pipe, or the file.
+    /// What the test keeps of it, if anything: its end of a pipe, or the file.
     mutating func connect(_ number: Int32, to stream: ChildProcess.Stream) throws -> Int32? {
         switch stream {
         case .nothing:
@@ -61,7 +61,7 @@ struct SpawnActions {
         return nil
     }
 
-    /// In a process group of its own, as a shell starts it, with no signal ignored or held back.
+    /// In a process group of its own, as a shell starts it, with no signal ignored or blocked.
     mutating func spawn(_ path: String, _ words: [String], _ variables: [String]) throws -> pid_t {
         #if canImport(Darwin)
             var attributes: posix_spawnattr_t?

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// An app that depends on Syncline as any other package would: by its products, and by nothing else.
+/// An app that depends on Syncline as any other package would: only by its products.
 let package = Package(
     name: "Consumer",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],

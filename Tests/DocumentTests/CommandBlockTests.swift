@@ -1,11 +1,11 @@
-// Every `console` block of a document is a story that is played: its commands run one behind the other, all those of a page
-// in one directory, and say what the page shows. `…` stands for anything within a line, and alone for any lines.
+// Runs every `console` block of a document: the commands of a page run one after another in one directory, and their
+// output must be what the page shows. `…` stands for anything within a line, and alone for any lines.
 
 import ChildProcesses
 import Foundation
 import Testing
 
-/// The commands of a page, with what the page shows of their output.
+/// The commands of a page, with the output that the page shows.
 private struct Story {
     var commands: [(words: String, output: [String], line: Int)] = []
 
@@ -23,8 +23,8 @@ private struct Story {
 
     private static let mark = "\u{1}"
 
-    /// The commands as one script. A server is started with `&` on a port that is free, which stands for 8080 from then on; it is
-    /// waited for until it has said something, and ends with the script.
+    /// Returns the commands as one script. A server started with `&` gets a free port in place of 8080; the script
+    /// waits for its first output and ends it.
     var script: String {
         var script = "port=none; started=()\n"
         script += "trap '[ ${#started[@]} = 0 ] || { kill \"${started[@]}\"; wait; } 2>/dev/null' EXIT\n"
@@ -44,7 +44,7 @@ private struct Story {
         return script
     }
 
-    /// What the script said, command by command.
+    /// Returns the output, command by command.
     func outputs(of output: String) -> [[String]] {
         output.components(separatedBy: "\n\(Story.mark)\n").dropFirst()
             .map { $0.split(separator: "\n").map(String.init) }
@@ -52,7 +52,7 @@ private struct Story {
 }
 
 @Suite struct CommandBlockTests {
-    /// Whether lines are what a page shows.
+    /// Returns whether lines match what a page shows.
     private func agree(_ shown: ArraySlice<String>, _ said: ArraySlice<String>) -> Bool {
         guard let first = shown.first else { return said.isEmpty }
         if first == "…" {
@@ -129,15 +129,15 @@ private struct Story {
         mkdir -p .config/fish/completions usr/local/share/man/man1
         """
 
-    /// What makes of an example one that is quick, and leaves nothing outside the directory it runs in.
+    /// Makes an example quick, and keeps it from writing outside its directory.
     private static let smaller = [
         " ~/": " ", " /usr": " usr", " /mnt": " mnt", "1000000": "1000", "--writers 16": "--writers 16 --records 1000",
         "bench history big": "bench history big --events 1000 --rows 10",
     ]
-    /// What goes on until it is ended.
+    /// Commands that run until they are ended.
     private static let endless = [" -f", "studio"]
 
-    /// An example as a script. One that is endless is ended when it has said something.
+    /// Returns an example as a script. An endless one is ended after its first output.
     private func script(_ example: String) -> String {
         let line = CommandBlockTests.smaller.reduce(example) { $0.replacing($1.key, with: $1.value) }
         guard CommandBlockTests.endless.contains(where: line.contains) else { return "set -o pipefail\n" + line }
@@ -165,14 +165,14 @@ private struct Story {
                 let place = scratch.url.appending(path: "\(count)")
                 try FileManager.default.copyItem(at: world, to: place)
                 let run = try ChildProcess.run("/bin/bash", ["-c", script(line)], in: place, adding: variables)
-                // A conflict that is not there, or a server that is not: an answer, not a mistake in the words.
+                // A missing conflict or server: the command itself is right.
                 #expect([0, 1, 3].contains(run.exit), "\(line): exit code \(run.exit), \(run.output)")
             }
         }
         #expect(count > 60)
     }
 
-    /// The commands that pages show and nobody plays, and why.
+    /// The commands that pages show but that are not run, and why.
     private static let notPlayed = [
         "./tools/demo": "DemoTests tell its stories with the programs of this build",
         "./tools/test": "it runs these tests",

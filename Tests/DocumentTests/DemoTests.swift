@@ -1,4 +1,4 @@
-// The demo tells its stories to the end, with the programs of this build, and leaves nothing behind.
+// The demo runs its stories to the end with the programs of this build, and leaves nothing running.
 
 import ChildProcesses
 import Foundation
@@ -7,7 +7,7 @@ import Testing
 @Suite struct DemoTests {
     private let demo = Document.root.appending(path: "tools/demo").path
 
-    /// Runs a story, which must say some lines.
+    /// Runs a story, which must print some lines.
     private func tell(_ words: [String], lines: [String]) throws {
         let scratch = try ScratchDirectory()
         defer { withExtendedLifetime(scratch) {} }

@@ -1,12 +1,12 @@
-// The documents of the tree, and what stands in their blocks.
+// The documents of the repository, and their code blocks.
 
 import Foundation
 
-/// A document, by its path from the root of the tree.
+/// A document, by its path from the root of the repository.
 struct Document: Sendable {
     /// A fenced block.
     struct Block: Sendable {
-        /// The word behind the fence; empty where there is none.
+        /// The language after the fence; empty if there is none.
         var language: String
         var lines: [String]
         /// The line of the document it begins at, from 1.
@@ -24,13 +24,13 @@ struct Document: Sendable {
         text = try String(contentsOf: Document.root.appending(path: path), encoding: .utf8)
     }
 
-    /// All of them: those at the top, those in `docs`, and the pages of the libraries.
+    /// All documents: those at the top, those in `docs`, and the pages of the libraries.
     static func all() throws -> [Document] {
         let top = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".md") }
         return try (top + files(in: ["docs", "Sources", "Benchmarks"], ending: ".md")).sorted().map(Document.init)
     }
 
-    /// The paths of the files below some folders that end with a name's end.
+    /// Returns the paths of the files below some folders that have a suffix.
     static func files(in folders: [String], ending: String) -> [String] {
         folders.flatMap { folder in
             let walker = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
@@ -44,7 +44,7 @@ struct Document: Sendable {
 
     var blocks: [Block] { parts.blocks }
 
-    /// The lines that stand in no block.
+    /// The lines outside of blocks.
     var prose: [String] { parts.prose }
 
     private var parts: (blocks: [Block], prose: [String]) {

@@ -1,4 +1,4 @@
-// The pages about errors have every code, and no other.
+// The pages about errors list every code, and no other.
 
 import Foundation
 import Testing

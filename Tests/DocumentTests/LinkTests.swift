@@ -1,10 +1,10 @@
-// Links in documents lead somewhere: to a file, and to a heading of it.
+// Links in documents lead to an existing file and heading.
 
 import Foundation
 import Testing
 
 @Suite struct LinkTests {
-    /// What a link to a heading is called: its text in lower case without marks, `-` in place of each space.
+    /// Returns the anchor of a heading: its text in lower case without punctuation, with `-` for each space.
     private func anchors(of document: Document) -> Set<String> {
         var anchors: Set<String> = []
         for line in document.prose where line.hasPrefix("#") {

@@ -1,4 +1,4 @@
-// What documents call by name is there: files, and suites of tests.
+// Files and test suites that documents name exist.
 
 import Foundation
 import Testing

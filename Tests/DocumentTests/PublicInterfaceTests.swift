@@ -1,11 +1,11 @@
-// What the libraries offer is written down in `docs/interface`, so that no change of it happens unseen. A change that is
-// meant: SYNCLINE_UPDATE_DOCS=1 swift test --filter PublicInterfaceTests
+// The public interface is recorded in `docs/interface`, so that no change of it is unnoticed. After an intended
+// change: SYNCLINE_UPDATE_DOCS=1 swift test --filter PublicInterfaceTests
 
 import ChildProcesses
 import Foundation
 import Testing
 
-/// The part of a symbol graph that says what a library offers.
+/// The part of a symbol graph that lists public declarations.
 private struct SymbolGraph: Decodable {
     struct Symbol: Decodable {
         struct Fragment: Decodable { var spelling: String }
@@ -19,7 +19,7 @@ private struct SymbolGraph: Decodable {
         var line: String {
             let declaration = declarationFragments.map(\.spelling).joined()
                 .split(whereSeparator: \.isWhitespace).joined(separator: " ")
-                // Whether a type within itself is spelled in full depends on how the module was built.
+                // Whether a type's own name is qualified within it depends on how the module was built.
                 .replacing(/\b(\w+)\.\1\b/) { $0.1 }
             return (pathComponents.dropLast() + [declaration]).joined(separator: ": ")
         }

@@ -1,8 +1,8 @@
-// Where a test may leave what it likes.
+// A scratch directory for a test.
 
 import Foundation
 
-/// A directory of a test's own.
+/// A directory for one test.
 struct ScratchDirectory: ~Copyable {
     let url: URL
 

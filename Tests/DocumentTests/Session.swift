@@ -1,11 +1,11 @@
-// Programs that were built with these tests, run to their end or talked to line by line.
+// Programs built with these tests, run to their end or line by line.
 
 import ChildProcesses
 import Foundation
 import Testing
 
 extension ChildProcess {
-    /// Runs a program to its end, as a shell in a directory does.
+    /// Runs a program in a directory to its end, as a shell does.
     static func run(
         _ path: String, _ words: [String] = [], in directory: URL, adding variables: [String: String] = [:]
     ) throws -> (output: String, exit: Int32) {
@@ -14,7 +14,7 @@ extension ChildProcess {
     }
 }
 
-/// A program whose lines are read until one says what is waited for.
+/// A program whose output is read until an expected line.
 struct Session {
     private let child: ChildProcess
 
@@ -26,7 +26,7 @@ struct Session {
 
     func type(_ line: String) throws { try child.write(line + "\n") }
 
-    /// Reads up to a line that holds a text, and returns it. An end before it is a failure.
+    /// Reads up to a line that contains a string, and returns it. Fails if the output ends before.
     @discardableResult
     func line(with text: String) throws -> String {
         var read: [String] = []
@@ -38,14 +38,14 @@ struct Session {
         throw CocoaError(.fileReadUnknown)
     }
 
-    /// Ends it as `kill -9` does.
+    /// Kills it as `kill -9` does.
     func kill() { child.kill() }
 
     /// Its exit code.
     func end() -> Int32 { child.wait() }
 }
 
-/// A table server of a test's own.
+/// A table server for a test.
 struct TableServer {
     private let session: Session
     let url: String

@@ -1,5 +1,5 @@
-// Every Swift block of a document is code that is compiled: each of its paragraphs stands, as it is, in the snippets, in the
-// sample app, or in the package of a consumer. And the snippets that need nothing but a directory are run.
+// Every Swift block of a document is compiled code: each of its paragraphs is found unchanged in the snippets, in
+// the sample app, or in the consumer package. The snippets that need only a directory are also run.
 
 import ChildProcesses
 import Foundation
@@ -12,7 +12,7 @@ import Testing
             .map { try Document($0).text.components(separatedBy: "\n") }
     }
 
-    /// Whether lines stand one behind the other in a file, all moved to the right alike.
+    /// Returns whether lines follow each other in a file, all with the same extra indentation.
     private func stands(_ lines: ArraySlice<String>, in source: [String]) -> Bool {
         guard let first = lines.first, source.count >= lines.count else { return false }
         for start in 0...(source.count - lines.count) where source[start].hasSuffix(first) {

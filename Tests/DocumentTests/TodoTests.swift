@@ -1,4 +1,4 @@
-// The sample app, driven as its user does: the story that the tutorial of the retired client tells, and what comes after.
+// The sample app, used as its user does: the story of the retired client's tutorial, and what follows it.
 
 import Foundation
 import Testing

@@ -1,5 +1,5 @@
-// What is no log, a newer one, or a mistreated one: each is refused with a code, a place and a hint, and nothing in the
-// directory changes (invariant 32).
+// Directories that are not a log, have a newer one, or are misused: each is refused with a code, a place and a hint,
+// and nothing in the directory changes (invariant 32).
 
 import SegmentLog
 import SynclineTesting
@@ -25,7 +25,7 @@ struct BadInputTests {
         return storage
     }
 
-    /// Opening for writing, and reading to the end, must both fail with the code; the files stay as they were.
+    /// Opening for writing, and reading to the end, must both fail with the code; the files stay unchanged.
     private func expectRefused(
         _ storage: MemoryStorage, _ code: LogError.Code, _ creation: LogCreation = .ifMissing,
         reading: LogError.Code? = nil,

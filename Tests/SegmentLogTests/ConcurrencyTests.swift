@@ -1,6 +1,6 @@
-// Tasks, threads and readers at one log at once: each batch gets numbers of its own and finds its records there, commits
-// that arrive together share a sync, a cancelled task leaves a stored batch and not a doubtful one. Clean under the
-// thread sanitizer.
+// Tasks, threads and readers on one log at once: each batch gets its own numbers and finds its records there,
+// commits that arrive together share a sync, and a cancelled task leaves a stored batch and not a doubtful one. Runs
+// under the thread sanitizer, too.
 
 import Dispatch
 import SegmentLog
@@ -15,7 +15,7 @@ import Testing
         return configuration
     }
 
-    /// Records that say who wrote them, which batch it was, and which of its records.
+    /// Records that identify their writer, batch and number.
     private static func batch(_ author: Int, _ turn: Int) -> RecordBatch {
         var batch = RecordBatch()
         for index in 0...(author + turn) % 4 { batch.append(Array("\(author)/\(turn)/\(index)".utf8)) }
@@ -70,7 +70,7 @@ import Testing
         ("\(author)/\(turn)", try writer.append(batch(author, turn), durability: turn % 2 == 0 ? .durable : .buffered))
     }
 
-    /// The ranges cover all numbers once, and each holds the batch it was given for.
+    /// The ranges cover all numbers once, and each has the batch it was returned for.
     private static func check(_ ranges: [(String, SequenceRange)], in tree: MemoryStorage, total: Int) throws {
         let records = try StoryLog.records(tree)
         try must(records.count == total, "\(records.count) records of \(total)")
@@ -178,7 +178,7 @@ import Testing
     }
 }
 
-/// Holds one thread until it is opened, and tells when the thread has come.
+/// Blocks one thread until it is opened, and reports when the thread has arrived.
 private final class Gate: Sendable {
     private let opening = DispatchSemaphore(value: 0)
     private let arrival = DispatchSemaphore(value: 0)
@@ -188,7 +188,7 @@ private final class Gate: Sendable {
         opening.wait()
     }
 
-    /// Waits, on a thread of its own, until somebody stands at the gate.
+    /// Waits, on a thread of its own, until a thread has arrived at the gate.
     func reached() async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -201,8 +201,8 @@ private final class Gate: Sendable {
     func open() { opening.signal() }
 }
 
-/// Lets tasks commit one after the other, and knows how many have: a commit is in the writer's queue before it suspends,
-/// and until it does nobody else has the actor.
+/// Lets tasks commit one after another, and counts them: a commit is in the writer's queue before it suspends, and
+/// until then no other task has the actor.
 private actor CommitLine {
     private let writer: LogWriter
     private var count = 0
@@ -220,7 +220,7 @@ private actor CommitLine {
     }
 }
 
-/// A thread of its own, so that a blocking call holds nobody else up.
+/// A thread of its own, so that a blocking call does not delay anything else.
 private struct Thread<Value: Sendable> {
     private let stream: AsyncThrowingStream<Value, any Error>
 

@@ -1,5 +1,5 @@
-// Proves what survives a power loss. The budgets are those of the normal run; a build for debugging explores less of the
-// same space. Failures print the seed and the call, which are all it takes to see them again.
+// Proves what survives a power failure. The budgets are those of a normal run; a debug build explores less of the
+// same space. Failures print the seed and the call, which are sufficient to repeat them.
 
 import SegmentLog
 import SynclineTesting

@@ -1,4 +1,4 @@
-// How a simulated disk fails on purpose, runs full, rots and counts.
+// How a simulated disk fails on request, runs full, loses bits and counts calls.
 
 import SegmentLog
 import SynclineTesting
@@ -92,7 +92,7 @@ import Testing
             let disk = FaultyStorage()
             disk.arm(FaultPlan(call: call, persists: true))
             hits = refusal { try story(on: disk) } == nil ? 0 : disk.counts.faults
-            // Before the rename is durable there is no file "a" at all; it never shows half of its content.
+            // Before the rename is durable there is no file "a"; it never has half of its content.
             let states = disk.afterEveryCrash { $0.contents(of: "a") }
             #expect(states.isSubset(of: [nil, [1]]), "call \(call)")
         } while hits > 0
@@ -144,12 +144,12 @@ import Testing
         disk.arm(FaultPlan(call: 1, of: [.sync], syncFailure: .pagesMarkedClean))
         #expect(refusal { try file.sync(.durable) } == .inputOutput)
         #expect(disk.contents(of: "a") == sectors(2, 2))
-        // The next sync says that all is well, and makes only the length durable.
+        // The next sync succeeds, and makes only the length durable.
         try file.sync(.durable)
         #expect(disk.pendingItemCount == 0)
         #expect(disk.contents(of: "a") == sectors(2, 2))
         #expect(disk.durableContents(of: "a") == sectors(1, 0))
-        // Killed and started again, the process still sees bytes that are not there.
+        // After a restart, the process still sees bytes that are not on the disk.
         let killed = disk.processKill()
         let again = try killed.openForWriting("a", create: false)
         #expect(try again.allBytes() == sectors(2, 2))
@@ -188,7 +188,7 @@ import Testing
         #expect(refusal { try other.put([1], at: 5000) } == .diskFull)
         #expect(try file.size() == 700)
         #expect(try other.size() == 300)
-        // Overwriting needs no room, and removing or cutting makes some.
+        // Overwriting needs no space, and removing or truncating frees some.
         try file.put([4], at: 0)
         try disk.remove("b")
         try file.put([UInt8](repeating: 5, count: 300), at: 700)

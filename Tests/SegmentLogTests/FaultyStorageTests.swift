@@ -1,5 +1,5 @@
-// What the simulated disk may keep and lose, at a crash and at the end of the process: every subset of what was pending
-// where that is small, and by chance. The rest of the suite is only as strong as this.
+// What the simulated disk may keep and lose at a crash and at the end of the process: every subset of the pending
+// changes if there are few, and random ones otherwise. The rest of the suite depends on this.
 
 import SegmentLog
 import SynclineTesting
@@ -76,7 +76,7 @@ import Testing
         let file = try disk.putDurably(sectors(1), in: "a")
         try file.put([2], at: 0)
         try file.put([3], at: 1)
-        // A sector is written whole, so the later one brings the earlier byte along.
+        // A sector is written as a whole, so the later write includes the earlier byte.
         let states = disk.afterEveryCrash { $0.contents(of: "a")?.prefix(3).map { $0 } }
         #expect(states == [[1, 1, 1], [2, 1, 1], [2, 3, 1]])
         #expect(disk.crash { $0 == 1 }.contents(of: "a")?.prefix(3) == [2, 3, 1])
@@ -122,7 +122,7 @@ import Testing
         try file.resize(to: 1024)
         try file.resize(to: 2048)
         #expect(disk.pendingItemCount == 5)
-        // Also where the growth that made room for it was lost.
+        // Also if the growth that made room for it was lost.
         #expect(firsts(disk.crash { $0 != 0 }.contents(of: "a")) == [1, 1, 0, 0])
         #expect(firsts(disk.crash { $0 != 3 }.contents(of: "a")) == [1, 1, 2, 2])
     }

@@ -1,5 +1,5 @@
-// Holds docs/FORMAT.md against the code: the worked bytes are those the writer makes, and the numbers in its tables are
-// those of `Format`. SYNCLINE_UPDATE_DOCS=1 writes the worked bytes into the document instead.
+// Compares docs/FORMAT.md with the code: the worked bytes are what the writer writes, and the numbers in its tables
+// are those of `Format`. SYNCLINE_UPDATE_DOCS=1 writes the worked bytes into the document instead.
 
 import Foundation
 import SegmentLog
@@ -89,7 +89,7 @@ import Testing
         return text
     }
 
-    /// Where fields begin, as the tables say.
+    /// Where fields begin according to the tables.
     private func fields(of bytes: [UInt8]) -> [(offset: Int, name: String)] {
         var fields: [(Int, String)] = [
             (0, "magic"), (8, "major"), (10, "minor"), (12, "header length"), (16, "identity"), (32, "first record"),

@@ -1,4 +1,4 @@
-// The fuzzer's targets without the fuzzer: the inputs it begins with and some thousands of seeded changes to them.
+// Runs the fuzzer's targets without the fuzzer: its initial inputs and some thousands of seeded changes to them.
 // Nothing may trap, hang or find the log wrong (invariant 14). SYNCLINE_LONG=1 runs ten times as many.
 
 import Foundation
@@ -30,7 +30,7 @@ import Testing
         var bytes = seed
         for _ in 0...random.below(4) {
             guard !bytes.isEmpty else { break }
-            // Most of what matters stands behind the header and in the first frames.
+            // Most of what matters is after the header, in the first frames.
             let at = random.below(random.once(in: 2) ? bytes.count : min(bytes.count, 700))
             switch random.below(6) {
             case 0...1: bytes[at] ^= 1 << UInt8(random.below(8))

@@ -1,5 +1,6 @@
-// Makes the golden logs of this version, always the same: one with everything the format has, that log torn at its end,
-// and that log damaged in its middle, once healed and once salvaged (whose identity is a new one each time).
+// Makes the golden logs of this version, always the same: one with every feature of the format, the same log torn at
+// its end, and the same log damaged in its middle, healed and salvaged (the salvaged one gets a new identity each
+// time).
 
 import SegmentLog
 import Testing
@@ -51,7 +52,8 @@ enum GoldenLog {
         for index in 40..<60 { try writer.append(item(index)) }
         try writer.close()
 
-        // Another session, later, that compresses nothing, so that zeros must be masked; a transaction of many frames, one record larger than a frame.
+        // A later session without compression, so that zeros must be masked; a transaction of many frames, one
+        // record larger than a frame.
         clock.time += 60_000
         configuration.compresses = false
         writer = try open(.never)

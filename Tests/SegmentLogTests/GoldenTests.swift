@@ -1,6 +1,6 @@
-// Logs that released versions wrote, kept as files: every one must open and give the records it gave then, in both
-// decoders (invariant 15). A directory is never changed once its version is released; a new version adds its own.
-// SYNCLINE_WRITE_GOLDEN=1 writes those that are missing.
+// Logs that released versions wrote, kept as files: every one must open and return the same records, in both
+// decoders (invariant 15). A directory never changes once its version is released; a new version adds its own.
+// SYNCLINE_WRITE_GOLDEN=1 writes the missing ones.
 
 import Foundation
 import SegmentLog
@@ -22,7 +22,7 @@ import Testing
             for decoded in [DecodedLog(first: storage), DecodedLog(second: storage)] {
                 #expect(try decoded.digest(storage) == recorded, "\(name): \(decoded.reason)")
             }
-            // A writer goes on where the log ends, and keeps every record.
+            // A writer continues at the log's end, and keeps every record.
             let before = DecodedLog(first: storage).records
             var configuration = LogConfiguration()
             configuration.syncsWhenIdle = false
@@ -67,7 +67,7 @@ import Testing
 }
 
 extension MemoryStorage {
-    /// A copy of the files in a directory.
+    /// Returns a copy of the files in a directory.
     fileprivate convenience init(copyOf directory: URL) throws {
         self.init()
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path()) where name != "digest.txt" {
@@ -77,8 +77,9 @@ extension MemoryStorage {
 }
 
 extension DecodedLog {
-    /// What a golden directory records: the verdict, the numbers, and CRC32C over each record's number, time, length
-    /// (8 bytes each) and bytes, in order; a line for each checkpoint, over the lengths and bytes of its blocks.
+    /// What a golden directory records: the verdict, the numbers, and the CRC32C of each record's number, time,
+    /// length (8 bytes each) and bytes, in order; a line for each checkpoint, about the lengths and bytes of its
+    /// blocks.
     fileprivate func digest(_ storage: MemoryStorage) throws -> String {
         var sum: UInt32 = 0
         func add(_ number: UInt64) {

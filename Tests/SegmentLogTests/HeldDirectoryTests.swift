@@ -1,4 +1,4 @@
-// A directory of the system that is held open while its path leads elsewhere.
+// A system directory that is held open while its path leads elsewhere.
 
 import SegmentLog
 import Testing

@@ -1,5 +1,5 @@
-// Proves that no refusal of the system costs an acknowledged record: each call of each scenario fails in each way, and the
-// log is looked at on a healthy disk afterwards.
+// Proves that no system error loses an acknowledged record: each call of each scenario fails in each way, and then
+// the log is checked on a healthy disk.
 
 import SegmentLog
 import SynclineTesting

@@ -1,7 +1,7 @@
-// A second decoder of the log, written from docs/FORMAT.md alone and sharing nothing with the first: not its checksums,
-// not its decompression, not its idea of where a log ends. It takes the files of a log as bytes and says which records
-// are in it, where it ends, and whether that end is clean, torn, damaged, or the work of a newer version.
-// It is plain and slow on purpose. Frames and headers are read in SecondDecoderFrames.swift.
+// A second decoder of the log, written from docs/FORMAT.md alone and sharing nothing with the first: neither
+// checksums nor decompression nor the rule for where a log ends. It takes the files of a log as bytes and returns
+// which records it has, where it ends, and whether that end is clean, torn, damaged, or by a newer version. It is
+// deliberately plain and slow. Frames and headers are read in SecondDecoderFrames.swift.
 
 struct SecondDecoder {
     struct Record: Equatable {
@@ -15,7 +15,7 @@ struct SecondDecoder {
     }
 
     private(set) var records: [Record] = []
-    /// Records that holes say are lost: the first, and how many.
+    /// Records that are lost according to holes: the first, and their number.
     private(set) var lost: [(first: UInt64, count: UInt64)] = []
     /// Where the log ends, or where reading had to stop.
     private(set) var end: (segment: UInt64, offset: Int) = (0, 0)
@@ -46,7 +46,7 @@ struct SecondDecoder {
         end = (oldest.ordinal, 0)
         next = oldest.first
         for name in names {
-            // A newer version anywhere says more than damage does.
+            // A newer version takes precedence over damage.
             do throws(SecondRefusal) {
                 _ = try SecondSegmentHeader(files[name.text] ?? [], magic: SecondSegmentHeader.segmentMagic)
             } catch {

@@ -1,4 +1,4 @@
-// What the second decoder reads: names, headers, HEAD and frames, each held against the tables of docs/FORMAT.md.
+// What the second decoder reads: names, headers, HEAD and frames, each checked against the tables of docs/FORMAT.md.
 
 enum SecondRefusal: Error, Equatable {
     case broken(String), newer(String)
@@ -33,7 +33,7 @@ struct SecondSegmentHeader {
     let dictionaryCRC: UInt32
     let isCheckpoint: Bool
 
-    /// What a frame's header checksum begins with.
+    /// The initial value of a frame's header checksum.
     var seed: UInt32 { secondCRC(identity) }
 
     init(_ file: [UInt8], magic: [UInt8]) throws(SecondRefusal) {
@@ -55,7 +55,7 @@ struct SecondSegmentHeader {
         guard (name.ordinal, name.first) == (ordinal, number) else { throw .broken("misnamed") }
     }
 
-    /// Where the file says that its predecessor ends, if its header can be read.
+    /// Where the previous file ends according to this one, if its header can be read.
     static func previousLength(in file: [UInt8]) -> UInt64? {
         try? SecondSegmentHeader(file, magic: segmentMagic).previousLength
     }
@@ -113,7 +113,7 @@ struct SecondFrame {
 
     var hasFittingLength: Bool { stored <= 1_052_704 }
 
-    /// Whether the frame is of a kind and codec that this version knows, and its fields are those of its kind.
+    /// Whether the frame has a kind and codec that this version knows, and its fields are valid for its kind.
     func checkKind() throws(SecondRefusal) {
         if flags & 0x40 != 0 { throw .newer("encrypted") }
         guard [1, 3, 4, 5, 6, 7, 9, 10].contains(kind) else {
@@ -129,7 +129,7 @@ struct SecondFrame {
         guard kind != 9 || codec == 0 && !isMasked else { throw .broken("a hole that is not plain") }
     }
 
-    /// Checks what follows the header. The file is known to hold the whole frame.
+    /// Checks what follows the header. The file is known to have the whole frame.
     func checkBody(in bytes: [UInt8]) throws(SecondRefusal) {
         let end = offset + length
         guard secondCRC(bytes[offset + 40..<offset + 40 + stored]) == payloadSum,

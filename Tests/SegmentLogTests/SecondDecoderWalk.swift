@@ -35,7 +35,7 @@ struct SecondWalk {
         chain = header.previousChain
     }
 
-    /// Walks to `limit`. The result says what stopped it earlier; nil if nothing did.
+    /// Walks to `limit`. Returns what stopped it earlier, or nil.
     mutating func run(to limit: Int) -> SecondRefusal? {
         while at < limit {
             do throws(SecondRefusal) {
@@ -51,7 +51,7 @@ struct SecondWalk {
         return at == limit ? nil : .broken("does not end where its successor says")
     }
 
-    /// What any frame header behind the failure says was durable.
+    /// Returns what any frame header after the failure says was durable.
     var attestedBehind: UInt64 {
         var highest: UInt64 = 0
         var offset = at + 8
@@ -65,7 +65,7 @@ struct SecondWalk {
         return highest
     }
 
-    /// Whether the header is one that belongs here.
+    /// Returns whether the header belongs here.
     private func checkPlace(of frame: SecondFrame) throws(SecondRefusal) {
         guard !(isSealed && isLast) else { throw .broken("behind the seal") }
         guard frame.hasFittingLength, frame.raw <= 1_048_576, frame.first > 0,
@@ -79,7 +79,7 @@ struct SecondWalk {
         guard frame.continues == (transaction != nil) else { throw .broken("not the expected transaction") }
     }
 
-    /// Goes over a whole frame. What its payload says is read only where records depend on it.
+    /// Steps over a whole frame. Its payload is read only if records depend on it.
     private mutating func take(_ frame: SecondFrame) throws(SecondRefusal) {
         do throws(SecondRefusal) {
             try read(frame)

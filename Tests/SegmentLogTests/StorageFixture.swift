@@ -1,4 +1,4 @@
-// A storage of each kind for tests, and the few steps that tests of storages share.
+// A storage of each kind for tests, and helpers for them.
 
 import SegmentLog
 import SynclineTesting
@@ -14,7 +14,7 @@ enum StorageKind: CaseIterable, Sendable {
     case posix, memory, faulty
 }
 
-/// An empty storage; one of the system lives in a private directory that goes with the fixture.
+/// An empty storage. One of the system is in a private directory that is removed with the fixture.
 final class StorageFixture {
     let storage: any LogStorage
     /// Where the files are, if they are the system's.
@@ -60,7 +60,7 @@ final class StorageFixture {
 }
 
 extension LogStorage {
-    /// Makes a file with these bytes, or writes them over the start of one that is there.
+    /// Creates a file with these bytes, or writes them over the beginning of an existing one.
     @discardableResult
     func put(_ bytes: [UInt8], in name: String, at offset: UInt64 = 0) throws -> any WritableFile {
         let file = try openForWriting(name, create: true)
@@ -68,7 +68,7 @@ extension LogStorage {
         return file
     }
 
-    /// Makes a file with these bytes, durable with its name.
+    /// Creates a file with these bytes, durable with its name.
     @discardableResult
     func putDurably(_ bytes: [UInt8], in name: String) throws -> any WritableFile {
         let file = try put(bytes, in: name)
@@ -78,14 +78,14 @@ extension LogStorage {
         return file
     }
 
-    /// All bytes of a file, through a reader of its own.
+    /// Returns all bytes of a file, through a new reader.
     func bytes(of name: String) throws -> [UInt8] {
         let file = try openForReading(name)
         defer { file.close() }
         return try file.allBytes()
     }
 
-    /// The names in a directory, in order.
+    /// Returns the names in a directory, sorted.
     func list(_ directory: String = "") throws -> [String] {
         try names(in: directory).sorted()
     }
@@ -109,7 +109,7 @@ extension ReadableFile {
 }
 
 extension WritableFile {
-    /// Writes all bytes, however many calls it takes.
+    /// Writes all bytes, in as many calls as necessary.
     func put(_ bytes: [UInt8], at offset: UInt64 = 0) throws {
         var written = 0
         while written < bytes.count {
@@ -120,7 +120,7 @@ extension WritableFile {
     }
 }
 
-/// The kind of the storage error that a call throws; nil if it succeeds.
+/// Returns the kind of the storage error that a call throws; nil if it succeeds.
 func refusal(of call: () throws -> Void) -> StorageError.Kind? {
     do {
         try call()
@@ -156,7 +156,7 @@ func sectors(_ values: UInt8...) -> [UInt8] {
     values.flatMap { [UInt8](repeating: $0, count: sector) }
 }
 
-/// The first byte of each sector, for comparing contents at a glance.
+/// The first byte of each sector, to compare contents quickly.
 func firsts(_ bytes: [UInt8]?) -> [UInt8]? {
     bytes.map { bytes in stride(from: 0, to: bytes.count, by: sector).map { bytes[$0] } }
 }
@@ -169,7 +169,7 @@ extension FaultyStorage {
         return (0..<1 << count).map { subset in crash { subset >> $0 & 1 == 1 } }
     }
 
-    /// The different results of a question about every such state.
+    /// Returns the different results of a question about every such state.
     func afterEveryCrash<Answer: Hashable>(_ question: (FaultyStorage) throws -> Answer) rethrows -> Set<Answer> {
         Set(try allCrashes().map(question))
     }

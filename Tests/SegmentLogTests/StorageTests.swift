@@ -1,5 +1,5 @@
-// What every storage promises: the system's disk, the tree in memory and the simulated disk are held to the same
-// sentences, so that what is proved on a simulated disk means something on a real one.
+// What every storage guarantees: the system's disk, the tree in memory and the simulated disk pass the same tests,
+// so that what is proved on a simulated disk holds on a real one.
 
 import SegmentLog
 import Synchronization
@@ -251,7 +251,7 @@ import Testing
         #expect(!first.isOwned)
         first.release()
         let second = try #require(try storage.lock("LOCK"))
-        // Releasing again must not give up what someone else took since.
+        // Releasing again must not release what another owner has taken since.
         first.release()
         #expect(try storage.lock("LOCK") == nil)
         #expect(second.isOwned && other.isOwned)
@@ -354,7 +354,7 @@ import Testing
     }
 }
 
-/// Calls chosen by a seed, each with its answer in words.
+/// Calls chosen by a seed, each with its result as a string.
 private struct RandomCalls {
     private let storage: any LogStorage
     private var numbers: SeededNumbers
@@ -468,7 +468,8 @@ private struct RandomCalls {
             let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
             let child = fork()
             if child == 0 {
-                // Of the threads only this one is there: what another held when they parted nobody gives back.
+                // Only the calling thread exists in the child: a lock that another held at the fork is never
+                // released.
                 alarm(60)
                 let isOwned = lock.isOwned
                 lock.release()

@@ -1,12 +1,13 @@
-// Proves that damage is noticed wherever it strikes. A small log with everything in it is cut at every byte, gets every
-// bit flipped, sectors zeroed, frames and files shuffled; each time the records are the same or somebody says so.
+// Proves that damage is noticed everywhere. A small log with every feature is truncated at every byte, gets every
+// bit flipped, sectors zeroed, frames and files shuffled; each time the records are the same or the damage is
+// reported.
 
 import SegmentLog
 import SynclineTesting
 import Testing
 
 @Suite struct SweepTests {
-    /// Without a debugger's checks all; with them a part that is not the same for all bits of a byte.
+    /// All without a debug build's checks; with them, a part that is not the same for all bits of a byte.
     private static let stride = TortureBudget.factor >= 1 ? 1 : 53
 
     @Test("Invariant 18: a log cut at any byte is the same or refused", arguments: SweepCorpus.Ending.allCases)

@@ -1,5 +1,5 @@
-// A small file is replaced while every call fails in turn, and after each the power goes in every way: what is left is
-// the old file or the new one, never a mixture, and never a draft once a writer has opened the log.
+// A small file is replaced while every call fails in turn, with every possible power failure after each: the result
+// is the old file or the new one, never a mixture, and no draft remains once a writer has opened the log.
 
 import SegmentLog
 import SynclineTesting

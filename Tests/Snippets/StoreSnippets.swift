@@ -140,7 +140,7 @@ enum StoreSnippets {
     }
 }
 
-/// Asks somebody for a token when the server refuses the one it has.
+/// Asks the user for a token when the server refuses the current one.
 struct Session: CredentialProvider {
     let backend: Backend
 

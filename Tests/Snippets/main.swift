@@ -1,4 +1,4 @@
-// Runs one snippet by its name, in the directory it is started in; without a name it lists them.
+// Runs one snippet by its name in the current directory; lists them without a name.
 
 let snippets: [(name: String, run: () async throws -> Void)] = [
     ("a first table", FirstSteps.table), ("changes", FirstSteps.changes),
@@ -17,7 +17,7 @@ if let name = CommandLine.arguments.dropFirst().first {
     for snippet in snippets { print(snippet.name) }
 }
 
-/// Ends the process where a snippet does not do what its page says.
+/// Ends the process if a snippet does not do what its page says.
 nonisolated func expect(_ isSo: Bool, line: Int = #line) {
     if !isSo { fatalError("line \(line)") }
 }

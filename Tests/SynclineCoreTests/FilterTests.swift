@@ -1,4 +1,5 @@
-// Filters: what both protocols' spellings mean, where a text goes wrong, and that printing and parsing are inverse.
+// Filters: what both protocols' spellings mean, where an error is reported, and that printing and parsing are
+// inverse.
 
 import SynclineCore
 import Testing

@@ -1,4 +1,4 @@
-// Indexes: what a filter makes of them, and that each entry stands for a row as it is.
+// Indexes: how filters use them, and that each entry matches a current row.
 
 import Testing
 

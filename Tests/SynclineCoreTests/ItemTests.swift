@@ -1,4 +1,4 @@
-// What a store refuses because no server would take it, and how values and rows print.
+// What a store refuses because no server would accept it, and how values and rows print.
 
 import Testing
 

@@ -1,5 +1,5 @@
-// The small encodings: varints, checksums, LZ4 blocks, control payloads, the headers of files. Each decodes to exactly
-// what encodes to it, and refuses everything else (invariants 9, 13 and 14).
+// The small encodings: varints, checksums, LZ4 blocks, control payloads, the headers of files. Each decodes to
+// exactly what encodes to it, and rejects everything else (invariants 9, 13 and 14).
 
 import SegmentLog
 import Testing
@@ -74,7 +74,7 @@ struct EncodingTests {
         }
     #endif
 
-    /// Both decoders must read the block, and must not read two different things from one with a wrong byte.
+    /// Both decoders must read the block, and must not read different results from one with a wrong byte.
     @discardableResult
     private func compare(
         _ input: [UInt8], dictionary: [UInt8]?, _ numbers: inout SeededNumbers,
@@ -136,7 +136,7 @@ struct EncodingTests {
         check(HolePayload(chainAfter: nil, recordCount: 0), { $0.encode(into: $1, length: 40) }, HolePayload.init)
     }
 
-    /// Round trip, and every changed byte is refused or means something that encodes to exactly those bytes.
+    /// Round trip, and every changed byte is rejected or decodes to something that encodes to exactly those bytes.
     private func check<Payload: Equatable>(
         _ payload: Payload, _ encode: (Payload, ByteBuffer) -> Void, _ decode: (UnsafeRawBufferPointer) -> Payload?
     ) {
@@ -153,7 +153,7 @@ struct EncodingTests {
                 encode(meaning, again)
                 if again.count == changed.count { #expect([UInt8](again.bytes) == changed) }
             }
-            // A hole may be padded to any length; everything else is refused when it is cut.
+            // A hole may be padded to any length; everything else is rejected when truncated.
             let cut = Array(bytes[..<index]).withUnsafeBytes(decode)
             #expect(cut != payload || payload is HolePayload)
         }

@@ -27,7 +27,7 @@ struct FrameTests {
         return ([UInt8](buffer.bytes), done)
     }
 
-    /// Everything a reader does with bytes that should be a frame; nil if it refuses.
+    /// Does everything a reader does with bytes that should be a frame; nil if it rejects them.
     private func decode(_ bytes: [UInt8], seed: UInt32? = nil, dictionary: [UInt8] = []) -> [UInt8]? {
         bytes.withUnsafeBytes { bytes in
             let expected = FrameExpectation(chain: 0xfeed, sequence: SequenceNumber(rawValue: 7))
@@ -164,7 +164,7 @@ struct FrameTests {
         header.kind = 200
         let (bytes, _) = encode([1, 2, 3], header)
         #expect(decode(bytes) == [1, 2, 3])
-        // But not in the middle of a transaction, which would end there unseen.
+        // But not within a transaction, which would end there unnoticed.
         let inside = FrameExpectation(chain: 0xfeed, sequence: SequenceNumber(rawValue: 7), inTransaction: true)
         bytes.withUnsafeBytes { bytes in
             #expect(FrameCheck.header(bytes, seed: seed, expecting: inside) == .failure(.transaction))

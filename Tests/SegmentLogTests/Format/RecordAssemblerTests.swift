@@ -1,4 +1,4 @@
-// The assembler alone: which frames give records, which nothing yet, and which an error.
+// The assembler alone: which frames return records, which nothing yet, and which an error.
 
 import SegmentLog
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecordAssemblerTests {
     private static let inside: FrameFlags = [.continuesFromPrevious, .continuesInNext]
 
-    /// Feeds the frames; gives the records of each data frame as text, or its fault.
+    /// Feeds the frames; returns the records of each data frame as strings, or its fault.
     private func assemble(
         limit: Int = 100, _ frames: [(header: FrameHeader, payload: String?)]
     ) -> [Result<[String], RecordFault>] {

@@ -1,11 +1,11 @@
-// The rule that tells a torn write from damage, row by row (invariants 18 and 19).
+// The rule that distinguishes a torn write from damage, row by row (invariants 18 and 19).
 
 import SegmentLog
 import Testing
 
 @Suite("Where a log ends")
 struct TailVerdictTests {
-    /// A torn frame at record 10, with nothing that speaks against it.
+    /// A torn frame at record 10, without contrary evidence.
     private func torn(_ change: (inout TailFacts) -> Void = { _ in }) -> TailVerdict {
         var facts = TailFacts(
             sequence: SequenceNumber(rawValue: 10), fault: .payloadChecksum, onlyZerosFollow: false, showsTearing: true,
@@ -56,7 +56,7 @@ struct TailVerdictTests {
     @Test func `a whole frame of an unknown kind is never cut`() {
         #expect(isCorrupt(torn { $0.fault = .unknownKind(77) }))
         #expect(isCorrupt(torn { $0.fault = .unknownCodec(5) }))
-        // That it is newer says more than that it was acknowledged.
+        // A newer version takes precedence over its being acknowledged.
         let newer = torn { ($0.fault, $0.watermark) = (.unknownKind(77), SequenceNumber(rawValue: 10)) }
         #expect(newer == .corrupt(FrameFault.unknownKind(77).reason))
     }

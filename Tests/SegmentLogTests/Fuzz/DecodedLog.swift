@@ -1,4 +1,4 @@
-// What each of the two decoders makes of a log, in one form, so that they can be held against each other.
+// The result of each of the two decoders in one form, so that they can be compared.
 
 #if !FUZZING
     import SegmentLog
@@ -12,7 +12,7 @@ struct DecodedLog {
     var verdict = Verdict.clean
     var reason = ""
 
-    /// As `LogReader` and `LogVerification` see it.
+    /// As seen by `LogReader` and `LogVerification`.
     init(first storage: MemoryStorage) {
         do throws(LogError) {
             var cursor = try LogReader.open(storage, showing: .written).cursor()
@@ -41,7 +41,7 @@ struct DecodedLog {
         }
     }
 
-    /// As the second decoder sees it.
+    /// As seen by the second decoder.
     init(second storage: MemoryStorage) {
         let second = SecondDecoder(storage.files)
         records = second.records
@@ -61,8 +61,8 @@ struct DecodedLog {
         (self.verdict, self.reason) = (verdict, reason)
     }
 
-    /// What the decoders disagree about; nil if nothing. Where a log is damaged, one may have read on further; where
-    /// it was changed in several places, one may have met damage first and the other what is newer.
+    /// Returns what the decoders disagree about, or nil. In a damaged log, one may have read further; if it was
+    /// changed in several places, one may have met damage first and the other a newer version.
     static func disagreement(about storage: MemoryStorage, isOneChange: Bool = true) -> String? {
         let (first, second) = (DecodedLog(first: storage), DecodedLog(second: storage))
         let verdicts = "first: \(first.verdict) (\(first.reason)), second: \(second.verdict) (\(second.reason))"

@@ -1,5 +1,5 @@
-// What the fuzzer calls (tools/fuzz). The target's name comes from SYNCLINE_FUZZ_TARGET; if SYNCLINE_FUZZ_SEEDS names a
-// directory, the inputs to begin with are written into it.
+// The entry points for the fuzzer (tools/fuzz). The target's name is in SYNCLINE_FUZZ_TARGET; if SYNCLINE_FUZZ_SEEDS
+// names a directory, the initial inputs are written into it.
 
 #if FUZZING
     @preconcurrency import Glibc

@@ -1,12 +1,12 @@
-// Mends the checksums of arbitrary bytes, so that a fuzzer's inventions reach the code that checksums shield, and gives
-// the fuzzer valid files to begin with.
+// Corrects the checksums of arbitrary bytes, so that the fuzzer's inputs reach the code that checksums protect, and
+// provides valid initial inputs.
 
 #if !FUZZING
     import SegmentLog
 #endif
 
 enum FuzzMending {
-    /// Makes the first 512 bytes a header that holds; the identity is 00 01 … 0f.
+    /// Makes the first 512 bytes a valid header; the identity is 00 01 … 0f.
     static func mendHeader(_ file: inout [UInt8], magic: [UInt8], number: UInt64, ordinal: UInt64) {
         if file.count < 512 { file += [UInt8](repeating: 0, count: 512 - file.count) }
         file.replaceSubrange(0..<8, with: magic)
@@ -20,7 +20,7 @@ enum FuzzMending {
         file.put(secondCRC(file[..<508]), 4, at: 508)
     }
 
-    /// Makes each stretch, as long as its length field says, a frame whose checksums hold.
+    /// Makes each stretch, by its length field, a frame with valid checksums.
     static func mendFrames(_ file: inout [UInt8], mendsChain: Bool) {
         let seed = secondCRC(file[16..<32])
         var at = 512
@@ -51,7 +51,7 @@ enum FuzzMending {
 }
 
 extension FuzzTarget {
-    /// Inputs to begin with: valid ones.
+    /// Valid initial inputs.
     var seeds: [[UInt8]] {
         switch self {
         case .segment: FuzzTarget.segments.map { [0] + $0 } + FuzzTarget.segments.prefix(2).map { [1] + $0 }
@@ -68,17 +68,17 @@ extension FuzzTarget {
         }
     }
 
-    /// Inputs that once went wrong.
+    /// Inputs that once failed.
     var found: [[UInt8]] {
         switch self {
         case .structured:
-            // A copy of a frame behind damage made lost records look like none.
+            // A copy of a frame after damage hid the loss of records.
             [
                 [
                     157, 161, 109, 111, 119, 163, 100, 234, 118, 42, 96, 29, 75, 83, 65, 120, 238, 20, 3, 233, 39, 3,
                     246, 229, 62, 86, 22, 26, 181, 46, 246, 6, 159, 0, 90, 247, 175, 186, 186, 153,
                 ],
-                // A transaction without an end whose payload makes no sense: it is cut, not read.
+                // A transaction without an end whose payload is invalid: it is truncated, not read.
                 [
                     203, 43, 202, 130, 108, 182, 5, 121, 131, 108, 182, 41, 5, 121, 131, 218, 204, 101, 176, 211,
                     171, 1, 218, 67, 255, 255, 200, 224, 125, 57, 204, 101, 176, 70,

@@ -1,6 +1,6 @@
-// Where arbitrary bytes meet the log: each target takes any bytes, mends what would turn them away at the door, and lets
-// the code behind have them. A run must come back, and says what was wrong if it saw something (invariant 14). The
-// same functions serve the fuzzer (tools/fuzz) and the test that replays the corpus.
+// Feeds arbitrary bytes to the log: each target takes any bytes, corrects their checksums, and passes them to the
+// code. A run must return, with what was wrong if it found something (invariant 14). The same functions serve the
+// fuzzer (tools/fuzz) and the test that replays the corpus.
 
 #if !FUZZING
     import SegmentLog
@@ -50,7 +50,7 @@ enum FuzzTarget: String, CaseIterable {
         let storage = MemoryStorage()
         storage.setContents(file, of: "00000001-0000000000000001.seg")
         let before = DecodedLog(first: storage)
-        // A writer opens it, appends, and leaves a log that is whole; or refuses, and leaves every byte as it was.
+        // A writer opens it, appends, and leaves an intact log; or refuses, and leaves every byte unchanged.
         guard
             let writer = try? LogWriter.open(
                 storage, creating: .never, configuration: configuration, clock: StillClock())
@@ -58,7 +58,7 @@ enum FuzzTarget: String, CaseIterable {
             let isUntouched = storage.contents(of: "00000001-0000000000000001.seg") == file
             return isUntouched || before.verdict != .damaged ? nil : "a damaged log was changed"
         }
-        // Some payloads are only looked at by readers.
+        // Some payloads are only read by readers.
         if before.verdict == .damaged || before.verdict == .newer { return nil }
         guard (try? writer.append(RecordBatch([1, 2, 3]))) != nil, (try? writer.close()) != nil else { return nil }
         let after = DecodedLog(first: storage)
@@ -151,7 +151,7 @@ enum FuzzTarget: String, CaseIterable {
 
     private static func lz4(_ bytes: [UInt8]) -> String? {
         guard bytes.count >= 3 else { return nil }
-        // A payload of no bytes is never compressed.
+        // An empty payload is never compressed.
         let size = max(1, Int(bytes[0]) | Int(bytes[1]) << 8)
         let dictionary = Array(bytes[3...].prefix(Int(bytes[2])))
         let block = Array(bytes[(3 + dictionary.count)...])
@@ -167,7 +167,7 @@ enum FuzzTarget: String, CaseIterable {
                 dictionary.withUnsafeBytes { LZ4Decoder.decompress(block, into: target, dictionary: $0) }
             }
         }
-        // A strict decoder: what it takes, all must take. What breaks the format's rules, some refuse.
+        // A strict decoder: what it accepts, all must accept. Some reject what breaks the format's rules.
         let strict = try? secondDecompress(block, to: size, dictionary: dictionary)
         if let strict, library != strict || plain != strict { return "a good block is refused or read differently" }
         if let library, let plain, library != plain { return "two contents" }

@@ -1,5 +1,5 @@
-// Changes to the files of a log: those that accidents make, and those that no accident makes because every checksum is
-// mended behind them, so that what checksums shield is reached too.
+// Changes to the files of a log: accidental ones, and ones with corrected checksums, so that the code that checksums
+// protect is reached too.
 
 #if !FUZZING
     import SegmentLog
@@ -8,7 +8,7 @@
 enum LogMutation {
     // MARK: Accidents
 
-    /// Flips bits, cuts, zeroes, or loses a file; says what it did.
+    /// Flips bits, truncates, zeroes, or removes a file; returns what it did.
     static func harm(_ storage: MemoryStorage, _ random: inout SeededRandom) -> String {
         let names = storage.allNames().files.filter { $0.hasSuffix(".seg") || $0 == "HEAD" }.sorted()
         // The newest segment is where most decisions are made.
@@ -43,9 +43,9 @@ enum LogMutation {
         return what
     }
 
-    // MARK: With mended checksums
+    // MARK: With corrected checksums
 
-    /// Changes a field, a payload or the order of frames, and mends every checksum and perhaps the chain.
+    /// Changes a field, a payload or the order of frames, and corrects every checksum and perhaps the chain.
     static func forge(_ storage: MemoryStorage, _ random: inout SeededRandom) -> String {
         let names = storage.allNames().files.filter { $0.hasSuffix(".seg") }.sorted()
         let index = random.once(in: 2) ? names.count - 1 : random.below(names.count)
@@ -115,7 +115,7 @@ enum LogMutation {
             frame.put([0, old.stored + 8, 1_052_704, 1_052_705, 0xFFFF_FFFF][random.below(5)], 4, at: 8)
             return "has a stored length of \(frame.number(8, 4))"
         default:
-            // What a decompressor makes of forged bytes is for a test of its own.
+            // The decompression of forged bytes has a test of its own.
             guard old.codec == 0, old.stored > 0 else { return "is as it was" }
             let at = random.below(min(old.stored, 64))
             frame[40 + at] ^= UInt8(1 + random.below(255))
@@ -155,7 +155,7 @@ enum LogMutation {
         frame[30] == 9 && frame[40] == 1 ? UInt32(frame.number(41, 4)) : UInt32(frame.number(4, 4))
     }
 
-    /// Each segment behind a changed one repeats the length and chain value of the one before.
+    /// Each segment after a changed one repeats the length and chain value of the one before.
     private static func mendSuccessors(
         _ storage: MemoryStorage, _ names: [String], _ index: Int, length: Int, _ chain: UInt32
     ) {
@@ -181,7 +181,7 @@ enum LogMutation {
 }
 
 extension [UInt8] {
-    /// Puts a little-endian number.
+    /// Writes a little-endian number.
     mutating func put(_ value: some BinaryInteger, _ size: Int, at offset: Int) {
         for index in 0..<size { self[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
     }

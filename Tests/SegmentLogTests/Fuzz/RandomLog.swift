@@ -5,7 +5,7 @@
     import SegmentLog
 #endif
 
-/// A generator that gives the same numbers for the same seed (SplitMix64), or numbers that a fuzzer chose.
+/// A generator with the same numbers for the same seed (SplitMix64), or with numbers that a fuzzer chose.
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
     private var bytes: ArraySlice<UInt8> = []
@@ -31,7 +31,7 @@ struct SeededRandom: RandomNumberGenerator {
 
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
 
-    /// True once in `times`.
+    /// Returns true once in `times`, on average.
     mutating func once(in times: Int) -> Bool { below(times) == 0 }
 }
 

@@ -1,5 +1,5 @@
-// A disk that runs full, and one that is mounted read-only: a small file system in memory, mounted for the test and
-// unmounted with it. Where the system does not let the test mount one, the tests are skipped and say so.
+// A full disk, and one that is mounted read-only: a small file system in memory, mounted for the test and unmounted
+// with it. If the system does not let the test mount one, the tests are skipped with a message.
 
 #if os(Linux)
     import Foundation
@@ -20,10 +20,10 @@
             }
         }
 
-        // Detached, because a file may still be open at the end of a test that failed.
+        // Detached, because a file may still be open at the end of a failed test.
         deinit { umount2(directory.path, Int32(MNT_DETACH)) }
 
-        /// Takes space away, and gives it back.
+        /// Uses up space, and frees it.
         func fill(leaving free: Int) throws {
             var status = statvfs()
             guard statvfs(directory.path, &status) == 0 else { throw ScenarioFailure("no statvfs: error \(errno)") }
@@ -55,7 +55,7 @@
             return configuration
         }
 
-        /// Appends until the disk is full; returns the last record that was acknowledged.
+        /// Appends until the disk is full; returns the last acknowledged record.
         private func appendUntilFull(_ writer: LogWriter) throws -> UInt64 {
             for _ in 0..<2000 {
                 let number = writer.lastSequence.next.rawValue

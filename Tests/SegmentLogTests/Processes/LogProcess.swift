@@ -1,4 +1,4 @@
-// A child process that writes a log, and what it says.
+// A child process that writes a log, and its output.
 
 import ChildProcesses
 import Foundation
@@ -6,7 +6,7 @@ import Foundation
 struct LogProcess {
     private let child: ChildProcess
 
-    /// Starts `log-process`, which stands beside the tests' own executable.
+    /// Starts `log-process`, which is beside the tests' executable.
     init(_ arguments: String...) throws {
         let path = try ChildProcess.builds.appending(path: "log-process").path
         child = try ChildProcess(
@@ -14,14 +14,14 @@ struct LogProcess {
             errors: .descriptor(STDERR_FILENO))
     }
 
-    /// The next line of its output; nil at the end.
+    /// Returns the next line of its output; nil at the end.
     func line() throws -> String? {
         guard let line = child.line() else { return nil }
         guard !line.hasPrefix("failed") else { throw ScenarioFailure("the child said: \(line)") }
         return line
     }
 
-    /// The next transaction it was given; nil at the end of its output.
+    /// Returns the next transaction it acknowledged; nil at the end of its output.
     func acknowledgement() throws -> ClosedRange<UInt64>? {
         guard let line = try line() else { return nil }
         let numbers = line.split(separator: " ").compactMap { UInt64($0) }
@@ -29,19 +29,19 @@ struct LogProcess {
         return numbers[0]...numbers[1]
     }
 
-    /// Whether it has written something that was not read yet.
+    /// Whether there is unread output.
     var hasOutput: Bool { child.hasOutput }
 
-    /// Stops it; when this returns it stands still.
+    /// Stops it; when this returns it no longer runs.
     func suspend() throws { try child.suspend() }
 
-    /// Ends it at once; when this returns it is gone, and with it what it held.
+    /// Kills it; when this returns it is gone and has released everything.
     func kill() { child.kill() }
 
     func wait() { child.wait() }
 }
 
-/// A directory for one test, gone with its end.
+/// A directory for one test, removed at its end.
 final class PrivateDirectory {
     let path: String
     var log: String { path + "/log" }

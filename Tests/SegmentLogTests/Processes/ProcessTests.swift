@@ -1,6 +1,6 @@
-// Real processes on real files: a writer is killed again and again in the middle of its work, and what it was told is
-// there; a second writer is refused; readers follow a living, a stopped and a dead writer. No test waits for a clock:
-// the moments come from the acknowledgements a child sends. SYNCLINE_KILLS sets the number of kills.
+// Real processes on real files: a writer is killed again and again during its work, and everything it acknowledged
+// is there; a second writer is refused; readers follow a living, a stopped and a dead writer. No test waits for a
+// clock: the times come from the acknowledgements a child sends. SYNCLINE_KILLS sets the number of kills.
 
 import Foundation
 import SegmentLog
@@ -14,7 +14,7 @@ import Testing
         var generator = Chance(seed: kills)
         var check = ChildRecords()
         for cycle in 0..<kills {
-            // A new log after a hundred kills: opening one again and again takes longer the more segments it has.
+            // A new log after a hundred kills: opening the same one takes longer the more segments it has.
             let log = directory.log + "\(cycle / 100)"
             if cycle % 100 == 0 { check = ChildRecords() }
             let child = try LogProcess("append", log, "\(generator.next())")
@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-/// What is expected of the records a child writes: each says its number and its transaction.
+/// The expected records of a child: each has its number and its transaction.
 struct ChildRecords {
     private(set) var next: UInt64 = 1
     private var transaction: ClosedRange<UInt64> = 1...1

@@ -1,5 +1,5 @@
-// Reading beside a writer: whole transactions, in order, up to what is durable; from any record and any time; through
-// rolls and moves; with claims that keep history (invariants 29 to 31).
+// Reading while a writer writes: whole transactions, in order, up to what is durable; from any record and any time;
+// through rolls and moves; with leases that keep history (invariants 29 to 31).
 
 import SegmentLog
 import SynclineTesting

@@ -1,4 +1,5 @@
-// Bytes of acknowledged records change, or files go. Whatever it is, a writer refuses the log and leaves it as it is.
+// Bytes of acknowledged records change, or files disappear. In every case a writer refuses the log and leaves it
+// unchanged.
 
 import SegmentLog
 import SynclineTesting
@@ -161,7 +162,7 @@ extension Scenario {
                 try must(try StoryLog.records(damaged.tree) == expected, "byte \(place): other records")
                 _ = try StoryLog.open(damaged.tree)
             }
-            // Whole, and wrong: it counts one frame too many.
+            // Intact, and wrong: it counts one frame too many.
             let wrong = log.copy()
             let stored = index.range.lowerBound + 40..<index.range.lowerBound + 40 + Int(index.header.storedLength)
             try must(index.header.codec == .stored, "the index is compressed")
@@ -269,7 +270,7 @@ extension Scenario {
         },
     ]
 
-    /// Three sealed segments and the one that is written, all attested.
+    /// Three sealed segments and the current one, all attested.
     static func threeSegments() throws -> StoryLog {
         try StoryLog { writer in
             for number in 1...3 {

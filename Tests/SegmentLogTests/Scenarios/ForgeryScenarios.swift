@@ -1,5 +1,5 @@
-// Frames that are whole but do not belong where they stand, and the format taken byte by byte from its page, with sums
-// computed here: a reader that is wrong in the same way as its writer would not notice.
+// Intact frames that do not belong where they are, and the format checked byte by byte against its page, with
+// checksums computed here: a reader with the same mistake as its writer would not notice it.
 
 import SegmentLog
 
@@ -63,7 +63,7 @@ extension Scenario {
         }
     }
 
-    /// CRC32C, one bit after the other.
+    /// CRC32C, one bit after another.
     private static func sum(_ bytes: ArraySlice<UInt8>, from start: UInt32 = 0) -> UInt32 {
         var register = ~start
         for byte in bytes {

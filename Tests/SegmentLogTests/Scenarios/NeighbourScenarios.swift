@@ -1,5 +1,5 @@
-// Others are at the log at the same time: a reader claims history while it is collected, looks while segments come and
-// go, a forked child holds the writer, a checkpoint rots before it is announced. Every point of interleaving is tried.
+// Others use the log at the same time: a reader takes a lease during a collection, reads while segments come and go,
+// a forked child holds the writer, a checkpoint is damaged before it is announced. Every interleaving is tried.
 
 import SegmentLog
 import SynclineTesting
@@ -150,7 +150,7 @@ extension Scenario {
                 try must(
                     error?.code == .storeCorrupt,
                     "a rotten checkpoint was finished: \(error.map { "\($0)" } ?? "no error")")
-                // The one it was to replace is still whole.
+                // The one it was to replace is still intact.
                 try Checkpoint.open(tree, through: through, identity: writer.identity).verify()
             }
             try must(rotted > 0, "nothing rotted")
@@ -191,7 +191,7 @@ extension Scenario {
     }
 }
 
-/// A writer whose files are another's by now must refuse everything, and change nothing.
+/// A writer whose files now belong to another must refuse everything, and change nothing.
 private func mustRefuse(_ writer: LogWriter, _ disk: FaultyStorage, untouched: MemoryStorage) throws {
     let code = LogError.Code.storeReplaced
     try mustThrow(code, "a commit") { () throws(LogError) in try writer.append(StoryLog.batch("late")) }

@@ -1,5 +1,5 @@
-// Writes that did not reach the disk whole. What was never acknowledged goes, whole transactions at a time, and nothing
-// is cut off before a copy of it is safe.
+// Writes that did not reach the disk completely. What was never acknowledged is removed, whole transactions at a
+// time, and nothing is truncated before a copy of it is safe.
 
 import SegmentLog
 import SynclineTesting
@@ -189,7 +189,7 @@ extension Scenario {
         },
     ]
 
-    /// Disks after a power loss in which one piece or another of the newest frame was lost.
+    /// Disks after a power failure in which some piece of the newest frame was lost.
     private static func tornDisks() throws -> [FaultyStorage] {
         let disk = FaultyStorage()
         let writer = try StoryLog.open(disk)
@@ -206,7 +206,7 @@ extension Scenario {
     }
 }
 
-/// A reader that is asked again and again.
+/// A reader that is asked repeatedly.
 private final class Follower {
     private var cursor: LogCursor
     private(set) var seen: [String] = []

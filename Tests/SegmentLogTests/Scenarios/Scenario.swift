@@ -1,5 +1,5 @@
-// Short stories, each with one thing that goes wrong in it and the one way it must end. They are values, so that the
-// suite runs each by name and the breakages are tried on all of them.
+// Short scenarios, each with one fault and the one way it must end. They are values, so that the suite runs each by
+// name and the breakages are tried on all of them.
 
 import SegmentLog
 import Testing
@@ -18,7 +18,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     static var all: [Scenario] { damage + forgery + recovery + neighbours }
 }
 
-/// A story that ended otherwise.
+/// A scenario that ended differently.
 struct ScenarioFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -31,9 +31,9 @@ struct ScenarioFailure: Error, CustomStringConvertible {
     }
 }
 
-// MARK: - What stories are made of
+// MARK: - Parts of scenarios
 
-/// A log in memory, and what one does with it.
+/// A log in memory, and the operations on it.
 struct StoryLog {
     let tree: MemoryStorage
     static let segment1 = "00000001-0000000000000001.seg"
@@ -50,7 +50,7 @@ struct StoryLog {
         return configuration
     }
 
-    /// A new log, written by `body` and then left as a process leaves it that just ends.
+    /// A new log, written by `body` and then left as by a process that simply ends.
     init(_ body: (LogWriter) throws -> Void) throws {
         tree = MemoryStorage()
         let writer = try StoryLog.open(tree)
@@ -75,7 +75,7 @@ struct StoryLog {
         return batch
     }
 
-    /// Records as a reader is shown them.
+    /// Records as a reader shows them.
     static func records(
         _ storage: any LogStorage, showing visibility: LogReader.Visibility = .written
     ) throws -> [UInt64: String] {
@@ -94,7 +94,7 @@ struct StoryLog {
         nonmutating set { tree.setContents(newValue, of: StoryLog.segment1) }
     }
 
-    /// The frames of the first segment, each with its place.
+    /// The frames of the first segment, each with its position.
     func frames() throws -> [(header: FrameHeader, range: Range<Int>)] {
         let catalog = try LogCatalog(tree)
         let window = FileWindow(try tree.reading(StoryLog.segment1), name: StoryLog.segment1)
@@ -111,7 +111,7 @@ struct StoryLog {
         try frames().filter { $0.header.knownKind == .data }
     }
 
-    /// A writer must refuse the log, say why, and change nothing.
+    /// A writer must refuse the log with a reason, and change nothing.
     func mustBeRefused(_ what: String) throws {
         let before = contents
         do throws(LogError) {
@@ -128,7 +128,7 @@ struct StoryLog {
         tree.allNames().files.reduce(into: [:]) { $0[$1] = $1 == "LOCK" ? nil : tree.contents(of: $1) }
     }
 
-    /// A copy to be spoilt.
+    /// A copy to be damaged.
     func copy() -> StoryLog { StoryLog(tree.copy()) }
 }
 

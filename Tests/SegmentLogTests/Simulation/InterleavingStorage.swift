@@ -1,10 +1,10 @@
-// A storage that lets something else happen right before one of the writer's calls: a reader in another process looks,
-// a lease is taken, a byte rots. So the interleavings of writer and reader come from the seed, on one thread.
+// A storage that runs something else before one of the writer's calls: a reader in another process looks, a lease is
+// taken, a byte is damaged. So the interleavings of writer and reader come from the seed, on one thread.
 
 import SegmentLog
 
-/// Passes every call on, after it let others have their turn. Used by one thread, as the whole simulation is; that is
-/// why its mutable state may go unguarded.
+/// Passes every call on, after running what is due before it. Used by one thread, like the whole simulation; that is
+/// why its mutable state needs no lock.
 final class InterleavingStorage: LogStorage, @unchecked Sendable {
     let base: any LogStorage
     private var callsLeft = 0
@@ -12,25 +12,25 @@ final class InterleavingStorage: LogStorage, @unchecked Sendable {
     /// A write that ends early, at the end of a sector as on a real system: short, or with an error.
     struct Trim {
         var call: Int
-        /// Whole sectors that are written, beside the rest of the one it begins in.
+        /// The whole sectors to write, besides the rest of the one it begins in.
         var sectors: Int
         var error: StorageError.Kind?
     }
 
     var trim: Trim?
-    /// How many writes ended early.
+    /// The number of writes that ended early.
     private(set) var trims = 0
     /// How often a file was opened for reading.
     private(set) var readings = 0
 
-    /// What the lock says of its owner; false plays a forked child.
+    /// Whether the lock has its owner; false simulates a forked child.
     var isOwner = true
 
     init(_ base: any LogStorage) {
         self.base = base
     }
 
-    /// Runs something before the call after `calls` others.
+    /// Runs something before the call that follows `calls` others.
     func interrupt(after calls: Int, with aside: @escaping () -> Void) {
         callsLeft = calls
         self.aside = aside
@@ -40,7 +40,7 @@ final class InterleavingStorage: LogStorage, @unchecked Sendable {
         aside = nil
     }
 
-    /// How many bytes of a write get through, if it is to end early.
+    /// Returns how many bytes of a write get through, if it is to end early.
     fileprivate func take(_ count: Int, at offset: UInt64) -> (count: Int, error: StorageError.Kind?)? {
         guard let trim else { return nil }
         self.trim?.call -= 1

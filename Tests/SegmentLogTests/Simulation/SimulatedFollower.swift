@@ -1,5 +1,5 @@
-// A reader that follows the log through a cursor and holds every record it is shown against the model: in order, without
-// gaps, under its number, with its time, and only whole transactions.
+// A reader that follows the log through a cursor and compares every record with the model: in order, without gaps,
+// with its number and time, and only whole transactions.
 
 import SegmentLog
 
@@ -26,8 +26,8 @@ final class SimulatedFollower {
         self.start = start
     }
 
-    /// What was held in memory is gone; a new cursor goes on at the same record. After a power loss, or a write that was
-    /// cut back, a reader of unsynced records has to look again from the beginning.
+    /// Memory is lost; a new cursor continues at the same record. After a power failure, or a write that was taken
+    /// back, a reader of unsynced records has to begin again.
     func restart(fromBeginning: Bool) {
         walk = nil
         if fromBeginning {
@@ -104,7 +104,7 @@ final class SimulatedFollower {
         }
     }
 
-    /// The first record shown must be the one asked for.
+    /// The first record shown must be the requested one.
     private func checkStart(_ number: UInt64, _ transaction: SimulationModel.Transaction, _ model: SimulationModel)
         throws
     {
@@ -119,7 +119,7 @@ final class SimulatedFollower {
         guard fits else { throw SimulationFailure("a reader that starts at \(start) was shown @\(number) first") }
     }
 
-    /// Whether it has seen all that it asked for of what the log has.
+    /// Whether it has seen all requested records of the log.
     func hasSeen(_ range: ClosedRange<UInt64>, of model: SimulationModel) -> Bool {
         if let next { return next > range.upperBound }
         return switch start {

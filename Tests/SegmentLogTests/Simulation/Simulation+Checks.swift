@@ -1,4 +1,4 @@
-// What must hold of a whole log: before it is opened again, after, and at the end of a history.
+// What must hold for a whole log: before it is opened again, after, and at the end of a history.
 
 import SegmentLog
 import SynclineTesting
@@ -9,7 +9,7 @@ extension Simulation {
         try disk.names(in: "").sorted().compactMap(FileName.parseSegment)
     }
 
-    /// The newest checkpoint whose every byte verifies; 0 if there is none.
+    /// Returns the newest checkpoint whose every byte verifies; 0 if there is none.
     func newestCheckpoint() throws -> UInt64 {
         guard let identity = try? LogReader.open(disk).identity else { return 0 }
         for through in try Checkpoint.list(disk) {
@@ -20,7 +20,7 @@ extension Simulation {
         return 0
     }
 
-    /// Every record the log shows, with the number of the first.
+    /// Returns every record the log shows, with the number of the first.
     private func readAll() throws -> (records: [[UInt8]], first: UInt64) {
         var records: [[UInt8]] = []
         var cursor = try LogReader.open(disk, showing: .written).cursor()
@@ -36,7 +36,7 @@ extension Simulation {
         return (records, first)
     }
 
-    /// A reader finds what the model says even before a writer mended anything; a crash does not damage HEAD.
+    /// A reader finds what the model says even before a writer repaired anything; a crash does not damage HEAD.
     func checkBeforeOpening(wasOpened: Bool) throws {
         if try LogCatalog.readHead(disk).isDamaged { throw SimulationFailure("HEAD can't be read") }
         guard wasOpened else { return }
@@ -80,7 +80,7 @@ extension Simulation {
         }
     }
 
-    /// Whoever follows a log that was just attested has seen all of it.
+    /// A follower of a log that was just attested has seen all of it.
     func checkFollowers() throws {
         try letReadersFollow()
         guard let first = try segmentNames().first?.first.rawValue, first < model.next else { return }

@@ -1,5 +1,5 @@
-// Plays a history on a simulated disk, one operation after the other, and holds the log against the model: what each call
-// promised, and after each reopening what is there. The checks of a whole log are in Simulation+Checks.swift.
+// Runs a history on a simulated disk, one operation after another, and compares the log with the model: what each
+// call promised, and what is there after each reopening. The checks of a whole log are in Simulation+Checks.swift.
 
 import SegmentLog
 import SynclineTesting
@@ -14,15 +14,15 @@ final class Simulation {
     var disk = FaultyStorage()
     var writer: LogWriter?
     var followers: [SimulatedFollower] = []
-    /// The highest epoch that HEAD ever named.
+    /// The highest epoch that HEAD ever had.
     var epoch: UInt32 = 0
     private var storage: InterleavingStorage
     private var leases: [(lease: LogLease, first: UInt64)] = []
     private let clock = SimulationClock()
     private var wasOpened = false
-    /// The writer said that it takes nothing more.
+    /// Whether the writer said that it accepts nothing more.
     private var mustRefuse = false
-    /// Something failed since the log was opened, so that later calls may fail for it.
+    /// Whether something failed since the log was opened, so that later calls may fail because of it.
     private var mayRefuse = false
 
     init(_ plan: SimulationPlan) {
@@ -198,7 +198,7 @@ final class Simulation {
         }
     }
 
-    /// What a living reader claimed must be there, and nothing that was never allowed to go may be gone.
+    /// What a live reader leased must be there, and nothing may be missing that was never allowed to be collected.
     private func checkFloor() throws {
         guard let first = try segmentNames().first?.first.rawValue else { return }
         for lease in leases where lease.first < first {
@@ -209,7 +209,7 @@ final class Simulation {
         }
     }
 
-    // MARK: Trouble
+    // MARK: Faults
 
     /// Calls the writer while the operation's faults and interruptions are armed.
     private func trouble<Value>(
@@ -256,7 +256,8 @@ final class Simulation {
         try settle()
     }
 
-    /// Whether after this error the writer takes nothing more. HEAD failing stops only what needs HEAD.
+    /// Returns whether the writer accepts nothing more after this error. A failure of HEAD stops only what needs
+    /// HEAD.
     private func stops(_ error: LogError) -> Bool {
         error.code == .storageFailed && error.file != "HEAD"
     }
@@ -295,7 +296,7 @@ final class Simulation {
 
     // MARK: Opening
 
-    /// Opens the log unless it is open. A failure that was not injected is one.
+    /// Opens the log unless it is open. A failure that was not injected is an error.
     private func open(_ operation: SimulationOperation?) throws {
         guard writer == nil else { return }
         try checkBeforeOpening(wasOpened: wasOpened)
@@ -305,9 +306,9 @@ final class Simulation {
             try LogWriter.open(storage, configuration: plan.configuration, clock: clock)
         }
         guard case .success(let writer) = opened else {
-            // A sync that failed may have taken back what only the system's memory held.
+            // A failed sync may have undone what only the system's memory had.
             if let fault = operation?.fault, fault.syncFailure != .pagesStayDirty { model.doubt() }
-            // A full disk refuses the opening, too.
+            // A full disk fails the opening, too.
             if operation == nil { disk.capacity = nil }
             return operation == nil ? try open(nil) : ()
         }
@@ -342,7 +343,7 @@ extension SimulationOperation.Action {
     }
 }
 
-/// A clock that is moved by hand, backwards too.
+/// A clock that is set by hand, also backwards.
 final class SimulationClock: LogClock {
     private let state = Mutex((time: Int64(1_700_000_000_000), identities: UInt64(0)))
 

@@ -1,5 +1,5 @@
-// The oracle: what the log must hold, as a plain list of transactions. Each is durable, kept (it survives the process),
-// or doubtful. A log that was opened holds all that are durable, then some of the others in order, each whole.
+// The oracle: what the log must have, as a plain list of transactions. Each is durable, kept (it survives the
+// process), or doubtful. An opened log has all the durable ones, then some of the others in order, each completely.
 
 struct SimulationModel {
     enum Standing { case doubtful, kept, durable }
@@ -13,9 +13,9 @@ struct SimulationModel {
     }
 
     private(set) var log: [Transaction] = []
-    /// The highest record that collection was ever allowed to begin the log with.
+    /// The highest record that collection was ever allowed to make the log's first.
     var floor: UInt64 = 1
-    /// Behind a segment without records times go on from its creation.
+    /// After a segment without records, times continue from its creation.
     var leastTime: Int64 = 0
 
     var next: UInt64 { (log.last?.last ?? 0) + 1 }
@@ -27,7 +27,7 @@ struct SimulationModel {
 
     mutating func keep() { log[log.count - 1].standing = max(.kept, log[log.count - 1].standing) }
 
-    /// What was refused never comes back.
+    /// What was refused never returns.
     mutating func refuse() throws {
         let last = log.removeLast()
         guard last.standing == .doubtful else {
@@ -47,7 +47,7 @@ struct SimulationModel {
         for index in log.indices where log[index].standing == .kept { log[index].standing = .doubtful }
     }
 
-    /// The transactions that explain what was found: some of the list from its beginning.
+    /// Returns the transactions that explain what was found: a prefix of the list.
     func explain(_ found: [[UInt8]], from first: UInt64) throws -> [Transaction] {
         guard first <= floor else {
             throw SimulationFailure("the log begins with @\(first); it must have everything from @\(floor)")
@@ -87,7 +87,7 @@ struct SimulationModel {
 
 extension SimulationModel.Standing: Comparable {}
 
-/// What went against the model, and at which step.
+/// What contradicted the model, and at which step.
 struct SimulationFailure: Error, CustomStringConvertible {
     var what: String
     var step: Int?

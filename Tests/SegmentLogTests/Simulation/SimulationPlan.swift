@@ -1,5 +1,5 @@
-// What a history consists of: the operations a seed stands for, each with all its numbers in it, so that a history stays
-// the same history when operations are dropped from it.
+// The content of a history: the operations of a seed, each with all its numbers, so that the rest stays the same
+// when operations are removed.
 
 import SegmentLog
 import SynclineTesting
@@ -14,16 +14,16 @@ struct SimulationOperation {
     enum Action {
         case append(SimulatedBatch, Durability)
         case flush, roll, attest, open, close, drop
-        /// A checkpoint through so many records before the last.
+        /// A checkpoint through this many records before the last.
         case checkpoint(back: UInt64)
-        /// Everything but so many of the last records may go.
+        /// Everything but this many of the last records may be removed.
         case collect(keeping: UInt64)
         case follow(LogReader.Visibility, FollowerStart)
         case readers
         case lease(back: UInt64)
         case release
         case clock(Int64)
-        /// So many bytes stay free on the disk.
+        /// This many bytes stay free on the disk.
         case fill(UInt64)
         case free
     }
@@ -34,7 +34,7 @@ struct SimulationOperation {
         case time(back: Int64)
     }
 
-    /// What another process does in the middle of it.
+    /// What another process does during it.
     enum Aside {
         case readers
         case lease(back: UInt64)
@@ -130,7 +130,7 @@ extension SimulationPlan {
 }
 
 extension SimulationOperation {
-    /// One operation; `trouble` says how rarely something goes wrong with it.
+    /// Returns one operation; `trouble` says how rarely it has a fault.
     fileprivate init(_ generator: inout Chance, trouble: Int) {
         action = Action(&generator)
         switch action {
@@ -199,7 +199,7 @@ extension FaultPlan {
         let syncFailure = generator.pick(SyncFailure.allCases)
         switch generator.below(10) {
         case 0..<5:
-            // Everything fails from some call on: what a power loss there, or a dying device, looks like.
+            // Everything fails from some call on, as at a power failure or with a dying device.
             self.init(
                 call: 1 + generator.below(24), syncFailure: generator.once(in: 2) ? .pagesStayDirty : syncFailure,
                 persists: true)

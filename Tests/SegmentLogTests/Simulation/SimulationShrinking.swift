@@ -1,5 +1,5 @@
-// Makes a failing history small: operations are left out, and what goes wrong with the others is, as long as it still
-// fails. What stays is printed with the command that repeats it.
+// Shrinks a failing history: removes operations and faults as long as it still fails. The rest is printed with the
+// command that repeats it.
 
 import SegmentLog
 
@@ -13,7 +13,7 @@ extension SimulationPlan {
         }
     }
 
-    /// A plan that fails, too, with nothing in it that can be left out alone.
+    /// Returns a plan that also fails, in which no single part can be removed.
     func shrunk() -> SimulationPlan {
         var smallest = self
         if let step = failure()?.step, step < operations.count {

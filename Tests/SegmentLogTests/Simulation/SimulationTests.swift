@@ -34,7 +34,7 @@ enum SimulationSeeds {
     /// More failures than this are not worth shrinking.
     private static let enough = 3
 
-    /// Plays the seeds' histories on all cores; returns the first plans that failed.
+    /// Runs the seeds' histories on all cores; returns the first plans that failed.
     static func run(_ seeds: ClosedRange<UInt64>) async -> [SimulationPlan] {
         let lanes = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
         return await withTaskGroup(of: [SimulationPlan].self) { group in

@@ -1,17 +1,18 @@
-// A random life of a log, from a seed: what is appended how, when the log rolls, closes, is abandoned, checkpointed and
-// collected. It is played on a disk that may die at any call; the oracle notes what was submitted and acknowledged.
+// A random history of a log, from a seed: what is appended and how, when the log rolls, closes, is abandoned,
+// checkpointed and collected. It runs on a disk that may fail at any call; the oracle records what was submitted and
+// acknowledged.
 
 import SegmentLog
 import SynclineTesting
 
-/// One life, played again and again with the disk dying at another call each time.
+/// One history, run repeatedly with the disk failing at another call each time.
 struct CrashHistory {
     enum Step {
         case append([[UInt8]], Durability)
         case flush, attest, roll
-        /// Close and open again.
+        /// Closes and opens again.
         case close
-        /// Let go without closing, as a killed process does, and open again.
+        /// Dropped without closing, as by a killed process, and opened again.
         case abandon
         case checkpoint, collect
     }
@@ -51,15 +52,15 @@ struct CrashHistory {
     }
 }
 
-/// What was asked of a log, and what it promised.
+/// What was submitted to a log, and what it promised.
 struct CrashOracle {
     var records: [[UInt8]] = []
     /// Where transactions end.
     var boundaries: Set<UInt64> = [0]
     var acknowledged: UInt64 = 0
-    /// The log may begin with this record at the latest.
+    /// The latest record with which the log may begin.
     var latestFloor: UInt64 = 1
-    /// Whether a commit ended in an error: it may be there as a whole.
+    /// Whether a commit ended with an error: it may be there as a whole.
     var failed = 0
 
     mutating func submit(_ batch: [[UInt8]]) {
@@ -68,7 +69,7 @@ struct CrashOracle {
     }
 }
 
-/// A history while it is played.
+/// A history while it runs.
 final class CrashPlay {
     let history: CrashHistory
     let disk: FaultyStorage
@@ -87,7 +88,7 @@ final class CrashPlay {
         clock = TestClock(seed: history.seed)
     }
 
-    /// Plays until a call fails or the life is over; true if it got to its end.
+    /// Runs until a call fails or the history ends; returns whether it reached its end.
     func run(dyingAtCall call: Int?) throws -> Bool {
         if let call { disk.arm(FaultPlan(call: call, of: CrashPlay.changes, persists: true)) }
         do {

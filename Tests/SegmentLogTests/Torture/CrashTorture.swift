@@ -1,13 +1,13 @@
-// The crash model: lives of a log, cut short at every call that changes the disk, each followed by every subset (or a
-// seeded sample of the subsets) of what was not yet durable. Whatever is left must open, hold what was acknowledged, be
-// a prefix of what was submitted in whole transactions, and stay so through further crashes (invariants 1 to 4, 6, 16,
-// 17, 19, 22, 26, 33).
+// The crash model: histories of a log, interrupted at every call that changes the disk, each followed by every
+// subset (or a seeded sample of the subsets) of what was not yet durable. The result must open, have what was
+// acknowledged, be a prefix of what was submitted in whole transactions, and stay so through further crashes
+// (invariants 1 to 4, 6, 16, 17, 19, 22, 26, 33).
 
 import SegmentLog
 import SynclineTesting
 
 struct CrashTorture {
-    /// What a run did.
+    /// The counts of a run.
     struct Count {
         var histories = 0
         var points = 0
@@ -19,7 +19,7 @@ struct CrashTorture {
     private var numbers: SeededNumbers
     private var place = ""
 
-    /// Explores lives from `seed` on until `histories` of them, or `states` crash states, are done.
+    /// Explores histories from `seed` on until `histories` of them, or `states` crash states, are done.
     static func run(seed: UInt64, histories: Int, states: Int = .max) throws -> Count {
         var torture = CrashTorture(budget: states, numbers: SeededNumbers(seed: seed))
         while torture.count.histories < histories && torture.count.states < states {
@@ -85,7 +85,7 @@ struct CrashTorture {
         }
     }
 
-    /// Recovers, and holds what is there against the oracle; gives the last record.
+    /// Recovers the log and compares it with the oracle; returns the last record.
     private func open(_ disk: FaultyStorage, _ oracle: CrashOracle, least: UInt64? = nil) throws -> UInt64 {
         let writer = try LogWriter.open(disk, configuration: .small(), clock: TestClock(seed: 99))
         let last = writer.lastSequence.rawValue
@@ -115,14 +115,14 @@ struct CrashTorture {
             )
             next = number + 1
         }
-        // A log that begins behind its last record may be empty of records, but only after a collection.
+        // A log that begins after its last record may have no records, but only after a collection.
         try require(
             next == last + 1 || next == nil && (last == 0 || oracle.latestFloor >= last),
             "invariant 1: the reader ends before @\(next ?? 0) of @\(last)")
     }
 
-    /// What recovery called durable survives losing everything pending; a second recovery changes no byte; the log goes
-    /// on; and what was cut stays away.
+    /// What recovery made durable survives losing everything pending; a second recovery changes no byte; the log
+    /// continues; and what was truncated does not return.
     private mutating func checkAfterwards(_ disk: FaultyStorage, _ oracle: CrashOracle, _ recovered: UInt64) throws {
         let first = disk.crash { _ in false }
         let once = Segments(first)
@@ -146,7 +146,7 @@ struct CrashTorture {
         }
     }
 
-    /// Recovery itself dies at some call, and what it leaves is crashed, too.
+    /// Recovery itself fails at some call, and what it leaves is crashed, too.
     private mutating func dieRecovering(_ oracle: CrashOracle, _ state: () -> FaultyStorage) throws {
         let whole = state()
         whole.resetCounts()
@@ -177,7 +177,7 @@ struct Segments: Equatable {
         }
     }
 
-    /// Bytes that are gone or changed stand, durably, in quarantine (invariant 17); only zeros may go without.
+    /// Bytes that are missing or changed are durable in quarantine (invariant 17); only zeros may be missing there.
     func checkWhatWasCut(on disk: FaultyStorage) throws {
         for (name, before) in files {
             guard let after = disk.contents(of: name) else { throw TortureFailure("recovery removed \(name)") }

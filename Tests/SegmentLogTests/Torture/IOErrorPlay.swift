@@ -1,5 +1,5 @@
-// A log on a disk that refuses a call: what was asked of it, how each call ended, and whether what is left when the disk
-// is well again fits: all that was acknowledged, in order, refused transactions whole or not at all.
+// A log on a disk that fails a call: what was requested, how each call ended, and whether the log on the recovered
+// disk matches: everything acknowledged, in order, with refused transactions whole or not at all.
 
 import SegmentLog
 import SynclineTesting
@@ -28,7 +28,7 @@ final class IOErrorPlay {
         clock = TestClock(seed: seed)
     }
 
-    /// Goes on with what another play left, on another disk.
+    /// Continues with what another play left, on another disk.
     init(_ other: IOErrorPlay, on disk: FaultyStorage) {
         self.disk = disk
         configuration = other.configuration
@@ -40,7 +40,7 @@ final class IOErrorPlay {
 
     // MARK: Calls
 
-    /// One call that may be refused, in the log's words and no others.
+    /// One call that may fail, but only with the log's errors.
     func attempt(_ what: () throws -> Void) throws {
         do {
             try what()
@@ -58,11 +58,11 @@ final class IOErrorPlay {
         try attempt { writer = try LogWriter.open(disk, configuration: configuration, clock: clock) }
         guard let last = writer?.lastSequence else { return }
         try require(last.rawValue >= acknowledged, "invariant 1: reopened at \(last), acknowledged @\(acknowledged)")
-        // What a failed sync took back was promised to nobody, and must not come again.
+        // What a failed sync took back was not acknowledged, and must not return.
         transactions.removeAll { $0.range.map { $0.first > last } ?? false }
     }
 
-    /// Appends records of at most about so many bytes each; tries others where the disk was full for a moment.
+    /// Appends records of at most about this many bytes each; tries others if the disk was full for a moment.
     func append(_ count: Int, limit: Int, _ durability: Durability = .durable) throws {
         let before = errors.count
         try submit(count, limit, durability)
@@ -112,9 +112,9 @@ final class IOErrorPlay {
 
     func letGo() { writer = nil }
 
-    // MARK: What is left
+    // MARK: The result
 
-    /// Opens the log on a healthy disk and holds it against what was asked.
+    /// Opens the log on a healthy disk and compares it with what was requested.
     func check(_ healthy: FaultyStorage) throws {
         let writer = try LogWriter.open(healthy, configuration: configuration, clock: clock)
         let last = writer.lastSequence.rawValue
@@ -128,8 +128,8 @@ final class IOErrorPlay {
         try match(reading)
     }
 
-    /// Walks transactions and records together. A refused transaction is there as a whole or not at all; one that was
-    /// taken is missing only together with all that was taken after it.
+    /// Walks transactions and records together. A refused transaction is there as a whole or not at all; an accepted
+    /// one is missing only together with all later ones.
     private func match(_ reading: Reading) throws {
         var next = 0
         for (index, transaction) in transactions.enumerated() {

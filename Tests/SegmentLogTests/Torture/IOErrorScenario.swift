@@ -1,4 +1,4 @@
-// What is done on the disks that refuse a call: short lives of a log, one for each thing it can be asked.
+// What is done on the failing disks: short histories of a log, one for each operation it has.
 
 import SegmentLog
 import SynclineTesting
@@ -91,7 +91,7 @@ struct IOErrorScenario: Sendable {
             try play.append(1, limit: 300)
         })
 
-    /// A torn tail is kept, cut off and followed by a session.
+    /// A torn tail is kept, truncated and followed by a session.
     static let cut = IOErrorScenario(
         name: "reopen after a torn write",
         prepare: {
@@ -164,7 +164,7 @@ struct IOErrorScenario: Sendable {
         body: { play in try play.attempt { _ = try LogHealing(play.disk, clock: TestClock()).run { _ in true } } },
         check: checkHealed)
 
-    /// The damaged log is only read; what a failed copy leaves is no matter, what it calls done is.
+    /// The damaged log is only read. What a failed copy leaves does not matter; what it calls done does.
     static let salvage = IOErrorScenario(
         name: "salvage", prepare: damaged,
         body: { play in

@@ -1,13 +1,12 @@
-// Fails every call of a scenario in turn: the first, the second, and so on until none is left, each with every fault,
-// once and for good. Whatever is refused is refused in the log's own words, and the log that is left opens on a healthy
-// disk, after a mere end of the process and after a power loss, with all that was acknowledged (invariants 1 to 4, 6, 7,
-// 20, 32, 33).
+// Fails every call of a scenario in turn, each with every fault, once and permanently. Every failure is reported
+// with the log's own errors, and the log opens on a healthy disk, after the end of the process and after a power
+// failure, with everything acknowledged (invariants 1 to 4, 6, 7, 20, 32, 33).
 
 import SegmentLog
 import SynclineTesting
 
 struct IOErrorTorture {
-    /// What a run did.
+    /// The counts of a run.
     struct Count {
         var calls = 0
         var faults = 0
@@ -18,7 +17,7 @@ struct IOErrorTorture {
     private static let changes: Set<CallKind> = [.open, .write, .resize, .rename, .remove, .createDirectory]
     private static let syncs: Set<CallKind> = [.sync, .syncDirectory]
 
-    /// Every way a call can go wrong; the number of the call is filled in later.
+    /// Every way a call can fail; the number of the call is filled in later.
     static let plans: [FaultPlan] = [false, true].flatMap { persists in
         [
             FaultPlan(call: 1, fault: .error(.inputOutput), persists: persists),
@@ -70,7 +69,7 @@ struct IOErrorTorture {
         return count
     }
 
-    /// The disk is well again: after the end of the process, after power losses, and after both.
+    /// The disk works again: after the end of the process, after power failures, and after both.
     private static func checkLeft(
         _ play: IOErrorPlay, _ scenario: IOErrorScenario, _ numbers: inout SeededNumbers, _ count: inout Count
     ) throws {
@@ -94,7 +93,8 @@ struct IOErrorTorture {
         do { try body() } catch { throw TortureFailure("\(what): \(error)") }
     }
 
-    /// Invariant 7: between a failed sync of a file and the next opening nothing is written to it, and it is not synced.
+    /// Invariant 7: between a failed sync of a file and the next opening, nothing is written to it, and it is not
+    /// synced.
     private static func checkFailedSyncs(_ play: IOErrorPlay, _ plan: FaultPlan) throws {
         guard plan.kinds == syncs, !plan.persists else { return }
         var seen = 0
@@ -107,7 +107,7 @@ struct IOErrorTorture {
             }
             if words[0] == "lock" { failed = nil }
             guard let failed, words[1] == failed, ["write", "sync", "resize"].contains(words[0]) else { continue }
-            // A new file that never got its name is written anew, from its beginning.
+            // A new file that never got its name is written again, from its beginning.
             if failed.hasSuffix(FileName.temporarySuffix) { continue }
             throw TortureFailure("invariant 7: \(line) after its sync failed")
         }

@@ -12,11 +12,11 @@ struct SweepCorpus: Sendable {
     }
 
     let tree: MemoryStorage
-    /// What a reader finds in it while it is whole.
+    /// What a reader finds in it while it is intact.
     let reading: Reading
     /// The segments, in order.
     let segments: [String]
-    /// Files that say nothing the segments do not show.
+    /// Files that contain nothing the segments do not show.
     let derived: [String]
 
     init(_ ending: Ending, seed: UInt64 = 1) throws {
@@ -33,7 +33,7 @@ struct SweepCorpus: Sendable {
         derived = tree.allNames().files.filter { !known.contains($0) }
     }
 
-    /// Files that a flipped bit may strike.
+    /// Files in which bits are flipped.
     var files: [String] { segments + derived.filter { $0 != FileName.lock && !$0.hasPrefix(FileName.quarantine) } }
 
     private static func open(

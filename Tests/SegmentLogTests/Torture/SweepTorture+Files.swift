@@ -1,5 +1,5 @@
-// Sweeps over whole files: lost, exchanged, copied, renamed, taken from another log; derived files gone in every
-// combination; and old bytes behind the end.
+// Sweeps over whole files: missing, exchanged, copied, renamed, taken from another log; derived files missing in
+// every combination; and old bytes after the end.
 
 import SegmentLog
 import SynclineTesting
@@ -41,7 +41,7 @@ extension SweepTorture {
         }
     }
 
-    /// Every combination of derived files gone: the same records, or a refusal (invariant 21).
+    /// Every combination of derived files missing: the same records, or a refusal (invariant 21).
     static func derivedLosses(_ ending: SweepCorpus.Ending) throws -> Count {
         try sweep(ending) { sweep in
             let derived = sweep.corpus.derived
@@ -57,7 +57,7 @@ extension SweepTorture {
         }
     }
 
-    /// Bytes of older frames, of other logs, or of anything behind the end: the same records or a complaint.
+    /// Bytes of older frames, of other logs, or of anything after the end: the same records or an error.
     static func staleBytes(_ ending: SweepCorpus.Ending) throws -> Count {
         try sweep(ending) { sweep in
             let foreign = try SweepCorpus(ending, seed: 2)
@@ -77,7 +77,7 @@ extension SweepTorture {
         }
     }
 
-    /// As `check`, where silence is wrong, too.
+    /// Like `check`, but finding nothing is an error, too.
     private mutating func checkNoticed(_ tree: MemoryStorage, _ what: String) {
         let before = count.harmless
         check(tree, what)

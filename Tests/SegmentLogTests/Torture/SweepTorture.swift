@@ -1,19 +1,20 @@
-// Damage of every small kind at every place: cut anywhere, any bit flipped, any sector zeroed, frames exchanged, doubled
-// and removed, files lost, exchanged and foreign. One rule for all: what is read is what was written, or the damage is
-// said; never fewer records without a word, never others, never a trap (invariants 12, 14, 18, 21).
+// Every small kind of damage at every place: truncated anywhere, any bit flipped, any sector zeroed, frames
+// exchanged, duplicated and removed, files missing, exchanged and foreign. One rule for all: either what was written
+// is read, or the damage is reported; never fewer records without an error, never others, never a trap (invariants
+// 12, 14, 18, 21).
 
 import SegmentLog
 import SynclineTesting
 
 struct SweepTorture {
-    /// What a sweep did.
+    /// The counts of a sweep.
     struct Count {
         var cases = 0
-        /// How many were noticed by the reader, by the writer, and by verification.
+        /// The number noticed by the reader, by the writer, and by verification.
         var reader = 0
         var writer = 0
         var verification = 0
-        /// How many changed nothing that counts: the same records, and no complaint.
+        /// The number that changed nothing important: the same records, and no error.
         var harmless = 0
     }
 
@@ -25,7 +26,7 @@ struct SweepTorture {
         self.corpus = corpus
     }
 
-    /// Sweeps a corpus to the end, and throws what was wrong on the way.
+    /// Sweeps a corpus completely, and throws what was wrong on the way.
     static func sweep(_ ending: SweepCorpus.Ending, _ body: (inout SweepTorture) throws -> Void) throws -> Count {
         var sweep = SweepTorture(try SweepCorpus(ending))
         try body(&sweep)
@@ -37,7 +38,7 @@ struct SweepTorture {
         return sweep.count
     }
 
-    /// Cuts each file at every byte.
+    /// Truncates each file at every byte.
     static func truncations(_ ending: SweepCorpus.Ending, stride: Int = 1) throws -> Count {
         try sweep(ending) { sweep in
             for name in sweep.corpus.files {
@@ -57,8 +58,8 @@ struct SweepTorture {
             for bit in Swift.stride(from: 0, to: whole.count * 8, by: stride) {
                 var bytes = whole
                 bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-                // A writer looks at the ends, the headers and the last segment. A reader is patient at the end, and so
-                // slow. Where the one sees little or the other much, a sample must do.
+                // A writer checks the ends, the headers and the last segment. A reader retries at the end, which is
+                // slow. Where the one sees little or the other much, a sample must be sufficient.
                 let isLast = name == sweep.corpus.segments.last
                 let isSample = bit % 8 == bit / 8 % 8
                 sweep.check(
@@ -85,7 +86,7 @@ struct SweepTorture {
         }
     }
 
-    /// Exchanges, doubles and removes frames.
+    /// Exchanges, duplicates and removes frames.
     static func frameShuffles(_ ending: SweepCorpus.Ending) throws -> Count {
         try sweep(ending) { sweep in
             var frames: [UInt64: [Range<Int>]] = [:]
@@ -123,12 +124,12 @@ struct SweepTorture {
         check(tree, "\(name): \(what)", reads: reads, opens: opens)
     }
 
-    /// Holds what a reader, a verification and a writer make of a damaged log against what it held.
+    /// Compares what a reader, a verification and a writer find in a damaged log with what it had.
     mutating func check(_ tree: MemoryStorage, _ what: String, reads: Bool = true, opens: Bool = true) {
         count.cases += 1
         do {
             let isHealthy = try verify(tree)
-            // Verification and a reader must agree, so one that is silent is held against what is read.
+            // Verification and a reader must agree, so a silent one is compared with what is read.
             if reads || isHealthy {
                 let error = try read(tree, "a reader")
                 if error != nil { count.reader += 1 }
@@ -145,7 +146,7 @@ struct SweepTorture {
 
     mutating func fail(_ message: String) { failures.append(message) }
 
-    /// A reader finds either all of it, or a beginning and an error.
+    /// A reader finds either everything, or a beginning and an error.
     private func read(_ tree: MemoryStorage, _ who: String) throws -> LogError? {
         let known = corpus.reading
         let (reading, count) = try TortureReader.compare(tree, with: known)
@@ -160,7 +161,7 @@ struct SweepTorture {
         return reading.error
     }
 
-    /// Whether verification finds nothing but that HEAD is gone.
+    /// Whether verification finds nothing but a missing HEAD.
     private mutating func verify(_ tree: MemoryStorage) throws -> Bool {
         do throws(LogError) {
             let report = try LogVerification(tree).run(deep: true)
@@ -174,8 +175,8 @@ struct SweepTorture {
         }
     }
 
-    /// Whether a writer opens it. Where it does not, it must have changed nothing; where it does, it must go on behind
-    /// the last record, and the records must be the same or damaged where its opening does not look.
+    /// Whether a writer opens it. If not, it must have changed nothing. If so, it must continue after the last
+    /// record, and the records must be the same, or damaged where opening does not look.
     private mutating func open(_ tree: MemoryStorage, reads: Bool) throws -> Bool {
         let before = tree.copy()
         let writer: LogWriter

@@ -1,5 +1,5 @@
-// What the torture checks share: the failure they throw (so that the runner of breakages can call them, too), a clock
-// and settings that make every run the same, and one way to read a log whole and hold it against what was written.
+// Shared by the torture checks: the failure they throw (so that the runner of breakages can call them, too), a clock
+// and settings that make every run the same, and one way to read a whole log and compare it with what was written.
 
 import SegmentLog
 import Synchronization
@@ -11,7 +11,7 @@ import SynclineTesting
     import Glibc
 #endif
 
-/// A rule of the log was broken; the sentence says which, where and with which seed.
+/// A rule of the log was broken; the message says which, where and with which seed.
 struct TortureFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -25,7 +25,7 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
     if !condition { throw TortureFailure(message()) }
 }
 
-/// A clock of its own: a millisecond passes with every look, and identities come from the seed.
+/// A clock of its own: each call adds a millisecond, and identities come from the seed.
 final class TestClock: LogClock {
     private let state: Mutex<(time: Int64, numbers: SeededNumbers)>
 
@@ -50,7 +50,7 @@ final class TestClock: LogClock {
 }
 
 extension LogConfiguration {
-    /// Small files, and no work behind the test's back.
+    /// Small files, and no background work.
     static func small(
         segment: UInt64 = 4096, zeroAhead: UInt64 = 4096, dictionary: Bool = true
     ) -> LogConfiguration {
@@ -106,7 +106,7 @@ enum TortureReader {
         }
     }
 
-    /// Reads as far as it goes. A number out of order is an error of the log, not of the reading.
+    /// Reads as far as possible. A number out of order is an error of the log, not of the reading.
     static func read(
         _ storage: any LogStorage, showing visibility: LogReader.Visibility = .written, from: UInt64? = nil
     ) throws -> Reading {
@@ -117,8 +117,8 @@ enum TortureReader {
         return reading
     }
 
-    /// As `read`, but holds each record against one that is known, which is faster than keeping it; the result has no
-    /// records, only their count. Throws at a difference.
+    /// Like `read`, but compares each record with a known one, which is faster than keeping it; the result has only
+    /// the records' count. Throws at a difference.
     static func compare(_ storage: any LogStorage, with known: Reading) throws -> (reading: Reading, count: Int) {
         var count = 0
         let reading = try walk(storage, showing: .written, from: nil) { number, record in
@@ -165,7 +165,7 @@ enum TortureReader {
     }
 }
 
-/// Records for tests: of every size and texture, and each different from all others where it has room to be.
+/// Records for tests: of every size and texture, and each different from all others if it is large enough.
 struct RecordSource {
     var numbers: SeededNumbers
     private var count: UInt64 = 0
@@ -200,8 +200,8 @@ extension [UInt8] {
     }
 }
 
-/// How much the torture tests explore: the whole in a release build, a part of it in a build for debugging; the variable
-/// SYNCLINE_TORTURE multiplies it, for nights.
+/// How much the torture tests explore: everything in a release build, a part of it in a debug build; the variable
+/// SYNCLINE_TORTURE multiplies it, for nightly runs.
 enum TortureBudget {
     static let factor: Double = {
         #if DEBUG

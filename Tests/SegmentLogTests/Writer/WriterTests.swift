@@ -1,5 +1,5 @@
-// Appending: one sync a durable commit, all sizes and numbers of records, and what happens when the disk says no
-// (invariants 4, 6, 7 and 8).
+// Appending: one sync for each durable commit, all sizes and numbers of records, and disk errors (invariants 4, 6, 7
+// and 8).
 
 import SegmentLog
 import SynclineTesting

@@ -1,4 +1,4 @@
-// Numbers read three at a time are those that are read one by one, whatever their sizes and whatever follows.
+// Numbers read three at a time equal those read one by one, whatever their sizes and whatever follows.
 
 import Testing
 
@@ -29,7 +29,7 @@ import Testing
                 #expect(reader.offset == length)
             } else {
                 #expect(reader.offset == 0)
-                // Only what is longer, or at the very end, is left to be read one by one.
+                // Only a longer one, or one at the very end, is left to be read alone.
                 #expect(numbers[0] > 127 || numbers[1] > 127 || numbers[2] > 16_383 || bytes.count < 4)
             }
         }

@@ -1,4 +1,4 @@
-// Events in bytes: each kind comes back as it was; cut or damaged ones are refused with an error.
+// Events in bytes: each kind round-trips; truncated or damaged ones are rejected with an error.
 
 import SynclineTesting
 import Testing

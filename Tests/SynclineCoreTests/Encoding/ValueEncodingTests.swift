@@ -1,4 +1,4 @@
-// Values in bytes: every value comes back as it was, has one encoding, and no bytes can stop the process.
+// Values in bytes: every value round-trips, has one encoding, and no bytes can stop the process.
 
 import SynclineTesting
 import Testing
@@ -12,7 +12,7 @@ import Testing
         return writer.bytes
     }
 
-    /// Decodes a whole value; nil if it is refused or bytes are left.
+    /// Decodes a whole value; nil if it is rejected or bytes are left.
     private static func value(_ bytes: [UInt8]) -> Value? {
         ByteReader.reading(bytes) { reader throws(MalformedBytes) in
             let value = try reader.value()
@@ -35,7 +35,7 @@ import Testing
             let bytes = Self.bytes(value)
             let decoded = try #require(Self.value(bytes), "seed \(seed)")
             try #require(decoded == value, "seed \(seed)")
-            // Texts that Unicode takes for the same are told apart here.
+            // Strings that are equal in Unicode are distinguished here.
             try #require(Self.bytes(decoded) == bytes && "\(decoded)" == "\(value)", "seed \(seed)")
             try #require(Self.skipped(bytes) == bytes.count, "seed \(seed)")
         }

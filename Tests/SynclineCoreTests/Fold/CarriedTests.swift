@@ -1,4 +1,4 @@
-// Changes that are carried on: they are the outbox's, whatever became of it, and folding them changes nothing.
+// Carried changes: they match the outbox in every state, and folding them changes nothing.
 
 import Testing
 
@@ -19,7 +19,7 @@ import Testing
         #expect(rows.flatMap { $0.changes.map(\.position) }.sorted() == positions)
         #expect(try rows.compactMap(\.frozen).count == PushPlan(reader).operations.count { $0.isFrozen })
         let before = (history.projector.store.digest, history.projector.totals)
-        // Through its bytes, as it comes from the log.
+        // Encoded and decoded, as from the log.
         let event = try Event(time: 1, .carried(through: history.next, rows)).bytes.withUnsafeBytes { try Event($0) }
         try history.record(event.body)
         #expect(history.projector.store.digest == before.0 && history.projector.totals == before.1)

@@ -1,4 +1,4 @@
-// The fold gives the same bytes wherever it begins and however the state is kept meanwhile, and its balance holds.
+// The fold gives the same bytes wherever it begins and however the state is kept, and its balance holds.
 
 import SynclineTesting
 import Testing

@@ -1,4 +1,4 @@
-// What a pulled row makes of pending changes: quiet rebase, conflict at once, agreement.
+// The effect of a pulled row on pending changes: quiet rebase, immediate conflict, agreement.
 
 import Testing
 

@@ -1,5 +1,5 @@
-// What a push adds to a random history: operations of a plan, old or new, are sent, answered in every way, and decided. Only
-// what an engine would record is recorded.
+// What a push adds to a random history: operations of a plan, old or new, are sent, answered in every way, and
+// decided. Only what an engine would record is recorded.
 
 import SynclineTesting
 import Testing
@@ -7,7 +7,7 @@ import Testing
 @testable import SynclineCore
 
 extension RandomHistory {
-    /// Sends an operation, or drops changes that came to nothing.
+    /// Sends an operation, or drops changes without a remaining effect.
     mutating func send() throws {
         let plan = try PushPlan(reader)
         if let void = plan.voids.first, chance.once(in: 2) {
@@ -34,7 +34,7 @@ extension RandomHistory {
             ]))
     }
 
-    /// Tells the fate of an operation that was sent.
+    /// Records the result of an operation that was sent.
     mutating func answer() throws {
         let sent = try PushPlan(reader).operations.filter { $0.isFrozen && $0.state == .pending }
         guard !sent.isEmpty else { return }
@@ -64,7 +64,7 @@ extension RandomHistory {
         if outcome == .failing, chance.once(in: 2) { try record(.serverWorked) }
     }
 
-    /// Drops what is pending on a row.
+    /// Drops the pending operations of a row.
     mutating func discard() throws {
         let plan = try PushPlan(reader).operations
         guard !plan.isEmpty else { return }
@@ -72,7 +72,7 @@ extension RandomHistory {
         try record(.discarded(table: operation.table, id: operation.id))
     }
 
-    /// Decides what waits for a decision.
+    /// Decides what awaits a decision.
     mutating func resolve() throws {
         if chance.once(in: 12) { return try discard() }
         let conflicts = try reader.conflicts()

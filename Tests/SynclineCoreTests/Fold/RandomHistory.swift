@@ -1,5 +1,5 @@
-// Histories from seeds, made the way an engine makes them: local changes through the writer, undo, pages, purges, resets,
-// and what a push brings about (RandomHistory+Push.swift), folded as they are recorded.
+// Histories from seeds, made the way an engine makes them: local changes through the writer, undo, pages, purges,
+// resets, and what a push records (RandomHistory+Push.swift), folded as they are recorded.
 
 import SynclineTesting
 import Testing
@@ -11,7 +11,7 @@ struct RandomHistory {
     let projector: Projector
     /// The records of the log.
     private(set) var records: [[UInt8]] = []
-    /// What a push that began some time ago took on.
+    /// What a push that began some time ago will send.
     var planned: [PlannedOperation] = []
 
     init(seed: UInt64) throws {
@@ -54,7 +54,7 @@ struct RandomHistory {
             .indexed(table: table(), column: chance.pick(["a", "b", "caf\u{e9}"]), isOn: !chance.once(in: 3)))
     }
 
-    /// A schema that says something of some tables, and steps of a migration. Strictness is nothing to the fold.
+    /// A schema that declares some tables, and steps of a migration. Strictness does not affect the fold.
     private mutating func declare() throws {
         let columns = ["a", "b", "c"]
         var steps: [SchemaStep] = []
@@ -81,7 +81,7 @@ struct RandomHistory {
             .declared(Declaration(version: UInt32(next), isStrict: false, tables: tables), steps: steps))
     }
 
-    /// What a compaction writes before it lets go of history.
+    /// What a compaction writes before it removes history.
     private mutating func carry() throws {
         let last = next - min(next, UInt64(chance.below(5)))
         try record(.carried(through: last, reader.carriedRows(through: last)))
@@ -92,7 +92,7 @@ struct RandomHistory {
         try record(.undone(event: event))
     }
 
-    /// A transaction; one in which a change is refused leaves no trace.
+    /// A transaction; if a change in it is refused, it leaves no trace.
     private mutating func local() throws {
         let contents = try projector.store.snapshot.contents()
         let before = (projector.store.digest, projector.mark)
@@ -151,7 +151,7 @@ extension Projector {
         }
     }
 
-    /// Whether another projector is in the same state, to the byte.
+    /// Whether another projector has the same state, to the byte.
     func agrees(with other: Projector) throws -> Bool {
         try through == other.through && totals == other.totals && ids == other.ids
             && declaration == other.declaration

@@ -1,4 +1,4 @@
-// Which older checkpoints stay: as a store makes one after the other, no two neighbours lie too far from each other.
+// Which older checkpoints are kept: as a store makes them one after another, no two neighbours are too far apart.
 
 import SynclineTesting
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import SynclineCore
 
 @Suite struct CheckpointKeepingTests {
-    /// Makes a checkpoint after each of some steps, and lets go of those that do not stay.
+    /// Makes a checkpoint after each of some steps, and removes those that are not kept.
     private func history(
         _ steps: [UInt64], size: UInt64 = 1, room: UInt64 = .max, _ body: ([UInt64], UInt64) throws -> Void
     ) rethrows {

@@ -1,4 +1,4 @@
-// Conditions, and the search for the event that made one true, against what folding every event says.
+// Conditions, and the search for the event that made one true, compared with folding every event.
 
 import SynclineTesting
 import Testing
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Whether a condition is true before a part of a history and after each of its events, by asking the states.
+    /// Whether a condition is true before a part of a history and after each of its events, by querying the states.
     private func truth(
         of condition: Condition, _ history: RandomHistory, from first: UInt64, through last: UInt64
     ) throws -> [Bool] {
@@ -83,7 +83,7 @@ import Testing
 }
 
 extension Condition {
-    /// The truth by a query over the state, and by what is listed of the outbox.
+    /// The truth by a query on the state, and by the list of the outbox.
     fileprivate func isTrue(in projector: Projector) throws -> Bool {
         let reader = projector.reader(of: projector.store.snapshot)
         switch subject {

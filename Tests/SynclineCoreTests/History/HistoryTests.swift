@@ -1,4 +1,4 @@
-// The tools of history against random histories: what they say of a log must be what folding it says.
+// The history tools on random histories: what they report about a log must be what folding it shows.
 
 import SynclineTesting
 import Testing
@@ -14,7 +14,7 @@ import Testing
         return history
     }
 
-    /// The rows a history ever touched.
+    /// All rows that a history ever touched.
     private func rows(of history: RandomHistory) throws -> Set<RowKey> {
         var rows: Set<RowKey> = []
         let projector = try Projector()
@@ -36,7 +36,7 @@ import Testing
             }
             let whole = try history.reader.entry(row.table, row.id)
             var part = try blame.entry
-            // Where an operation stands in the order depends on other rows, and so does what a decision leaves of it.
+            // An operation's position in the order depends on other rows, and so does what a decision leaves of it.
             if let place = whole?.pending?.frozen?.position { part?.pending?.frozen?.position = place }
             if let place = whole?.pending, place.count == part?.pending?.count {
                 part?.pending?.first = place.first
@@ -126,7 +126,7 @@ import Testing
         let projector = try Projector()
         var outline = try OutboxOutline(from: projector)
         var told = 0
-        // Of a store with local columns there is no outline.
+        // A store with local columns has no outline.
         var isThere = outline != nil
         for (index, record) in history.records.enumerated() {
             let number = UInt64(index) + 1
@@ -159,7 +159,7 @@ import Testing
             for (index, record) in history.records.enumerated().dropFirst(before) {
                 let isClear = try record.withUnsafeBytes { try outline.fold($0, number: UInt64(index) + 1) }
                 guard isClear else {
-                    // A row of the app's choosing, with changes behind it.
+                    // A row of the app's choosing, with later changes.
                     outline = try #require(try OutboxOutline(from: history.projector))
                     continue
                 }
@@ -190,9 +190,9 @@ import Testing
 }
 
 extension Projector {
-    /// How many operations are in the outbox.
+    /// The number of operations in the outbox.
     fileprivate func operations() throws -> Int { try PushPlan(reader(of: store.snapshot)).operations.count }
 
-    /// How many operations wait for a decision.
+    /// The number of operations that await a decision.
     fileprivate func waiting() throws -> Int { try reader(of: store.snapshot).conflicts().count }
 }

@@ -1,5 +1,5 @@
-// What masking promises: the type of a value, and equality and order within its column; and that a masked store is the fold
-// of its masked events.
+// What masking guarantees: the type of a value, and equality and order within its column; and that a masked store is
+// the fold of its masked events.
 
 import SynclineTesting
 import Testing
@@ -47,7 +47,7 @@ import Testing
             for left in values {
                 #expect(kind(column.mask(left)) == kind(left), "\(left) in \(seed)")
                 for right in values {
-                    // A string that is a date stands among dates.
+                    // A date string is ranked among dates.
                     if Set([kind(left), kind(right)]) == [4, 5] { continue }
                     let (before, after) = (
                         Value.compare(left, right), Value.compare(column.mask(left), column.mask(right))

@@ -1,4 +1,5 @@
-// Replays as stories: what another policy would have decided, what is left when an event is left out, and who is to blame.
+// Replays as stories: what another policy would have decided, what is left when an event is left out, and which
+// event is to blame.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// What is kept of the blocks: within its bound, what is asked for, and each run for itself.
+// Which blocks are cached: within the limit, the recently used ones, and separately for each run.
 
 import SynclineTesting
 import Testing
@@ -24,7 +24,7 @@ import Testing
         }
         let left = (UInt64(1000)..<3000).filter { cache.block(at: .init(run: run, address: $0)) != nil }
         #expect(left.count > 20)
-        // Nothing was asked for twice: the newest are there.
+        // None was used twice, so the newest are there.
         #expect(left.last == 2999)
     }
 

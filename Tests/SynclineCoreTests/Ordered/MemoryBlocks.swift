@@ -1,4 +1,4 @@
-// Blocks of runs in memory: what a checkpoint file is to the state.
+// Blocks of runs in memory, in place of a checkpoint file.
 
 import Synchronization
 
@@ -26,7 +26,7 @@ extension StateStore {
     func mergeFull(into blocks: MemoryBlocks, merging count: Int? = nil) throws(StateError) {
         let merged = count ?? layers.runsToMerge()
         let written = try RunWriter.write(try layers.cursorOverRuns(merged)) { block in blocks.append(block) }
-        // What is to be known of a run survives its encoding.
+        // What is needed to open a run survives its encoding.
         var writer = ByteWriter()
         written.encode(into: &writer)
         guard let root = ByteReader.reading(writer.bytes, { reader throws(MalformedBytes) in try RunRoot(&reader) })
@@ -36,7 +36,7 @@ extension StateStore {
 }
 
 extension StateSnapshot {
-    /// All that is there, in order.
+    /// All entries, in order.
     func contents(from start: [UInt8] = []) throws(StateError) -> [[UInt8]: [UInt8]] {
         var all: [[UInt8]: [UInt8]] = [:]
         try forEach(from: start) { key, value in

@@ -1,12 +1,12 @@
-// The ordered store against a dictionary: random puts, removals, commits, rotations, merges, taking back; every snapshot
-// stays as it was.
+// The ordered store compared with a dictionary: random puts, removals, commits, rotations, merges, undos; every
+// snapshot stays unchanged.
 
 import SynclineTesting
 import Testing
 
 @testable import SynclineCore
 
-/// A store and what it should hold.
+/// A store and its expected content.
 private struct Play {
     var chance: Chance
     let store = StateStore()
@@ -44,7 +44,7 @@ private struct Play {
         }
     }
 
-    /// A commit of some changes, a part of which may be taken back.
+    /// A commit of some changes, a part of which may be undone.
     mutating func commit() throws(StateError) {
         store.beginChanges()
         for _ in 0..<chance.below(12) { try change() }
@@ -75,7 +75,7 @@ private struct Play {
         if chance.once(in: 12) { try makeRoom() } else { try commit() }
     }
 
-    /// Compares a snapshot with its model: everything, from a place on, and single keys.
+    /// Compares a snapshot with its model: everything, from a key on, and single keys.
     mutating func check(_ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]) throws(StateError) -> Bool {
         var place = try [UInt8]().withBytes { key throws(StateError) in try snapshot.cursor(from: key) }
         for (key, value) in model.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -131,7 +131,7 @@ private struct Play {
         #expect(try play.store.snapshot.contents().isEmpty)
         #expect(play.store.digest == Digest())
         play.store.rotate()
-        // Merged with all there is, nothing is left.
+        // Merged with everything, nothing is left.
         let all = play.store.layers.runs.count
         let root = try RunWriter.write(try play.store.layers.cursorOverRuns(all)) { play.blocks.append($0) }
         #expect(root.count == 0)

@@ -1,5 +1,5 @@
-// The contract for local operations, played naively: each row keeps its changes in a list, and what is asked of it is
-// worked out from the list anew.
+// The contract for local operations, implemented naively: each row has its changes in a list, and every result is
+// computed from the list.
 
 @testable import SynclineCore
 
@@ -13,7 +13,7 @@ struct CompactorModel {
         var event: UInt64
         var kind: OperationKind
         var columns: [String: Int?]
-        /// A delete of a row nobody else knows: nothing is left to push.
+        /// A delete of a row that the server does not know: nothing is left to push.
         var cancels = false
     }
 
@@ -33,7 +33,7 @@ struct CompactorModel {
 
     var rows = [RowModel(), RowModel()]
 
-    /// Does one step; the refusal, if there is one.
+    /// Runs one step; returns the refusal, if there is one.
     mutating func apply(_ step: CompactorStep, row: Int, event: UInt64) -> ChangeRefusal? {
         switch step {
         case .insert: return insert(row, event)
@@ -48,7 +48,7 @@ struct CompactorModel {
         if visible(row) != nil { return .rowExists }
         var columns: [String: Int?] = event % 2 == 0 ? ["a": Int(event)] : ["a": Int(event), "b": 0]
         if pending(row)?.kind == .delete {
-            // What the server's row has beside becomes null.
+            // Other columns of the server's row become null.
             var known: [String: Int?] = rows[row].base ?? [:]
             if let frozen = rows[row].frozen { known.merge(frozen.columns) { $1 } }
             for name in known.keys where columns[name] == nil { columns[name] = .some(nil) }
@@ -88,14 +88,14 @@ struct CompactorModel {
         settleVoid(row)
     }
 
-    /// Changes that came to nothing do not hide what the server has.
+    /// Changes without a remaining effect do not hide what the server has.
     private mutating func settleVoid(_ row: Int) {
         if rows[row].frozen == nil, rows[row].base != nil, pending(row) == nil { rows[row].changes = [] }
     }
 
-    // MARK: What is asked
+    // MARK: Results
 
-    /// What the changes that were not sent come to.
+    /// The combined effect of the changes that were not sent.
     func pending(_ row: Int) -> Operation? {
         var result: Operation?
         for change in rows[row].changes {
@@ -113,7 +113,7 @@ struct CompactorModel {
         return result
     }
 
-    /// The columns that lie over the base.
+    /// The columns that differ from the base.
     private func columns(_ row: Int) -> [String: Int?] {
         var columns: [String: Int?] = rows[row].frozen?.columns ?? [:]
         for change in rows[row].changes {
@@ -128,7 +128,7 @@ struct CompactorModel {
         guard let last = model.changes.last?.kind ?? model.frozen?.operation.kind else { return model.base }
         if last == .delete { return nil }
         var seen: [String: Int?] = model.base ?? [:]
-        // What stands behind a delete that was sent is another row.
+        // What follows a delete that was sent is another row.
         if model.frozen?.operation.kind == .delete, model.changes.contains(where: { $0.kind == .insert }) { seen = [:] }
         seen.merge(columns(row)) { $1 }
         return seen.compactMapValues { $0 }
@@ -148,7 +148,7 @@ struct CompactorModel {
             if hasInsert { moved.position = last.event }
             return moved
         }
-        // Nobody is sending: what was sent is pending again.
+        // No push is running: what was sent is pending again.
         .map { operation in
             var shown = operation
             if shown.state == .inFlight { shown.state = .pending }
@@ -157,7 +157,7 @@ struct CompactorModel {
         .sorted { $0.position < $1.position }
     }
 
-    /// Takes back the newest change that can be; its event.
+    /// Undoes the newest change that can be undone; returns its event.
     mutating func undo() -> UInt64? {
         let newest = rows.indices.filter { !rows[$0].changes.isEmpty }
             .max {

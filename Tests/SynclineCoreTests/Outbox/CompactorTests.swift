@@ -1,11 +1,11 @@
-// Every sequence of up to five steps on two rows: the fold and the plan agree with the contract, and undoing everything
-// leaves no trace.
+// Every sequence of up to five steps on two rows: the fold and the plan agree with the contract, and undoing
+// everything leaves no trace.
 
 import Testing
 
 @testable import SynclineCore
 
-/// Two rows in two tables, the real ones and their model.
+/// Two rows in two tables, and their model.
 private final class CompactorWalk {
     static let tables = ["t", "u"]
     let projector: Projector
@@ -99,7 +99,7 @@ private final class CompactorWalk {
         }
     }
 
-    /// Takes back all that can be. If that was everything, the state is that of a store that only pulled.
+    /// Undoes all that can be undone. If that was everything, the state is that of a store that only pulled.
     private func undoAll(_ model: CompactorModel, _ steps: [(CompactorStep, Int)]) throws {
         let mark = (projector.store.changeCount, projector.mark)
         var model = model
@@ -138,7 +138,7 @@ private final class CompactorWalk {
 }
 
 extension Projector {
-    /// The pending operation of a row is sent.
+    /// The row's pending operation is sent.
     fileprivate func freezeForTest(_ table: String, _ id: String) throws(SyncError) {
         do throws(StateError) {
             let pending = try entry(rowKey(table, id)).entry?.pending
@@ -152,7 +152,7 @@ extension Projector {
         }
     }
 
-    /// A row comes from the server, in which only one column is new each time.
+    /// A row comes from the server with one new column each time.
     fileprivate func pageForTest(_ table: String, _ event: UInt64) throws(SyncError) {
         let row = Row([
             .init("version", .string("v\(event)")), .init("a", .integer(100)), .init("b", .integer(100)),

@@ -1,5 +1,5 @@
-// What adding a column, changing its values and dropping a table make of rows in every condition, and what is worked out
-// before a step is recorded.
+// The effect of adding a column, changing its values and dropping a table on rows in every state, and what is
+// computed before a step is recorded.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// Columns that never leave the device: what the fold makes of them, next to everything else that happens to their rows.
+// Columns that never leave the device: how the fold treats them in every situation of their rows.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// What each step of a migration makes of rows in every condition: pulled, changed, changed often, sent, in conflict.
+// The effect of each migration step on rows in every state: pulled, changed, changed often, sent, in conflict.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// One row and what happens to it, event by event, as an engine would record it.
+// One row and its events, as an engine would record them.
 
 import SynclineCore
 import Testing
@@ -54,7 +54,7 @@ struct SchemaDesk {
         Row(columns.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) })
     }
 
-    /// The pending operation goes out.
+    /// The pending operation is sent.
     mutating func send() throws {
         let operation = try #require(try PushPlan(reader).operations.first { !$0.isFrozen })
         try record(

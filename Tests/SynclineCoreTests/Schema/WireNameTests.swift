@@ -1,4 +1,4 @@
-// The names that columns have on the server: requests, answers, and operations that were sent under other names.
+// The server's names of columns: requests, responses, and operations that were sent with other names.
 
 import Testing
 
@@ -104,9 +104,9 @@ import Testing
         try SchemaChange(local).check(over: nil, SchemaDesk().reader)
     }
 
-    // MARK: What was sent
+    // MARK: Sent operations
 
-    /// The body of what was sent, on the wire.
+    /// The body of a sent operation, on the wire.
     private func body(_ desk: SchemaDesk, _ server: ServerProtocol = .zumo2) throws -> Row {
         let frozen = try #require(try desk.entry().pending?.frozen)
         let names = NameTranslation(desk.projector.declaration)

@@ -1,4 +1,4 @@
-// Values of every kind and form, from a seed: what a column can hold, and what is near to it.
+// Values of every kind and form, from a seed: what a column can have, and similar ones.
 
 import SynclineCore
 import SynclineTesting
@@ -49,7 +49,7 @@ extension Chance {
         [8, 4, 4, 4, 12].map { digits($0, alphabet) }.joined(separator: "-")
     }
 
-    /// Texts that have an encoding of their own, texts that nearly have, and others.
+    /// Strings that have an encoding of their own, strings that nearly have, and others.
     mutating func text() -> String {
         switch below(12) {
         case 0: uuid()
@@ -82,7 +82,7 @@ extension Chance {
 }
 
 extension ByteReader {
-    /// Reads bytes as far as a body goes; nil where it refuses them.
+    /// Reads bytes as far as a body goes; nil if it rejects them.
     static func reading<Result>(
         _ bytes: [UInt8], _ body: (inout ByteReader) throws(MalformedBytes) -> Result
     ) -> Result? {

@@ -1,17 +1,17 @@
-// The pull by changes against a table that is written to while it is read, purged, set back, or gone: nothing is lost, nothing
-// comes back, and it ends.
+// The pull by changes from a table that is written to during the read, purged, restored, or gone: nothing is lost,
+// nothing returns, and it ends.
 
 import SynclineTesting
 import Testing
 
 @testable import SynclineCore
 
-/// A client that keeps what pages bring.
+/// A client that keeps the rows of pages.
 private struct Reader {
     var rows: [String: String] = [:]
     var cursor: CursorState?
 
-    /// Pulls to the end, or dies before a page is stored; true if the server has no changes to tell.
+    /// Pulls to the end, or dies before a page is stored; returns whether the server has no changes feed.
     mutating func pull(
         _ query: PullQuery, _ server: inout NumberedServer, diesAfter pages: Int? = nil,
         between: (inout NumberedServer) -> Void = { _ in }
@@ -35,7 +35,7 @@ private struct Reader {
                 stored += 1
                 action = machine.stored()
             case .finish:
-                // A server that is purged and set back again and again is given up, and read the next time.
+                // A pull from a server that is purged and restored repeatedly gives up, and the next one reads it.
                 guard machine.isAuditDue, machine.stop == nil else { return false }
                 let found = server.matching(query.filter)
                 rows = rows.filter { found[$0.key] != nil }
@@ -139,7 +139,7 @@ private struct Reader {
         #expect(reader.cursor?.isAuditDue == true)
         _ = try reader.pull(query, &server)
         try Self.check(reader, server, query, 3)
-        // What was read by time before may be gone without a word, too.
+        // Rows read by time before may have disappeared without a change, too.
         let byTime = CursorState(position: "2026-01-01T00:00:00.000Z", query: "", updated: 0)
         #expect(try ChangesMachine(query, from: byTime, retries: 0).isAuditDue)
         #expect(try !ChangesMachine(query, from: nil, retries: 0).isAuditDue)
@@ -183,7 +183,7 @@ private struct Reader {
                 totals.append(machine.total)
                 action = machine.stored()
             }
-            // Of rows that a filter leaves out not all are told.
+            // Not all rows that a filter excludes are reported.
             #expect(totals.count > 3 && totals.allSatisfy { $0 == (filter == nil ? server.rows.count : nil) })
             #expect(filter != nil || machine.received == server.rows.count)
         }

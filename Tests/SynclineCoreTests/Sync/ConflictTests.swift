@@ -1,5 +1,5 @@
-// Every decision about every kind of operation, with and without changes behind it: what is left to be pushed, the balance,
-// and that the log folds to the same bytes again.
+// Every decision about every kind of operation, with and without later changes: what is left to be pushed, the
+// balance, and that the log folds to the same bytes again.
 
 import Testing
 
@@ -33,7 +33,7 @@ private struct Play {
 
     func plan() throws -> [PlannedOperation] { try PushPlan(reader).operations }
 
-    /// An operation of a kind that the server answered so.
+    /// An operation of a kind with a given response of the server.
     mutating func begin(_ kind: OperationKind, _ outcome: Answer.Outcome) throws {
         if kind != .insert {
             try record(
@@ -51,7 +51,7 @@ private struct Play {
         try record(.answered(Answer(table: "t", id: "r", operationID: "O", status: 412, outcome: outcome)))
     }
 
-    /// What the app does behind the operation, as far as it may.
+    /// What the app does after the operation, as far as it may.
     mutating func follow(_ behind: Int, _ kind: OperationKind) throws {
         switch (behind, kind) {
         case (1, .delete): try change(.insert, ["b": 7])
@@ -78,7 +78,7 @@ private struct Play {
         try checkAccount()
     }
 
-    /// Each change has one fate, found by what left the outbox, and the fold counted the same.
+    /// Each change has one fate, found by what left the outbox, and the fold's counts agree.
     private func checkAccount() throws {
         var accounting = try Accounting(from: Projector())
         var fates: [Position: Fate] = [:]
@@ -107,7 +107,7 @@ private struct Play {
         [.takeServer, .keepMine, .merge, .row(Row([.init("a", .integer(5))]))]
         + OperationKind.allCases.map { .row(Row([.init("a", .integer(5))]), as: $0) }
 
-    /// The operations left where nothing was done behind the conflict.
+    /// The operations left if nothing was changed after the conflict.
     private static func expected(
         _ kind: OperationKind, _ answer: Answer.Outcome, _ decision: ConflictDecision
     ) -> OperationKind? {
@@ -158,11 +158,11 @@ private struct Play {
                         if behind == 0 {
                             #expect(kinds.first == Self.expected(kind, answer, decision), comment)
                         } else if behind == 2 {
-                            // What was deleted last is gone, or is to go.
+                            // If the last change is a delete, the row is gone, or will be.
                             #expect(try play.reader.row("t", "r") == nil, comment)
                             #expect(kinds.isEmpty || kinds == [.delete], comment)
                         } else if kind != .delete, case .row(_, .delete?) = decision {
-                            // The updates that followed go with the row.
+                            // The later updates are removed with the row.
                             #expect(try play.reader.row("t", "r") == nil, comment)
                             #expect(kinds.isEmpty || kinds == [.delete], comment)
                         } else {

@@ -1,4 +1,4 @@
-// A table in memory, whose rows move while it is read: as simple as can be, so that one sees that it is right.
+// A table in memory whose rows move while it is read: as simple as possible, so that it is obviously right.
 
 import SynclineTesting
 
@@ -30,7 +30,7 @@ struct MovingServer {
         self.counts = counts
     }
 
-    /// Writes some rows, several of them at one moment at times.
+    /// Writes some rows, sometimes several at the same time.
     mutating func write(_ count: Int, _ ids: Int, _ chance: inout Chance) {
         for _ in 0..<count {
             if !chance.once(in: 3) { clock += step }
@@ -42,7 +42,7 @@ struct MovingServer {
         }
     }
 
-    /// Time goes on to another millisecond.
+    /// Time moves to another millisecond.
     mutating func tick() { clock = (clock / 1000 + 1) * 1000 }
 
     mutating func answer(_ request: ListRequest) -> ServerReply {
@@ -80,7 +80,7 @@ struct MovingServer {
 }
 
 extension MovingServer.Row {
-    /// The row as it is stored, or as it is sent, which is by the millisecond.
+    /// The row as it is stored, or as it is sent, which is to the millisecond.
     func columns(exact: Bool) -> SynclineCore.Row {
         let micros = exact ? time : time / 1000 * 1000
         let instant = Timestamp.Instant(

@@ -1,4 +1,4 @@
-// A table in memory whose changes are numbered: what a server of changes says, as simple as can be.
+// A table in memory whose changes are numbered: a server with a changes feed, as simple as possible.
 
 import SynclineTesting
 
@@ -15,7 +15,7 @@ struct NumberedServer {
     /// Another one is another database.
     private(set) var epoch = 1
     private(set) var latest = 0
-    /// Tombstones up to here are gone.
+    /// Tombstones up to here are purged.
     private(set) var purged = 0
     private(set) var requests = 0
     var tellsChanges = true
@@ -33,7 +33,7 @@ struct NumberedServer {
         rows = rows.filter { !$0.value.isDeleted }
     }
 
-    /// A backup is put back: what is gone was changed last, and its numbers are given again.
+    /// A backup is restored: the last changes are gone, and their numbers are used again.
     mutating func setBack(_ chance: inout Chance) {
         epoch += 1
         latest /= 2
@@ -54,7 +54,7 @@ struct NumberedServer {
         }
     }
 
-    /// A row's version names the database, as its number alone would not say which change it was.
+    /// A row's version names the database, because its number alone would not identify the change.
     func version(_ row: Row) -> String { "\(epoch)-\(row.change)" }
 
     mutating func answer(_ request: ChangesRequest) -> ServerReply {

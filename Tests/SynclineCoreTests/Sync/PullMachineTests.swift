@@ -1,19 +1,19 @@
-// The pull against a table whose rows move while it is read: nothing is lost once it is quiet, requests are bounded, and the
-// cursor never stands beyond what was seen.
+// The pull from a table whose rows move while it is read: nothing is lost once it is quiet, requests are bounded,
+// and the cursor is never after what was seen.
 
 import SynclineTesting
 import Testing
 
 @testable import SynclineCore
 
-/// A client that keeps what pages bring.
+/// A client that keeps the rows of pages.
 private struct Reader {
     var rows: [String: String] = [:]
     var cursor: CursorState?
     var newest: Int64 = 0
     var requests = 0
 
-    /// Pulls to the end, or dies before a page is stored. What moves meanwhile is the caller's.
+    /// Pulls to the end, or dies before a page is stored. The caller moves rows in the meantime.
     mutating func pull(
         _ query: PullQuery, _ server: inout MovingServer, diesAfter pages: Int? = nil,
         between: (inout MovingServer) -> Void = { _ in }
@@ -88,7 +88,7 @@ private struct Reader {
                 }
                 #expect(stop == nil, "seed \(seed)")
             }
-            // Every request brings a row further, but for those that find the end of a millisecond.
+            // Every request makes progress by a row, except those that find the end of a millisecond.
             #expect(reader.requests <= 3 * (5 * 30 + writes + 40), "seed \(seed)")
             for _ in 0..<2 {
                 let stop = try reader.pull(query, &server)
@@ -96,7 +96,7 @@ private struct Reader {
             }
             try Self.check(reader, server, seed)
             #expect(reader.cursor?.drain == nil, "seed \(seed)")
-            // In the steady state what the newest millisecond holds is read again, and nothing else.
+            // In the steady state the rows of the newest millisecond are read again, and nothing else.
             let before = reader.requests
             let newest = server.rows.values.map { $0.time / 1000 }.max() ?? 0
             let tied = server.rows.values.count { $0.time / 1000 == newest }
@@ -154,7 +154,7 @@ private struct Reader {
             query.pageSize = 1 + chance.below(7)
             server.write(40, 30, &chance)
             var reader = Reader()
-            // Rows that move each time are told of; the pull does not go on for ever.
+            // Rows that always move are reported; the pull does not continue for ever.
             let stop = try reader.pull(query, &server) { server in server.write(1, 30, &chance) }
             #expect(stop == nil || stop?.code == .serverError, "seed \(seed)")
             reader = Reader()
@@ -183,9 +183,9 @@ private struct Reader {
         }
     }
 
-    // MARK: Servers that do not do what they are asked
+    // MARK: Servers that ignore parts of a request
 
-    /// What comes of answers that repeat themselves for ever.
+    /// The result of responses that repeat for ever.
     private func stop(_ query: PullQuery, _ pages: [[ServerRow]], count: Int? = nil) throws -> SyncError? {
         var machine = try PullMachine(query, from: nil, retries: 0)
         var action = machine.start()

@@ -4,9 +4,9 @@
 
 struct PushDesk {
     var machine: PushMachine
-    /// Requests that wait for an answer, in the order they were sent.
+    /// Requests that wait for a response, in the order they were sent.
     private(set) var waiting: [(index: Int, request: ServerRequest)] = []
-    /// Writes that were sent together and wait for an answer.
+    /// Batched writes that wait for a response.
     private(set) var together: [(indices: [Int], requests: [WriteRequest])] = []
     private(set) var sent: [String] = []
     private(set) var recorded: [Answer.Outcome] = []
@@ -15,13 +15,13 @@ struct PushDesk {
     /// Whether the app has other credentials when it is asked for them.
     var hasOthers = true
     private(set) var refreshes = 0
-    /// How often it was written down that the server works.
+    /// How often it was recorded that the server works.
     private(set) var notes = 0
-    /// What the store says of every operation beside what is sent.
+    /// The store's other information about every operation.
     var standing = PushMachine.Standing()
-    /// What becomes of everything the store is asked, once it is set.
+    /// The result of every request to the store, once it is set.
     var trouble: SyncError?
-    /// What waits for a decision, as the store knows it.
+    /// The operations that await a decision, according to the store.
     private var frozen: [Int: FrozenOperation] = [:]
 
     init(
@@ -105,7 +105,7 @@ struct PushDesk {
         }
     }
 
-    /// An insert that met a tombstone goes on.
+    /// An insert that met a tombstone continues.
     private mutating func goOn(_ index: Int, _ answer: Answer) {
         guard var frozen = frozen[index] else { return }
         switch answer.outcome {
@@ -146,7 +146,7 @@ struct PushDesk {
         perform(machine.handle(.failed(index, failure)))
     }
 
-    /// Answers what went together.
+    /// Answers a batch.
     mutating func answerTogether(_ reply: ServerReply) {
         let (indices, _) = together.removeFirst()
         perform(machine.handle(.repliedTogether(indices, reply)))

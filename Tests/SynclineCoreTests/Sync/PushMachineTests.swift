@@ -1,4 +1,5 @@
-// The order of a push, who waits for whom, what is tried again, and what stops everything; one at a time and four at once.
+// The order of a push, which operation waits for which, what is retried, and what stops everything; one at a time
+// and four at once.
 
 import Testing
 
@@ -124,7 +125,7 @@ import Testing
         #expect(desk.recorded == [.parked])
         desk.agree()
         #expect(desk.outcomes == ["rejected", "done"])
-        // An answer to another operation of the same push shows it, too, if it came after the first failure.
+        // A response to another operation of the same push shows it, too, if it came after the first failure.
         standing.serverWorks = false
         desk = PushDesk(Self.plan("b", "a"), standing: standing) { $0.retries = 0 }
         desk.agree()
@@ -212,7 +213,7 @@ import Testing
         var desk = PushDesk(Self.plan("a", "b", "c", "d", "e")) { $0.concurrency = concurrency }
         desk.fail(.offline("gone"))
         #expect(desk.thawed == 0)
-        // Those on their way are waited for, and counted.
+        // Those in flight are waited for, and counted.
         while !desk.waiting.isEmpty { desk.agree() }
         #expect(desk.machine.stop?.code == .offline)
         #expect(desk.sent.count == concurrency)

@@ -1,5 +1,5 @@
-// Writes that go together where the server takes several in one request: how many, in which order, and that each is judged
-// as if it had gone alone.
+// Writes that are batched if the server supports it: how many, in which order, and that each is judged as if it had
+// gone alone.
 
 import Testing
 
@@ -22,7 +22,7 @@ import Testing
         return .row(ServerRow(id: id, columns: Row(columns), isDeleted: false))
     }
 
-    /// An answer to what went together, from a server that goes on taking several.
+    /// A response to a batch, from a server that still supports batches.
     private static func results(_ results: [(Int, ServerReply.Content)]) -> ServerReply {
         var reply = ServerReply(
             status: 200,
@@ -129,7 +129,7 @@ import Testing
             desk.answerTogether(ServerReply(status: 200, content: content))
             #expect(desk.sent.last == "update r1")
             desk.fail(.offline("gone"))
-            // All of them were perhaps received: they are sent again as they were.
+            // All of them may have been received: they are sent again unchanged.
             #expect(desk.thawed == 0 && desk.machine.stop?.code == .offline)
         }
     }

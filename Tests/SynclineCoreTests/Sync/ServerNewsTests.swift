@@ -1,4 +1,4 @@
-// When a server is listened to, and what of its news wants a round.
+// When to listen to a server, and which of its news require a round.
 
 import Testing
 

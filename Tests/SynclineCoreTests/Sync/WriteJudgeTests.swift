@@ -46,13 +46,13 @@ private enum Fate: Hashable {
         return ServerReply(status: status, content: .row(ServerRow(id: id, columns: row, isDeleted: deleted)))
     }
 
-    /// What an answer means for an insert, an update and a delete.
+    /// What a response means for an insert, an update and a delete.
     private func expect(_ reply: ServerReply, _ fates: [Fate], line: SourceLocation = #_sourceLocation) {
         let found = Self.kinds.map { Fate(judge($0).judge(reply)) }
         #expect(found == fates, "\(reply)", sourceLocation: line)
     }
 
-    /// What the row that is fetched after an answer means.
+    /// What the row that is fetched after a response means.
     private func expect(
         fetched reply: ServerReply, after status: Int, _ fates: [Fate], line: SourceLocation = #_sourceLocation
     ) {
@@ -88,7 +88,7 @@ private enum Fate: Hashable {
             expect(reply(status, Self.other), [.conflict, .conflict, .conflict])
             expect(reply(status, Self.ours), [.done, .done, .conflict])
             expect(reply(status, Self.other, deleted: true), [.rowGone, .rowGone, .gone])
-            // What the client sent itself, sent back, says nothing of the server's row.
+            // The client's own item, sent back, says nothing about the server's row.
             expect(reply(status, ["a": .integer(1)]), [.fetch, .fetch, .fetch])
             expect(reply(status, id: "other", Self.ours), [.fetch, .fetch, .fetch])
             expect(reply(status), [.fetch, .fetch, .fetch])
@@ -116,7 +116,7 @@ private enum Fate: Hashable {
         }
     }
 
-    /// What an answer to an insert that may bring its row back means, or to its undelete.
+    /// What a response means for an insert that may restore its row, or for its undelete.
     private func fate(_ undelete: WriteRequest.Undelete?, _ reply: ServerReply, after status: Int? = nil) -> Fate {
         var request = WriteRequest(
             kind: .insert, table: "t", id: "r", body: Row([.init("a", .integer(1))]), version: nil, operationID: "O")
@@ -149,7 +149,7 @@ private enum Fate: Hashable {
         for status in [403, 404, 405, 410, 501] { #expect(fate(bare, reply(status)) == .refused) }
         #expect(fate(bare, reply(400)) == .parked)
         #expect(fate(bare, reply(500)) == .retryMaybe)
-        // Its answer was lost, and the row is there as the tombstone had it.
+        // Its response was lost, and the row is as the tombstone had it.
         #expect(fate(bare, reply(412, ["a": .integer(2), "version": .string("9")])) == .revived)
         #expect(fate(bare, reply(412, ["a": .integer(3), "version": .string("9")])) == .conflict)
         #expect(fate(.bare(tombstone: nil), reply(412, ["a": .integer(3), "version": .string("9")])) == .conflict)

@@ -1,4 +1,4 @@
-// Uses each product by its own import, beside Foundation, whose names must not be in the way.
+// Uses each product by its own import together with Foundation, whose names must not collide.
 
 import Foundation
 import SegmentLog
