@@ -1,5 +1,5 @@
-// What a compaction lets go of, and what it must not: history below a checkpoint that holds something else than the events
-// made, unconfirmed changes, and what a reader has begun to read.
+// What a compaction removes, and what it must keep: history below a checkpoint that does not match the events,
+// unconfirmed changes, and what a reader has begun to read.
 
 import Dispatch
 import SegmentLog
@@ -27,9 +27,9 @@ import Testing
         }
     }
 
-    // MARK: Checkpoints that lie
+    // MARK: Forged checkpoints
 
-    /// Writes a checkpoint again with another value for one row, and all checksums and the digest as they were.
+    /// Writes a checkpoint again with another value for one row, with all checksums and the digest unchanged.
     private func forge(_ disk: FaultyStorage, _ through: UInt64) throws {
         var configuration = LogConfiguration()
         configuration.syncsWhenIdle = false
@@ -117,14 +117,14 @@ import Testing
         #expect(try StateCheck(disk, notes: notes(disk)).run(fromBeginning: true).isEmpty)
         let again = try await SyncDatabase.open(disk, .test())
         #expect(try await again.pending() == pending)
-        // Taken back as if the events were there.
+        // Undone as if the events were there.
         try await again.undo()
         #expect(try await again.table("t").get(id: "other") == nil)
         try await again.undo()
         #expect(try await again.table("t").get(id: "stuck")?.columns["n"] == .integer(1))
     }
 
-    // MARK: What is purged
+    // MARK: Purges
 
     @Test func `what was purged is in no file after a compaction that keeps one event`() async throws {
         let disk = FaultyStorage()
@@ -147,7 +147,7 @@ import Testing
         #expect(try !holds(disk, secret))
     }
 
-    /// Whether a text is in a file of a store, as it stands or compressed.
+    /// Whether a string is in a file of a store, plain or compressed.
     private func holds(_ disk: FaultyStorage, _ text: String) throws -> Bool {
         let wanted = Array(text.utf8)
         func has(_ bytes: [UInt8]) -> Bool {
@@ -183,7 +183,7 @@ import Testing
         let (mismatches, first, through) = try await onAnotherThread {
             stepped.isOn = true
             return try HistoryReading.run(stepped) {
-                // What is there by now: the log grows faster than it is read.
+                // What is there at this point: the log grows faster than it is read.
                 let (notes, last) = (try self.notes(disk), try EventWalk(disk).last)
                 let found = try StateCheck(stepped, notes: notes).fold(through: last, fromBeginning: true)
                 return (found.mismatches, found.from, try StateLoader(stepped).load(through: last).through)

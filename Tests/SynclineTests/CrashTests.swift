@@ -1,5 +1,5 @@
-// Random histories on a simulated disk, ended by kills, power cuts and failing calls: what was acknowledged is there,
-// everything else wholly or not at all, and the state is that of the log.
+// Random histories on a simulated disk, ended by kills, power failures and failing calls: what was acknowledged is
+// there, everything else completely or not at all, and the state is that of the log.
 
 import SegmentLog
 import SynclineCore
@@ -14,10 +14,10 @@ private typealias Rows = [String: [String: Value]]
 private struct CrashPlay {
     var chance: Chance
     var disk = FaultyStorage()
-    /// The rows behind each event that was acknowledged.
+    /// The rows after each acknowledged event.
     var known: [UInt64: Rows] = [0: [:]]
     var durable: UInt64 = 0
-    /// What a change that failed would have made of the rows.
+    /// The rows after a change that failed.
     var attempt: Rows?
     let seed: UInt64
 
@@ -61,7 +61,7 @@ private struct CrashPlay {
         if chance.once(in: 4) { try? await database.close() }
     }
 
-    /// Every call from some one on fails.
+    /// Every call from some point on fails.
     private mutating func arm() {
         disk.arm(FaultPlan(call: 1 + chance.below(120), of: [.write, .sync, .resize, .rename], persists: true))
     }
@@ -101,7 +101,7 @@ private struct CrashPlay {
         var columns: [String: Value]
     }
 
-    /// Some changes that the rows allow, and the rows behind them.
+    /// Some changes that the rows allow, and the rows after them.
     private mutating func plan(_ rows: Rows) -> (Rows, [Change]) {
         var rows = rows
         var changes: [Change] = []

@@ -1,6 +1,6 @@
-// A store is made while every call of the disk is refused in turn, once and for good, and then the process is killed or
-// the power goes: there is no store then, or a whole one, with all that was asked for in it. Making it again succeeds,
-// unless the first call said that it was done.
+// A store is created while every disk call fails in turn, once and permanently, and then the process is killed or
+// the power fails: there is no store then, or a complete one. Creating it again succeeds, unless the first call had
+// already succeeded.
 
 import SegmentLog
 import SynclineCore
@@ -20,7 +20,7 @@ import Testing
         try await SyncDatabase.open(storage, configuration).close()
     }
 
-    /// What is left, after a kill or a power loss.
+    /// The result, after a kill or a power failure.
     private func check(_ disk: FaultyStorage, isDone: Bool, _ comment: Comment) async throws {
         var configuration = SyncConfiguration.test()
         configuration.creation = .never
@@ -41,7 +41,7 @@ import Testing
             #expect(try await database.setting("device") != nil, comment)
             _ = try StateImage.check(disk, "made again")
         } catch {
-            // The word that it was closed may be there although its sync failed.
+            // The clean flag may be there although its sync failed.
             let wasClosed = try LogCatalog.readHead(disk).head?.isClean == true
             #expect((isDone || wasClosed) && (error as? SyncError)?.code == .storeExists, comment)
         }

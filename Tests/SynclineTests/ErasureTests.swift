@@ -1,5 +1,5 @@
-// The end of a store: nothing of it is left, whenever the process dies; and the beginning of a copy, which has a name of its
-// own.
+// Erasing a store: nothing of it is left, whenever the process dies. And copies of a store, which get a name of
+// their own.
 
 import Foundation
 import SegmentLog
@@ -124,7 +124,7 @@ import Testing
             #expect(try await device(store) == first)
             try FileManager.default.moveItem(atPath: store, toPath: moved)
             #expect(try await device(moved) == first)
-            // A look at a copy changes nothing.
+            // Reading a copy changes nothing.
             try FileManager.default.copyItem(atPath: moved, toPath: store)
             let looked = try await SyncDatabase.open(at: store, .test())
             #expect(try await looked.setting("device") == first)

@@ -1,5 +1,5 @@
-// One write of HEAD is refused, at each place in the life of a store: that is the end of one call and no more. The next
-// checkpoint and the next compaction succeed, and nothing that was acknowledged is lost.
+// One write of HEAD fails, at each point in the life of a store: only that one call fails. The next checkpoint and
+// the next compaction succeed, and nothing that was acknowledged is lost.
 
 import SegmentLog
 import SynclineCore
@@ -56,7 +56,7 @@ import Testing
             let disk = FaultyStorage()
             try await SyncDatabase.open(disk, .test()).close()
             let database = try await SyncDatabase.open(disk, .test())
-            // A commit is refused, and so is the word in HEAD about it, and all that comes until there is room.
+            // A commit is refused, and so is the update of HEAD about it, and everything until there is space.
             disk.arm(FaultPlan(call: call, of: [.write, .open], fault: .error(.diskFull), persists: true))
             for number in 0..<3 {
                 _ = try? await database.table("t").insert(.item("early \(number)", ["a": .integer(1)]))

@@ -1,4 +1,4 @@
-// Queries evaluated the naive way, from the contract: a condition holds, does not, or is neither.
+// Queries evaluated naively, from the contract: a condition is true, false, or unknown.
 
 import SynclineCore
 
@@ -29,7 +29,7 @@ enum NaiveCondition {
         }
     }
 
-    /// 1 holds, -1 does not, 0 neither.
+    /// 1 is true, -1 false, 0 unknown.
     func truth(_ row: NaiveRow) -> Int {
         switch self {
         case .compare(let column, .equal, .null): row.value(column).isNull ? 1 : -1
@@ -95,7 +95,7 @@ struct NaiveQuery {
     var skip = 0
     var select: [String]?
 
-    /// The rows asked for, and how many match.
+    /// The requested rows, and how many match.
     func run(_ rows: [NaiveRow]) -> (rows: [StoredImage], count: Int) {
         let matches = rows.filter { row in (condition?.truth(row) ?? 1) == 1 }.sorted(by: isBefore)
         var window = Array(matches.dropFirst(skip))
@@ -123,7 +123,7 @@ struct NaiveQuery {
     }
 }
 
-/// A row as it is compared: the order of its columns says nothing.
+/// A row for comparison: the order of its columns does not matter.
 struct StoredImage: Hashable {
     var id: String
     var columns: [String: Value]

@@ -1,4 +1,4 @@
-// An observed query brings a value for each change of its result, in order, and none is missed.
+// An observed query yields a value for each change of its result, in order, and none is missed.
 
 import SegmentLog
 import SynclineCore
@@ -26,7 +26,7 @@ import Testing
             try await group.waitForAll()
         }
         let counts = try await seen
-        // The observation may begin in the midst of it, but then leaves nothing out.
+        // The observation may begin in the middle, but then misses nothing.
         #expect(counts == Array((counts.first ?? 0)...writers))
     }
 

@@ -1,5 +1,5 @@
-// The past at the cost of the question: a row is made of its share of the log, a difference of the events between, and older
-// checkpoints stay to begin with. Each must say what the whole states say.
+// The past at a proportionate cost: a row is made from the events that concern it, a difference from the events
+// between, and older checkpoints are kept to begin with. Each must equal what the whole states show.
 
 import SegmentLog
 import SynclineCore
@@ -9,7 +9,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct PastTests {
-    /// A store of a few rows with a checkpoint in the middle of its life.
+    /// A store of a few rows with a checkpoint in the middle of its history.
     private func store(_ seed: UInt64) async throws -> MemoryStorage {
         let storage = MemoryStorage()
         let store = try await SyncDatabase.open(storage, .test())

@@ -1,5 +1,5 @@
-// Queries against a naive evaluator, over random rows that lie partly in memory, partly in checkpoints, some of them
-// changed over what a server told.
+// Queries compared with a naive evaluator, over random rows partly in memory and partly in checkpoints, some of them
+// with pending changes.
 
 import SegmentLog
 import SynclineCore

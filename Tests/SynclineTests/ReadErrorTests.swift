@@ -1,5 +1,5 @@
-// Reading a store while each call of the disk fails once: the answer is the right one, or the error is the disk's, with
-// the file and the place. A checkpoint that can't be read for a moment is not one that is lost.
+// Reading a store while each disk call fails once: the result is right, or the error is the disk's, with the file
+// and the position. A checkpoint that can't be read for a moment is not lost.
 
 import SegmentLog
 import SynclineCore
@@ -9,13 +9,13 @@ import Testing
 @testable import Syncline
 
 @Suite struct ReadErrorTests {
-    /// A store with several checkpoints; its beginning was let go of if it is collected.
+    /// A store with several checkpoints; `isCollected` removes its beginning.
     private func store(isCollected: Bool) async throws -> (FaultyStorage, [String: [String: Value]]) {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test())
         for round in 0..<4 {
             for number in 0..<40 {
-                // From the server, so that nothing is pending and all of the history may go.
+                // From the server, so that nothing is pending and all of the history may be removed.
                 let row = Row([.init("a", .integer(Int64(number))), .init("b", .string("\(round)"))])
                 try await database.pull(
                     PulledPage(table: "t", queryID: nil, rows: [.init(id: "\(round)-\(number)", row: row)], cursor: nil)
@@ -30,7 +30,7 @@ import Testing
                 try await database.set("x", .integer(Int64(number)))
             }
             _ = try await database.compact()
-            // The newest holds all of the state, and nothing else does now.
+            // Only the newest has all of the state now.
             for through in try Checkpoint.list(disk).dropFirst() {
                 try disk.remove(FileName.checkpoint(through: through))
             }

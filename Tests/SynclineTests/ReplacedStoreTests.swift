@@ -1,6 +1,6 @@
-// A store on a real directory whose files are exchanged under a living writer: moved away with a backup in its place,
-// removed, its lock removed or exchanged, another writer let in. The old writer refuses, and no byte of what is at its
-// path by then is touched.
+// A store on a real directory whose files are exchanged while it is open: moved away with a backup in its place,
+// removed, its lock removed or exchanged, another writer started. The old writer refuses, and changes no byte of
+// what is at its path then.
 
 import Foundation
 import SegmentLog
@@ -39,7 +39,7 @@ private struct ReplacementStory {
     mutating func run() async throws -> Int {
         let old = try await open()
         try await write(to: old, 1 + chance.below(15))
-        // Nothing is written in the background here: a copy between two calls is a whole store.
+        // Nothing is written in the background here: a copy between two calls is a complete store.
         try files.copyItem(at: store, to: backup)
         try await write(to: old, chance.below(10))
         try strike()
@@ -83,11 +83,11 @@ private struct ReplacementStory {
             let item: Value = ["id": .string("\(written)"), "text": .string(text)]
             try await database.transaction(durability: .buffered) { _ = try $0.insert("todo", item) }
         }
-        // What is written in the background would change the files while they are copied or compared.
+        // Background writes would change the files while they are copied or compared.
         try await database.checkpoint()
     }
 
-    /// What another hand does to the files.
+    /// A change of the files from outside.
     private mutating func strike() throws {
         let lock = store.appending(path: "LOCK")
         switch blow {
@@ -116,7 +116,7 @@ private struct ReplacementStory {
         }
     }
 
-    /// All that an app and the writer itself may do; how much of it was refused.
+    /// Everything that an app and the writer itself may do; returns how much of it was refused.
     private mutating func useOld(_ old: SyncDatabase, mayWrite: Bool) async throws -> Int {
         var refused = 0
         for _ in 0..<1 + chance.below(12) {
@@ -132,7 +132,7 @@ private struct ReplacementStory {
                 default: _ = try await old.table("todo").insert(item)
                 }
             }
-            // A checkpoint that there is already needs no file.
+            // An existing checkpoint needs no file.
             let isNothingToDo = kind == 0 && found == nil
             if mayWrite {
                 #expect(found == nil, "seed \(seed), \(blow): \(kind)")
@@ -153,7 +153,7 @@ private struct ReplacementStory {
         }
     }
 
-    /// Every byte of what is at the store's path; nil if nothing is.
+    /// Every byte of what is at the store's path; nil if there is nothing.
     private func contents() -> [String: Data]? {
         guard let names = files.enumerator(atPath: store.path)?.allObjects as? [String],
             files.fileExists(atPath: store.path)
@@ -181,7 +181,8 @@ private struct ReplacementStory {
     @Test func `a writer whose store was replaced refuses, and touches nothing of the other`() async throws {
         let files = FileManager.default
         var refused = 0
-        // In memory where the system has such a place: these stories are about names, and their syncs would take minutes.
+        // In memory if the system has such a place: these stories are about names, and their syncs would take
+        // minutes.
         let isInMemory = files.isWritableFile(atPath: "/dev/shm")
         let parent = isInMemory ? URL(filePath: "/dev/shm") : files.temporaryDirectory
         for seed in UInt64(1)...200 {

@@ -1,5 +1,5 @@
-// What is made of a damaged store: it opens, shows what the damaged one showed, has every pending change that can be read,
-// and says what is missing.
+// The rescue of a damaged store: the result opens, shows what the damaged one showed, has every readable pending
+// change, and says what is missing.
 
 import Foundation
 import SegmentLog
@@ -10,14 +10,14 @@ import Testing
 @testable import Syncline
 
 @Suite struct RescueTests {
-    /// SYNCLINE_SEEDS=n tells more stories.
+    /// SYNCLINE_SEEDS=n runs more stories.
     private static var seeds: Range<Int> {
         0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 100)
     }
 
     // MARK: Stories
 
-    /// A store with a server behind it, after some time of both.
+    /// A store with a server, after some time of changes on both sides.
     private func story(_ chance: inout Chance) async throws -> SyncPair {
         let pair = try await SyncPair(chance.once(in: 2) ? .datasync3 : .zumo2, rows: Value.rows(20), pageLimit: 7)
         if chance.once(in: 2) { try await pair.database.set(retention: .events(15)) }
@@ -50,7 +50,7 @@ import Testing
         storage.allNames().files.filter { $0.hasSuffix(FileName.segmentSuffix) }.sorted()
     }
 
-    /// Damages a store, and says how.
+    /// Damages a store, and returns how.
     private func damage(_ store: MemoryStorage, _ foreign: MemoryStorage, _ chance: inout Chance) throws -> String {
         let segments = RescueTests.segments(store)
         if segments.isEmpty { return "no segment left" }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private func image(_ projector: Projector) throws -> (rows: [String: [String: Value]], outbox: [CarriedRow]) {
         let state = projector.reader(of: projector.store.endCommit())
@@ -105,7 +105,7 @@ import Testing
         return (rows, try state.carriedRows(through: .max))
     }
 
-    /// The columns that changes of a row which can still be read set last; nil if the last of them deletes it.
+    /// The columns set last by the readable changes of a row; nil if the last of them deletes it.
     private func expected(_ row: CarriedRow, _ isThere: (UInt64) -> Bool) -> Row? {
         var columns = Row.empty
         var isDeleted = false
@@ -122,7 +122,7 @@ import Testing
         let before = try? image(StateLoader(damaged).load())
         let whole = try image(StateLoader(original).load())
         let reading = try SalvageReading(damaged)
-        // Where nothing else is left, the segments of another log pass for the store's.
+        // If nothing else is left, the segments of another log are taken for the store's.
         if try reading.identity != LogReader.open(original, showing: .written).identity { return nil }
         let checkpoints = try CheckpointFile.true(damaged, reading.identity)
         let fresh = MemoryStorage()
@@ -130,7 +130,7 @@ import Testing
             #expect(reading.whole.isEmpty, comment)
             return nil
         }
-        // It is whole, and what it says of itself is so.
+        // It is intact, and its reports about itself are true.
         let report = try LogVerification(fresh).run(deep: true)
         #expect(report.damage == [], comment)
         let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
@@ -139,11 +139,11 @@ import Testing
         let database = try await pair.open(fresh)
         let after = try image(StateLoader(fresh).load())
         if let before, rescue.leftOut.isEmpty {
-            // Compared before it is asked for: a difference would be printed whole.
+            // Compared before `#expect`: a difference would be printed completely.
             let isSame = (after.rows == before.rows, after.outbox == before.outbox)
             #expect(isSame.0 && isSame.1, "rows \(isSame.0), outbox \(isSame.1) \(comment)")
         }
-        // Every pending change that can be read is pending.
+        // Every readable pending change is pending.
         let known = checkpoints.last ?? 0
         let isThere = { number in number <= known || reading.whole.contains { $0.contains(.init(rawValue: number)) } }
         for row in whole.outbox where row.changes.contains(where: { isThere($0.position.event) }) {
@@ -159,15 +159,15 @@ import Testing
         }
         if after.rows != whole.rows || after.outbox != whole.outbox {
             let isTold = !rescue.lost.isEmpty || !rescue.leftOut.isEmpty
-            // A log that is cut where a frame ends looks whole without HEAD.
+            // A log that is cut where a frame ends looks intact without HEAD.
             if damaged.contents(of: FileName.head) != nil { #expect(isTold, comment) }
         }
-        // Read again, it is what the server has, with what is pending.
+        // Read again, it has the server's rows, with the pending changes.
         let outbox = try image(StateLoader(fresh).load()).outbox.map(\.id)
         let resync = try await database.resync(["t"])
         #expect(resync.reason == nil, comment)
         let pending = try await Set(database.pending().map(\.id))
-        // A row that both sides deleted is pending no more.
+        // A row that both sides deleted is no longer pending.
         #expect(pending.isSubset(of: outbox), comment)
         let agrees = try await pair.agrees(database, butFor: Set(outbox))
         #expect(agrees, comment)
@@ -187,7 +187,7 @@ import Testing
         do {
             _ = try await check(pair, original, damaged, "seed \(seed): \(comment)")
         } catch let error as LogError {
-            // Nothing is left that tells whose segments they are.
+            // Nothing is left that shows which log the segments belong to.
             #expect(
                 error.code == .storeCorrupt && error.message.contains("header"), "seed \(seed): \(comment): \(error)")
         }
@@ -206,7 +206,7 @@ import Testing
     @Test func `a store of which most events make no sense is still a store`() async throws {
         let damaged = MemoryStorage()
         let log = try LogWriter.create(damaged, first: SequenceNumber(rawValue: 50))
-        // Without a checkpoint, and with the beginning lost: ten answers to operations that nobody knows, and an insert.
+        // Without a checkpoint, and with the beginning lost: ten answers to unknown operations, and an insert.
         for number in 0..<10 {
             let answer = Answer(
                 table: "t", id: "r\(number)", operationID: "o\(number)", status: 200,

@@ -1,4 +1,4 @@
-// History that is let go of: what stays is enough for every state that is promised, and nothing that is pending goes.
+// Removing history: what is kept is enough for every promised state, and nothing pending is removed.
 
 import SegmentLog
 import SynclineCore
@@ -42,7 +42,7 @@ import Testing
     @Test func `the last so many events are kept, and every state among them can be seen`() async throws {
         let (disk, database) = try await store(.events(60), events: 100)
         var states: [UInt64: [String: [String: Value]]] = [:]
-        // Nothing goes yet: there is no checkpoint before the horizon.
+        // Nothing is removed yet: there is no checkpoint before the horizon.
         #expect(try await database.compact().segmentsRemoved == 0)
         for _ in 0..<4 {
             try await write(database, 40)
@@ -101,7 +101,7 @@ import Testing
 
     @Test func `days are counted by the clock of the store`() async throws {
         let (_, database) = try await store(.days(1), events: 40)
-        // The clock of the test counts milliseconds: all of it is of today.
+        // The test's clock counts milliseconds: everything is from today.
         try await database.compact()
         #expect(try await database.compact().firstEvent == 1)
         try await database.set(retention: .days(0))
@@ -124,7 +124,7 @@ import Testing
         #expect(plan?.anchor == 20 && plan?.dropped == [10])
         #expect(HistoryPlan(Array(whole.suffix(1)), horizon: 9) == nil)
         #expect(HistoryPlan.pinned(whole) == [10, 20])
-        // A file that a later checkpoint refers to stays.
+        // A file that a later checkpoint refers to is kept.
         let shared = whole + [CheckpointFiles(through: 15, files: [15]), .init(through: 27, files: [27, 15])]
         #expect(HistoryPlan(shared, horizon: 25)?.dropped == [10])
         #expect(HistoryPlan([.init(through: 20, files: [20, 10]), whole[2]], horizon: 25)?.anchor == 10)
@@ -161,7 +161,7 @@ import Testing
         found[place].note.bytes = SealNote(digest: Digest(high: 1, low: 2)).bytes
         let mismatches = try StateCheck(disk, notes: found).run(fromBeginning: true)
         #expect(mismatches.map(\.event) == [found[place].note.through.rawValue])
-        // What another version of the fold noted says nothing of this one.
+        // A note by another version of the fold says nothing about this one.
         found[place].note.bytes[0] += 1
         #expect(try StateCheck(disk, notes: found).run(fromBeginning: true).isEmpty)
     }

@@ -1,5 +1,5 @@
-// Many tasks on one store at once: transactions are seen whole or not at all, while checkpoints are made and merged behind
-// them. The thread sanitizer runs it, too.
+// Many tasks on one store at once: transactions are seen completely or not at all, while checkpoints are written and
+// merged in the background. Runs under the thread sanitizer, too.
 
 import SegmentLog
 import SynclineCore

@@ -1,4 +1,4 @@
-// Scenarios: small stories of a store with a fixed end. Those here stay local; SYNCLINE_SCENARIOS names a file of others.
+// Scenarios: small scripted tests of a store. Those here stay local; SYNCLINE_SCENARIOS names a file of others.
 
 import Foundation
 import SynclineTesting

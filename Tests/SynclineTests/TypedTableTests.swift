@@ -1,4 +1,4 @@
-// Tables of an app's own types: what goes in comes out, filters are checked, both kinds of table see the same rows.
+// Tables of an app's own types: values round-trip, filters are checked, and both kinds of table see the same rows.
 
 import Foundation
 import SegmentLog

@@ -1,4 +1,4 @@
-// What a write means to its caller: all or nothing, shared syncs, room that runs out, errors that are the app's own.
+// What a write guarantees its caller: all or nothing, shared syncs, full disks, and the app's own errors.
 
 import Dispatch
 import SegmentLog
@@ -144,7 +144,7 @@ private final class Arrivals: Sendable {
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
-/// Runs what may block where it holds nobody else up.
+/// Runs what may block where it delays nothing else.
 private final class OwnThread: TaskExecutor {
     private let queue = DispatchQueue(label: "WritingTests")
 

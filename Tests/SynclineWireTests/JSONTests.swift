@@ -1,4 +1,4 @@
-// JSON in and out: what is accepted, what is refused and where, and that nothing changes on the way.
+// JSON in and out: what is accepted, what is rejected and where, and that nothing changes on the way.
 
 import SynclineCore
 import SynclineWire

@@ -1,5 +1,5 @@
-// Walks the tree and holds what no compiler holds: who may import whom, which calls have a better one here, that files
-// say what they are for and stay small, and that one thing has one word.
+// Checks rules of the source tree that no compiler checks: which module may import which, which calls have a
+// replacement here, that files say what they are for and stay small, and that one thing has one word.
 
 import Foundation
 import Testing
@@ -17,7 +17,7 @@ import Testing
     ]
     /// Modules that come with the toolchain, where they are allowed at all.
     private static let system: Set<String> = ["Dispatch", "Synchronization", "Darwin", "Glibc", "Musl", "Foundation"]
-    /// The pure part knows no system but for the comparison of bytes, and the stand-in for the sanitizer's sake.
+    /// The pure part uses the system only for comparing bytes, and in the stand-in for the thread sanitizer.
     private static let pure: Set<String> = ["SynclineCore"]
     private static let impure = ["ByteOrder.swift", "Mutex+ThreadSanitizer.swift"]
 
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// A call, what to use in its place, and the files that are its door.
+    /// A call, its replacement, and the files that may use it.
     private static let banned: [(call: String, instead: String, doors: [String])] = [
         ("Date()", "Surroundings.now()", []),
         ("UUID()", "Surroundings.newID()", []),

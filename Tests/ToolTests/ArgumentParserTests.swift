@@ -1,4 +1,4 @@
-// The words of a command line, and what is said to those that are wrong.
+// The parsing of a command line, and the errors for wrong ones.
 
 import SynclineCore
 import SynclineInspect

@@ -1,4 +1,4 @@
-// One table makes the help, the manual page, the completions and the reference page; these tests hold them together.
+// One table produces the help, the manual page, the completions and the reference page; these tests compare them.
 
 import ChildProcesses
 import Foundation

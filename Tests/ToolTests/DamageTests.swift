@@ -1,4 +1,5 @@
-// Damaged logs: each is told at its place, everything whole around it is told too, and the exit code answers.
+// Damaged logs: each damage is reported at its place, everything intact around it is shown too, and the exit code
+// tells.
 
 import Foundation
 import SegmentLog

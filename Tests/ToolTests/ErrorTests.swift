@@ -1,4 +1,4 @@
-// Bad input: each gives a code, a place and what to do, and nothing is lost or made.
+// Bad input: each has a code, a place and a hint, and nothing is lost or created.
 
 import Foundation
 import SegmentLog

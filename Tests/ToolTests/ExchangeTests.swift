@@ -1,5 +1,5 @@
-// Stores that leave as events and come back: also one whose history was let go of, and beside what a killed import left. And
-// stores that are erased.
+// Stores that are exported as events and imported again: also one whose history was removed, and one where a killed
+// import left files. And stores that are erased.
 
 import Foundation
 import Testing
@@ -17,7 +17,7 @@ import Testing
         await Call.tool(words: words + ["-s", path], input: input)
     }
 
-    /// A store of which only the newest events are left, with changes that are older, and its export.
+    /// A store with only its newest events and with older unconfirmed changes, and its export.
     private func shortened() async throws -> String {
         #expect(await call("init").exit == .done)
         _ = await call("config", "retention", "2 events")

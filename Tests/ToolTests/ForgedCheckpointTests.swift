@@ -1,5 +1,5 @@
-// A checkpoint that holds another value than the events made, with all its sums right: the tool names it, sets it aside, and
-// the log gives the true rows again.
+// A checkpoint whose value differs from what the events made, with all checksums right: the tool names it, sets it
+// aside, and the log returns the true rows again.
 
 import Foundation
 import SegmentLog

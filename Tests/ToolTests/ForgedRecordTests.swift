@@ -1,11 +1,11 @@
-// Logs with records that no writer makes, every checksum right: too large, cut short, or pieced together wrongly. All
-// readers must say the same of them: which frame it is, why, and which records can't be had.
+// Logs with records that no writer makes, with every checksum right: too large, truncated, or assembled wrongly. All
+// readers must report the same: which frame it is, why, and which records are lost.
 
 import SegmentLog
 import SynclineInspect
 import Testing
 
-/// A log of one segment, of which a test writes the frames.
+/// A log of one segment whose frames the test writes.
 private struct ForgedLog {
     let storage = MemoryStorage()
     private var frames: [(offset: UInt64, header: FrameHeader)] = []
@@ -50,7 +50,7 @@ private struct ForgedLog {
         add(.data, UInt16(records.count), flags, ForgedLog.payload(wire ?? ForgedLog.wire(records)), skipping: skipped)
     }
 
-    /// The last frame: it shows that all before it was durable.
+    /// The last frame: it proves that all before it was durable.
     mutating func finish() {
         data(["the last"])
         storage.setContents(bytes, of: ForgedLog.segment)
@@ -69,7 +69,7 @@ private struct ForgedLog {
     }
 }
 
-/// What each reader says of a log.
+/// What each reader reports about a log.
 private struct Sayings {
     /// The cursor's error, and the records before it.
     var cursor: LogError?
@@ -78,7 +78,7 @@ private struct Sayings {
     /// What a list of the records shows in place of some.
     var listed: [LogDamage] = []
     var shown: [UInt64] = []
-    /// Why healing asks whether the records are safe elsewhere.
+    /// The reason healing gives when it asks whether the records are safe elsewhere.
     var healing: LogError?
     var salvaged: [UInt64] = []
     var lost: [SequenceRange] = []
@@ -115,7 +115,7 @@ private struct Sayings {
 @Suite struct ForgedRecordTests {
     private static let inside: FrameFlags = [.continuesFromPrevious, .continuesInNext]
 
-    /// All readers say `reason` of the frame at `offset`, which is in a transaction that holds `lost`.
+    /// All readers report `reason` for the frame at `offset`, which is in a transaction with the records `lost`.
     private func expect(
         _ log: ForgedLog, _ reason: String, at offset: UInt64, losing lost: ClosedRange<UInt64>, of count: UInt64,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -222,7 +222,7 @@ private struct Sayings {
         try expectMisplaced(log, FrameFault.sequence, first: 3, of: 5)
     }
 
-    /// Frames that do not follow each other: the walk that all readers share sees that, and reads on after them.
+    /// Frames that do not follow each other: the walk that all readers share detects that, and continues after them.
     private func expectMisplaced(
         _ log: ForgedLog, _ fault: FrameFault, first: UInt64, of count: UInt64,
         sourceLocation: SourceLocation = #_sourceLocation

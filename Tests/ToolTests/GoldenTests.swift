@@ -1,5 +1,5 @@
-// What every command of the reading half prints, for people, in a pipe and as JSON, held to files. SYNCLINE_UPDATE_GOLDEN=1
-// with the tests writes them again; read what changed before you keep it.
+// The output of every read command, for people, in a pipe and as JSON, compared with files. SYNCLINE_UPDATE_GOLDEN=1
+// writes them again; review the differences.
 
 import Foundation
 import Testing

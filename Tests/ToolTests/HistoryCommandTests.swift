@@ -1,4 +1,4 @@
-// The history of a store as a person or a script asks for it, also where the log is damaged or somebody stopped reading.
+// The history of a store in commands, also if the log is damaged or the reader of the output has stopped.
 
 import ChildProcesses
 import Foundation
@@ -72,7 +72,7 @@ import Testing
         #expect(call.exit == .done)
         let output = call.output
         #expect(output.contains("@5 of @20") && output.contains("text: \"milk\" → \"oat milk\""))
-        // Run stops behind the change, reverse before it.
+        // `run` stops after the change, `reverse` before it.
         #expect(
             output.contains("1  todoitem/a.text = \"oat milk\"") && output.contains("1  todoitem/a.text = \"milk\""))
         #expect(output.contains("@11 of @20") && output.contains("frozen: on its way"))

@@ -1,4 +1,4 @@
-// What the looking commands print about a log that never changes: for people, for pipes, for programs.
+// The output of read commands about a fixed log: for people, for pipes, for programs.
 
 import SegmentLog
 import Testing

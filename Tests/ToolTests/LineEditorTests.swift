@@ -1,4 +1,4 @@
-// A line while it is typed: keys in, line and cursor out.
+// Editing a line: keys in, line and cursor out.
 
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct LineEditorTests {
-    /// The keys that bytes make.
+    /// The keys that bytes encode.
     private func keys(_ text: String) -> [Key] {
         var decoder = KeyDecoder()
         return text.utf8.compactMap { decoder.take($0) }

@@ -1,5 +1,5 @@
-// Sessions of a report: what the server was known to do, names that are others on the server, and ids that are
-// compared without case.
+// Sessions of a report: known capabilities of the server, other column names on the server, and ids compared without
+// case.
 
 import Foundation
 import SegmentLog

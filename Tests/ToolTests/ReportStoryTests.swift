@@ -1,5 +1,5 @@
-// Reports of random stores: masked and not, with a server of this project and another, with retention and with damage. Each
-// runs again as it ran, answers what the store answers, and has nothing in it that was secret.
+// Reports of random stores: masked and not, with this project's server and another, with retention and with damage.
+// Each replays as it ran, answers what the store answers, and contains no secret.
 
 import Foundation
 import SegmentLog
@@ -13,12 +13,13 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct ReportStoryTests {
-    /// SYNCLINE_SEEDS=n tells more stories.
+    /// SYNCLINE_SEEDS=n runs more stories.
     private static var seeds: Range<Int> {
         0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 24)
     }
 
-    /// What must never be found in a masked report: in names of members and query ids, in strings and dates, as numbers.
+    /// What must never occur in a masked report: in names of members and query ids, in strings and dates, as
+    /// numbers.
     private static let secretNumbers: [Int64] = (0..<20).map { 471_100_000 + $0 }
 
     private struct Story {
@@ -29,7 +30,7 @@ import Testing
         var hasRetention: Bool
         var file: String { log.folder.path + "/bug.jsonl" }
 
-        /// Calls the tool with the server behind it.
+        /// Runs the tool with the server.
         @discardableResult func call(_ words: String...) async -> Call {
             await Call.tool(words: words, on: log, transport: network)
         }
@@ -88,7 +89,7 @@ import Testing
         return story
     }
 
-    /// Flips a bit of a record somewhere, or takes a segment away; whether there was one that could be.
+    /// Flips a bit of a record, or removes a segment; returns whether there was one.
     private func damage(_ log: TestLog, _ chance: inout Chance) async throws -> Bool {
         let names = try log.folder.contents.filter { $0.hasSuffix(FileName.segmentSuffix) }
         guard let name = names.randomElement(using: &chance).map({ String($0.dropFirst("log/".count)) }) else {
@@ -107,7 +108,7 @@ import Testing
         try await Call.tool(words: ["export", "--json"] + store, on: log).array()
     }
 
-    /// What a store and its report say to one question, as far as it has no values.
+    /// The answers of a store and its report to one question, without values.
     private func answers(_ words: [String], _ store: [String], _ log: TestLog?) async throws -> String {
         let answer = await Call.tool(words: words + ["--json"] + store, on: log)
         let value = (try? Value(json: answer.output.utf8)) ?? .null

@@ -1,4 +1,4 @@
-// A bug report as a file: what is recorded, what is masked, and that what was reported runs again without a network.
+// A bug report as a file: what is recorded, what is masked, and that it replays without a network.
 
 import Foundation
 import SegmentLog
@@ -11,7 +11,7 @@ import Testing
 
 @testable import SynclineTool
 
-/// A server that takes everything.
+/// A server that accepts everything.
 private struct Agreeable: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
         var response = HTTPResponse(status: request.method == "POST" ? 201 : 200)
@@ -52,7 +52,7 @@ private struct Agreeable: HTTPTransport {
         let again = await Call.tool("replay", file, "--json")
         #expect(again.exit == .done, "\(again.output)")
         #expect(try again.object()["same"] as? Bool == true)
-        // A recording that lacks what was asked is another story.
+        // A recording that lacks a request is another story.
         let lines = try lines(of: file).filter { !$0.contains("\"answer\"") }
         try sealed(lines).write(toFile: file, atomically: true, encoding: .utf8)
         let other = await Call.tool("replay", file)
@@ -157,7 +157,7 @@ private struct Agreeable: HTTPTransport {
 
     // MARK: The file
 
-    /// A report with other lines, and an end mark that fits them.
+    /// A report with other lines, and a matching end mark.
     private func sealed(_ lines: [Substring]) -> String {
         var checksum = LineChecksum()
         for line in lines { checksum.add(Array(line.utf8)) }

@@ -1,5 +1,5 @@
-// What a store keeps beside its log, on a disk that loses power and refuses calls: the token and the headers, which are
-// acknowledged, and the recording of traffic, which is not.
+// What a store keeps beside its log, on a disk that loses power and fails calls: the token and the headers, which
+// are acknowledged, and the recording of traffic, which is not.
 
 import SegmentLog
 import Syncline

@@ -1,4 +1,4 @@
-// What the page of `studio` is answered, by requests that a browser would not make.
+// The responses to the page of `studio`, for requests that a browser would not send.
 
 import Dispatch
 import SynclineCore
@@ -46,7 +46,7 @@ import Testing
         #expect(service.answer(request("GET", "/etc/passwd")).status == 404)
     }
 
-    /// Answers on a thread of its own, as a server does: it blocks until the command is through.
+    /// Answers on a thread of its own, as a server does: it blocks until the command has ended.
     private func answer(_ request: HTTPRequest, from service: StudioService) async -> HTTPResponse {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "StudioServiceTests").async { continuation.resume(returning: service.answer(request)) }

@@ -1,11 +1,11 @@
-// The commands that talk to a server, where it refuses, is silent, or is not there.
+// The commands that talk to a server, if it refuses, is silent, or does not exist.
 
 import Foundation
 import Testing
 
 @testable import SynclineTool
 
-/// A port that takes connections and never says a word.
+/// A port that accepts connections and never sends anything.
 private final class SilentServer {
     private let descriptor: Int32
     let port: UInt16
@@ -122,7 +122,7 @@ private final class SilentServer {
         _ = await replies(Array(lines.prefix(6)))
         let replies = await replies(Array(lines.dropFirst(6)))
         let reply = try #require(replies["8"])
-        // The first one was sent, and no answer came: it goes again as it was, and what the app did since waits behind it.
+        // The first one was sent, and its response was lost: it is sent again unchanged, and later changes wait.
         let id = try #require(reply.firstMatch(of: /"X-Syncline-Operation-Id":"([^"]+)"/)?.1)
         let head = #"{"table":"t","id":"a b","kind":"#
         let headers = #""Accept":"application/json","Content-Type":"application/json""#

@@ -9,7 +9,7 @@ import Testing
 /// The tool on a terminal of its own; its output goes to a pipe, unless it is to be seen there, too.
 private final class TerminalChild {
     private let child: ChildProcess
-    /// The side a person sits at.
+    /// The user's side.
     private let master: Int32
     private let slave: Int32
     private var shown = ""
@@ -30,15 +30,15 @@ private final class TerminalChild {
         close(slave)
     }
 
-    /// Whether the terminal shows what is typed by itself, line by line.
+    /// Whether the terminal itself shows what is typed, line by line.
     var isCooked: Bool {
         var state = termios()
         tcgetattr(slave, &state)
         return state.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
     }
 
-    /// Waits until the screen has shown something, and forgets what was before it. Five minutes of nothing are
-    /// a failure.
+    /// Waits until the screen has shown something, and forgets what was before it. Fails after five minutes without
+    /// output.
     func see(_ text: String) throws {
         var piece = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -59,7 +59,7 @@ private final class TerminalChild {
         try #require(write(master, bytes, bytes.count) == bytes.count)
     }
 
-    /// All it wrote, and how it ended.
+    /// All output, and how it ended.
     func finish() -> (output: String, exit: Int32) { (child.rest(), child.wait()) }
 }
 
@@ -121,7 +121,7 @@ private final class TerminalChild {
         try child.see("@20")
         try child.see("\r\nread\r\n")
         #expect(child.finish().exit == 0)
-        // One that is not there keeps nothing from being shown.
+        // A missing one keeps nothing from being shown.
         let missing = variables.merging(["PAGER": "no-such-pager"]) { $1 }
         let other = try TerminalChild(["log", "-n", "2"], variables: missing, showsOutput: true)
         try other.see("@20")
@@ -136,7 +136,7 @@ private final class TerminalChild {
         try child.see("@4> ")
         try child.type("ne\t\r")
         try child.see("@5> ")
-        // An empty line does the last thing again.
+        // An empty line repeats the last command.
         try child.type("\r")
         try child.see("@6> ")
         try child.type("back\r")

@@ -1,4 +1,4 @@
-// What is written, letter by letter: JSON, escapes, numbers, times, colour.
+// Output, character by character: JSON, escapes, numbers, times, colour.
 
 import SegmentLog
 import SynclineInspect

@@ -1,4 +1,4 @@
-// Who may do what, and what those who may not are told: nothing.
+// Who may do what; those who may not are told nothing.
 
 import SynclineCore
 import SynclineWire
@@ -6,10 +6,10 @@ import Testing
 
 @testable import SynclineServer
 
-/// What the tests' tokens are signed with.
+/// The key that signs the tests' tokens.
 let testSecret = "a secret of the tests, long enough to be one"
 
-/// A token that says what the test wants it to.
+/// A token with the claims a test wants.
 func token(
     _ subject: String = "ann", claims: String = "", header: String = #"{"alg":"HS256","typ":"JWT"}"#,
     key: String = testSecret, expires: Int64 = 1_800_000_000
@@ -131,7 +131,7 @@ func token(
         #expect(events(login("ann", #","roles":["staff"]"#))?.status == 200)
         #expect(try desk.ask("GET", "/tables/staff", nil, guest).status == 403)
         #expect(try desk.ask("GET", "/tables/staff").status == 401)
-        // A header that was meant to say who it is, and does not.
+        // A header that should say who it is, but does not.
         for text in ["Bearer", "Bearer ", "Bearer a b", "bearer \(token()) x"] {
             #expect(
                 try desk.ask("GET", "/tables/staff", nil, ["Authorization": text]).json["code"]
@@ -152,7 +152,7 @@ func token(
             #expect(page.ids == ["a"] && page.json["items"]?[0]?["deleted"] == .bool(true), "\(name): \(page.text)")
             #expect(page.json["count"] == .integer(1))
         }
-        // One that lives again is told of as a row, to whom it belongs.
+        // A row that was restored is reported as a row, to its owner.
         #expect(try desk.ask("POST", path, #"{"id":"a"}"#, login("ann")).status == 201)
         #expect(
             try desk.ask("GET", "\(path)/changes?since=", nil, login("ann")).json["items"]?[0]?["deleted"]
@@ -236,7 +236,7 @@ func token(
         #expect(rules.caller(signed + "." + part(signature), now: now)?.subject == "ann")
         signature[10] ^= 1
         #expect(rules.caller(signed + "." + part(signature), now: now) == nil)
-        // The public key is no secret: a hash made with it must not pass.
+        // The public key is not secret: a hash made with it must not pass.
         let pem = String(decoding: key.bytes, as: UTF8.self)
         #expect(rules.caller(token(header: #"{"alg":"HS256"}"#, key: pem), now: now) == nil)
         #expect(rules.caller(token(header: header, key: pem), now: now) == nil)

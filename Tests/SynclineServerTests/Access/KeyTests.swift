@@ -89,12 +89,12 @@ private final class FakeFile: Sendable {
         now += 1000
         #expect(login(gate, secret("b"), "two", now: now) == ann)
         #expect(login(gate, secret("a"), "one", now: now) == .invalid)
-        // A file that can't be used changes nothing, and is read once.
+        // An invalid file changes nothing, and is read once.
         file.set("{}")
         let before = file.reads
         for step in 1...3 { #expect(login(gate, secret("b"), "two", now: now + Int64(step) * 1000) == ann) }
         #expect(file.reads == before + 1)
-        // A clock that was set back does not keep it from looking.
+        // A clock that was set back does not keep it from checking.
         file.set(set([("three", secret("c"))]))
         #expect(login(gate, secret("c"), "three", now: now - 86_400_000) == ann)
     }

@@ -1,5 +1,5 @@
-// The client pushes to this server several operations at a time: what is lost on the way is applied once, and each operation
-// has the fate that it would have had alone.
+// The client pushes several operations at a time to this server: what is lost on the way is applied once, and each
+// operation has the same result as alone.
 
 import Syncline
 import SynclineCore
@@ -29,7 +29,7 @@ import Testing
         for number in 0..<3 { try await store.update("r\(number + 5)", "alone") }
         #expect(try await store.push(single).outcome == .complete)
         #expect(desk.line.takeRequests().count == 3)
-        // Nothing is left of it in the log but what alone would have left.
+        // The log has only what it would have if sent alone.
         let report = try await store.pullAll()
         #expect(report.changed == 0 && report.conflicts == 0)
         try await store.close()
@@ -50,9 +50,9 @@ import Testing
         #expect(try await store.pushOnce().reason?.code == .offline)
         let after = try desk.truth()
         #expect(after.count == 7 && after["a"] != before["a"], "the server did what it was asked")
-        // Somebody changes what was written, before it is sent again: its answer is still the first one.
+        // Another client changes the row before the write is repeated: the response is still the first one.
         try desk.ask("PATCH", "todoitem/n1", #"{"text":"theirs"}"#)
-        // The process ends, and what follows changes how many go together.
+        // The process ends, and later changes affect how many go together.
         try await store.close()
         store = try await desk.store("s")
         try await store.update("n0", "later")

@@ -1,5 +1,5 @@
-// The client and this server read by changes: what it asks, and that it ends with what the server has, whatever happens to the
-// server's history meanwhile.
+// The client and this server reading by changes: what the client asks, and that it ends with what the server has,
+// whatever happens to the server's history.
 
 import Synchronization
 import Syncline
@@ -29,7 +29,7 @@ import Testing
         let quiet = try await store.pullAll()
         #expect(quiet.requests == 1 && quiet.received == 0)
         #expect(try await store.column("version") == desk.truth())
-        // What is written in a store's own words is understood when it is opened again, and nothing is asked twice.
+        // What is stored is understood after reopening, and nothing is asked twice.
         try await store.close()
         let again = try await desk.store("a")
         _ = desk.line.takeRequests()
@@ -57,7 +57,7 @@ import Testing
         let list = "GET /tables/todoitem"
         #expect(desk.line.takeRequests() == [list, list + "/changes"])
         #expect(try await store.cursors().isEmpty)
-        // A row that leaves the filter while it is read was here before, and stays as it was.
+        // A row that leaves the filter during the read was here before, and stays unchanged.
         let service = desk.desk.service
         let turn = Atomic(0)
         desk.line.between {
@@ -70,7 +70,7 @@ import Testing
         #expect(filtered.reason == nil && filtered.deleted == 0)
         #expect(turn.load(ordering: .relaxed) > 2)
         #expect(try await store.column("complete")["r6"] == .bool(false))
-        // What can't be read by changes is read as ever.
+        // What can't be read by changes is read by time, as before.
         _ = desk.line.takeRequests()
         _ = try await store.pullAll {
             $0.queryID = nil
@@ -132,7 +132,8 @@ import Testing
             desk.line.takeRequests() == Array(repeating: "POST /tables/todoitem", count: 3)
                 + Array(repeating: "GET /tables/todoitem", count: 2))
         #expect(try await store.column("version") == desk.truth())
-        // Once it says so, what was read by time is read by changes, and rows that went without a word go.
+        // Once the server has a changes feed, what was read by time is read by changes, and rows that disappeared
+        // without a change are removed.
         try desk.ask("POST", "hard", #"{"id":"h"}"#)
         try await store.pullAll("hard")
         try desk.ask("DELETE", "hard/h")
@@ -141,7 +142,7 @@ import Testing
         try await store.pullAll("hard")
         #expect(try await store.column("version", of: "hard").isEmpty)
         #expect(try await store.column("version") == desk.truth())
-        // And back: another server is there, which has no changes to tell.
+        // And back: another server is there, which has no changes feed.
         let other = try ServiceDesk()
         _ = try other.ask("POST", "/tables/todoitem", #"{"id":"x"}"#)
         desk.line.turn(to: other.service)
@@ -179,7 +180,7 @@ import Testing
         for id in ["a", "b", "c", "d"] { try desk.ask("PATCH", "todoitem/\(id)", #"{"complete":true}"#) }
         try desk.ask("PATCH", "todoitem/c", #"{"text":"x"}"#)
         let left = try await open()
-        // `a` and `c` are in nobody's view; `b` is in the other one's, `d` has a change of the app's.
+        // `a` and `c` are in no other view; `b` is in the other query's, `d` has a change by the app.
         #expect(left.reason == nil && left.deleted == 2)
         #expect(try await Set(store.column("id").keys) == ["b", "d"])
         #expect(try await store.column("complete")["b"] == .bool(true), "what stays is as the server has it")
@@ -221,7 +222,7 @@ import Testing
             #expect(!cursor.state.isAuditDue)
         }
         try await store.pushOnce()
-        // Nothing comes back to life: the app is asked about what it had changed.
+        // No row is revived: the app is asked about its changes.
         #expect(try await store.conflicts().map(\.code) == ["row-gone", "row-gone"])
         for table in ["todoitem", "hard"] { #expect(try desk.ask("GET", table).ids == ["c"]) }
         try await store.close()
@@ -234,7 +235,7 @@ import Testing
         let store = try await desk.store("s")
         try await store.pullAll()
         try await store.insert("mine", "pending")
-        // The server begins anew, with rows of the same ids.
+        // The server starts again, with rows of the same ids.
         let other = try ServiceDesk(backend)
         other.surroundings.set(now: 1_500_000_000_000)
         for id in ["b", "d"] { _ = try other.ask("POST", "/tables/todoitem", #"{"id":"\#(id)","text":"other"}"#) }
@@ -291,7 +292,7 @@ import Testing
         let desk = try ClientDesk(backend)
         let store = try await desk.store("s")
         try await store.pullAll("todoitem")
-        // Both are made behind the parents' pull and before the children's.
+        // Both are made after the pull of the parents and before that of the children.
         try desk.ask("POST", "todoitem", #"{"id":"parent"}"#)
         try desk.ask("POST", "hard", #"{"id":"child","text":"parent"}"#)
         try await store.pullAll("hard")

@@ -1,4 +1,5 @@
-// Stores of this project's client at a server in the same process, with a line between them that loses what a test wants lost.
+// Stores of this project's client at a server in the same process, with a line between them that loses what a test
+// wants lost.
 
 import Synchronization
 import Syncline
@@ -8,7 +9,7 @@ import Testing
 
 @testable import SynclineServer
 
-/// The line to a service: what goes over it is remembered, and the next answers may be lost.
+/// The line to a service: requests are recorded, and the next responses may be lost.
 final class DeskLine: HTTPTransport {
     private struct State {
         var requests: [HTTPRequest] = []
@@ -41,19 +42,19 @@ final class DeskLine: HTTPTransport {
         return response
     }
 
-    /// Another server is there from now on.
+    /// Another server takes its place.
     func turn(to service: TableService) { self.service.withLock { $0 = service } }
 
-    /// So many answers are lost after the server has done what it was asked.
+    /// This many responses are lost after the server has done what it was asked.
     func lose(_ answers: Int) { state.withLock { $0.lost = answers } }
 
-    /// Something on the way does not let requests to a path through.
+    /// A proxy blocks requests to a path.
     func close(_ path: String) { state.withLock { _ = $0.closed.insert(path) } }
 
-    /// Whether answers name what the server can do.
+    /// Whether responses have the server's capabilities.
     func tellCapabilities(_ flag: Bool) { state.withLock { $0.capabilities = flag } }
 
-    /// What others do after each request.
+    /// What other clients do after each request.
     func between(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.between = body } }
 
     /// The requests since the last time, as `POST /tables/$batch`.
@@ -86,13 +87,13 @@ struct ClientDesk {
         return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
     }
 
-    /// What another client does.
+    /// A change by another client.
     @discardableResult
     func ask(_ method: String, _ path: String, _ body: String? = nil) throws -> HTTPResponse {
         try desk.ask(method, "/tables/" + path, body)
     }
 
-    /// The versions of the server's rows that are there, by id.
+    /// The versions of the server's rows that are not deleted, by id.
     func truth() throws -> [String: Value] {
         var plan = ListPlan(table: "todoitem", limit: 1000)
         var rows: [TableRow] = []

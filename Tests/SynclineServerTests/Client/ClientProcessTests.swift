@@ -1,4 +1,4 @@
-// Stores that pull by changes from several processes over one database, while others write to it through all of them.
+// Stores that pull by changes through several processes over one database, while others write through all of them.
 
 import Foundation
 import Synchronization
@@ -44,7 +44,7 @@ private final class Crowd: Sendable {
         try await store.close()
     }
 
-    /// The versions that a store has which pulled all the while, and once more at the end.
+    /// The versions in a store that pulled all the time, and once more at the end.
     func read(_ number: Int) async throws -> [String: Value] {
         let store = try await open("reader\(number)", number)
         while true {

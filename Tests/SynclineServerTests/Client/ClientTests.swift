@@ -1,4 +1,4 @@
-// The client of this project against the server: what two devices write, both have in the end.
+// This project's client and server: what two devices write, both have in the end.
 
 import Foundation
 import Syncline

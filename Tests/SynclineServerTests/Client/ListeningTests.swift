@@ -1,4 +1,4 @@
-// A store that syncs by itself and hears from the server when there is something to fetch.
+// A store with automatic sync that hears from the server when there is something to fetch.
 
 import Syncline
 import SynclineCore
@@ -25,7 +25,8 @@ import Testing
         settings.interval = nil
         let sync = try listener.startAutomaticSync(settings)
         for number in 0..<5 {
-            // Before the first round is over nobody listens, and what came meanwhile is told when the stream begins.
+            // Before the first round is over nothing listens, and changes made until then are reported when the
+            // stream begins.
             try await writer.table("todoitem").insert(.object([.init("id", .string("r\(number)"))]))
             #expect(try await writer.push().reason == nil)
             for await status in sync.statuses() {

@@ -1,5 +1,5 @@
-// `ne` between this project's client and server: rows without a value are in the answer, and a foreign client that asks
-// plainly gets what SQL means.
+// `ne` between this project's client and server: rows without a value are in the response, and a foreign client gets
+// what SQL means.
 
 import Syncline
 import SynclineCore

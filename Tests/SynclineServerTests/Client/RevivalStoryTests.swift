@@ -1,6 +1,6 @@
-// Random stories of rows that are deleted and come back: two stores change the same few ids, lose answers, meet conflicts and
-// decide them anyhow, against this project's server and the simulated one. Every story ends: store and server are equal.
-// SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 those of a night.
+// Random stories of rows that are deleted and restored: two stores change the same few ids, lose responses, meet
+// conflicts and decide them randomly, with this project's server and the simulated one. Every story ends with store
+// and server equal. SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 runs a night's worth.
 
 import Foundation
 import Synchronization
@@ -12,7 +12,7 @@ import Testing
 
 @testable import SynclineServer
 
-/// The line from one store to a server; some requests or answers are lost on it.
+/// The line from one store to a server, which loses some requests or responses.
 private final class LossyLine: HTTPTransport {
     private struct State {
         var chance: Chance
@@ -28,10 +28,10 @@ private final class LossyLine: HTTPTransport {
         state = Mutex(State(chance: Chance(seed: seed)))
     }
 
-    /// How many requests in a hundred are lost, on the way or on the way back.
+    /// How many requests in a hundred are lost, in either direction.
     func lose(_ perHundred: Int) { state.withLock { $0.losses = perHundred } }
 
-    /// How many requests there were since the last time.
+    /// The number of requests since the last call.
     func takeCount() -> Int {
         state.withLock { state in
             defer { state.requests = 0 }

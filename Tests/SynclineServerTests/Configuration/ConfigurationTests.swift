@@ -1,4 +1,4 @@
-// What an operator says, and what is said to one who is wrong: one line, and where to look.
+// What an operator configures, and the error for a wrong value: one line, and where to look.
 
 import Foundation
 import SynclineCore

@@ -1,4 +1,4 @@
-// The address of a client, as logs and limits name it.
+// The address of a client in logs and limits.
 
 import Foundation
 import Testing

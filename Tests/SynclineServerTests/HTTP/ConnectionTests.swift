@@ -1,5 +1,5 @@
-// Connections that hold without asking: they are bounded for each client, they make room for others, and none may take as
-// long as it likes.
+// Connections that stay open without a request: they are limited for each client, they make room for others, and
+// none may last for ever.
 
 import Synchronization
 import SynclineCore
@@ -29,7 +29,7 @@ import Testing
         #expect(!late.isOverdue(deadlines, now: 120_000) && late.idleSince == 101_000)
     }
 
-    /// A table, and the descriptors that it ended.
+    /// A table, and the descriptors that it closed.
     private final class Ended: Sendable {
         let all = Mutex<[Int32]>([])
     }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// As the library does when it has taken a connection.
+    /// As the library does when it has accepted a connection.
     private func open(
         _ table: ConnectionTable, _ descriptor: Int32, _ client: UInt32, now: UInt64 = 0
     ) -> OpenConnection? {
@@ -101,7 +101,7 @@ import Testing
         #expect(ended.all.withLock { $0 } == [2])
         #expect(open(table, 5, 5, now: 61) != nil)
         #expect(ended.all.withLock { $0 } == [2, 1])
-        // Those that were ended are gone at last; nobody else is ended for them.
+        // Those that were ended are gone at last; no others are ended for them.
         for connection in all.prefix(2) { if let connection { table.remove(connection) } }
         #expect(table.count == 3)
         for descriptor: Int32 in [4, 5] { table.begin(descriptor)?.enter(.answer, now: 70) }

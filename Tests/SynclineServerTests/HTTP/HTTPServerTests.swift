@@ -1,4 +1,4 @@
-// The server over real sockets: what HTTP asks for, and what hostile or broken clients send.
+// The server over real sockets: what HTTP requires, and what hostile or broken clients send.
 
 import SynclineCore
 import SynclineWire
@@ -96,7 +96,7 @@ import Testing
             connection.send(text)
             return connection
         }
-        // The server ends them all, those that never say what they want when it has waited long enough.
+        // The server ends them all, including those that never send a request, after its time limit.
         for connection in connections {
             let answer = connection.rest()
             #expect(statuses(answer).allSatisfy { ("200"..<"506").contains($0) })

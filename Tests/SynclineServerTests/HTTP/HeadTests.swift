@@ -1,4 +1,4 @@
-// The heads of requests, to the letter: what is not HTTP is refused before anything is made of it.
+// The heads of requests, byte by byte: what is not HTTP is refused before it is used.
 
 import SynclineCore
 import SynclineWire
@@ -7,7 +7,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct HeadTests {
-    /// What a server says to a head, and whether it then ends the connection. `rest` would be the next request.
+    /// The server's response to a head, and whether it then ends the connection. `rest` would be the next request.
     private func answer(_ head: [String], _ rest: String = "", _ server: RunningServer) throws -> String {
         let connection = try server.connect()
         connection.send(head.joined(separator: "\r\n") + "\r\n\r\n" + rest)
@@ -40,7 +40,7 @@ import Testing
         let text = try answer(["POST /tables/todoitem HTTP/1.1"] + headers, HeadTests.smuggled, server)
         #expect(status(text) == expected, "\(text)")
         #expect(text.contains("\"code\":\"\(code)\""), "\(text)")
-        // Nothing behind it is taken for a request.
+        // Nothing after it is treated as a request.
         #expect(text.ranges(of: "HTTP/1.1 ").count == 1, "\(text)")
     }
 

@@ -1,4 +1,4 @@
-// Which job a worker carries out next: played with jobs whose length is known, and a clock that only the test moves.
+// Which job a worker runs next: tested with jobs of known length, and a clock that only the test moves.
 
 import SynclineTesting
 import Testing
@@ -29,7 +29,7 @@ import Testing
         #expect(order.crowders(now: time(10)).isEmpty, "it is too early")
         #expect(order.crowders(now: time(100)).isEmpty, "nobody waits")
         #expect(order.arrive(5, of: .v4(5), now: time(100)) == .waits)
-        // The first two are known to take long and stay. Of the others the older one goes, and once.
+        // The first two are known to take long and stay. Of the others the older one is stopped, once.
         #expect(order.crowders(now: time(101)) == [3])
         #expect(order.crowders(now: time(102)).isEmpty)
         order.end(3, madeRoom: true)
@@ -66,7 +66,7 @@ import Testing
         #expect(order.crowders(now: time(10_000)).isEmpty)
     }
 
-    /// Plays random jobs to their end, a millisecond at a time.
+    /// Runs random jobs to their end, a millisecond at a time.
     @Test(arguments: 0..<100)
     func `every job ends, quick ones soon, and no bound is passed`(_ seed: UInt64) {
         var chance = Chance(seed: seed)
@@ -84,7 +84,7 @@ import Testing
         for now in 0..<60_000 {
             if now < 3000, Int.random(in: 0..<20, using: &chance) == 0 {
                 count += 1
-                // One in four looks through a table; a client of those sends nothing else.
+                // One in four scans a table; a client of those sends nothing else.
                 let isLong = Int.random(in: 0..<4, using: &chance) == 0
                 let client = ClientAddress.v4(UInt32(isLong ? 100 : 0) + UInt32.random(in: 0..<20, using: &chance))
                 left[count] = (isLong ? Int.random(in: 200..<800, using: &chance) : 2, 0, now, false)

@@ -1,4 +1,4 @@
-// What proxies say of a request, whom that is believed of, and what answers look like on the way through them.
+// What proxies say about a request, which of them are trusted, and what responses look like on the way through them.
 
 import SynclineCore
 import SynclineWire
@@ -130,7 +130,7 @@ import Testing
             && gunzip -c < packed | cmp - plain && [ $(wc -c < packed) -lt $(wc -c < plain) ]
             """
         #expect(try shell(compare) == 0)
-        // What stays on the machine is sent as it is.
+        // What stays on the machine is sent uncompressed.
         #expect(try shell("curl -sfi --compressed '\(url)' | grep -qi content-encoding") != 0)
     }
 }

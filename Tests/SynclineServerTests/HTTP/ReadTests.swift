@@ -1,5 +1,5 @@
-// Reads that take long: they hold no thread that serves connections, they end when their time is over or nobody waits for
-// them any more, and there are never too many.
+// Reads that take long: they block no thread that serves connections, they end when their time is over or the client
+// is gone, and their number is limited.
 
 import Dispatch
 import Synchronization
@@ -96,7 +96,7 @@ import Testing
         #expect(honest.rest().hasPrefix("HTTP/1.1 200"))
     }
 
-    /// A clock that goes on by a second whenever somebody looks at it.
+    /// A clock that advances by a second at each call.
     private func limit(looks: Int) -> WorkLimit {
         let start = ContinuousClock.now
         let count = Mutex(0)
@@ -125,7 +125,7 @@ import Testing
         #expect(try WorkLimit.$current.withValue(unwanted) { try desk.ask("GET", target) }.status == 503)
         let enough = try WorkLimit.$current.withValue(limit(looks: 1_000_000)) { try desk.ask("GET", target) }
         #expect(enough.status == 200 && enough.json["count"] == .integer(0))
-        // The connection goes on as before.
+        // The connection works as before.
         #expect(try desk.ask("GET", target).status == 200)
     }
 
@@ -137,7 +137,7 @@ import Testing
         #expect(batch.status == 200)
         let filter = "indexof(toupper(text),'9') ge 0".encoded
         for target in ["/tables/todoitem?$filter=\(filter)", "/tables/todoitem/changes?since=&$filter=\(filter)"] {
-            // It is told in the middle: the clock counts how often somebody looks at it.
+            // It is stopped in the middle: the clock counts how often it is read.
             let start = ContinuousClock.now
             let looks = Atomic(0)
             let told = Mutex<WorkLimit?>(nil)

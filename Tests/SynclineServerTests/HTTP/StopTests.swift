@@ -1,5 +1,5 @@
-// How a server stops: what was begun is carried out and answered, what was not is refused, and every answer says that it is
-// the last of its connection.
+// How a server stops: what was begun is finished and answered, other requests are refused, and every response says
+// that it is the last of its connection.
 
 import Dispatch
 import Foundation

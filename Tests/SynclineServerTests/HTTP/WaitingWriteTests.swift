@@ -1,5 +1,5 @@
-// Writes that wait: they hold no thread that serves connections, and whoever sent one is answered, even a client that has
-// finished sending meanwhile.
+// Writes that wait: they block no thread that serves connections, and every sender gets a response, even a client
+// that has finished sending in the meantime.
 
 import Dispatch
 import SynclineCore
@@ -23,7 +23,7 @@ import Testing
             return response
         }
         let port = try #require(server.url.split(separator: ":").last.flatMap { UInt16($0) })
-        // Whatever is found below, nobody is left waiting.
+        // Whatever is found below, no client is left waiting.
         defer {
             for _ in 0..<Self.writers { go.signal() }
             server.stop()
@@ -34,7 +34,7 @@ import Testing
                 "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 3\r\n\r\n\(100 + number)")
             return connection
         }
-        // The limit is there for a server that lets them wait on its threads.
+        // The limit is for a server that lets them wait on its threads.
         for _ in connections { try #require(arrived.wait(timeout: .now() + 60) == .success) }
         let reader = try RawConnection(port: port)
         reader.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -1,4 +1,5 @@
-// What is carried out off the threads that serve connections: all of it, so many at once, and nothing after the end.
+// Jobs that run off the threads that serve connections: all of them, a limited number at once, and none after the
+// end.
 
 import Dispatch
 import Synchronization
@@ -53,7 +54,7 @@ import Testing
                 go.wait()
             }
         }
-        // Each of the four is at work while none can end.
+        // Each of the four runs while none can end.
         for _ in 0..<4 { arrived.wait() }
         for _ in 0..<4 { go.signal() }
         pool.close()
@@ -96,7 +97,8 @@ import Testing
         #expect(pool.waitingCount == 1)
         pool.relieve(now: .now + .seconds(60))
         #expect(limits.map(\.stop) == [nil, .crowding])
-        // The one that is told ends, the quick one takes its place, and it begins again once the other is done.
+        // The stopped one ends, the quick one takes its place, and the stopped one begins again once the other is
+        // done.
         for _ in 0..<2 { go.signal() }
         gone.wait()
         arrived.wait()

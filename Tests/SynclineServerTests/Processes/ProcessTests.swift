@@ -119,7 +119,7 @@ import Testing
     func `nothing that was acknowledged is lost when the server is killed`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()
         let words = ["--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--log", "none"]
-        // What each row was last known to be: its number, and its version.
+        // The last known state of each row: its number, and its version.
         let known = Mutex([String: (number: Int64, version: Int64, time: String)]())
         for round in 0..<3 {
             let server = try ServerProcess(words)
@@ -137,14 +137,14 @@ import Testing
                         ? client.ask("POST", "/tables/t", #"{"id":"\#(id)","n":\#(number)}"#)
                         : client.ask("PATCH", "/tables/t/\(id)", #"{"n":\#(number)}"#)
                     guard let answer else { return }
-                    // An insert whose answer was lost in an earlier round.
+                    // An insert whose response was lost in an earlier round.
                     if answer.status == 409 { continue }
                     #expect([200, 201].contains(answer.status))
                     let version = answer.json.change
                     let time = answer.json["updatedAt"]?.string ?? ""
                     if let before { #expect(before.version < version && before.time <= time) }
                     known.withLock { $0[id] = (number, version, time) }
-                    // Somebody kills it in the middle of the others' requests.
+                    // Killed in the middle of the others' requests.
                     if count.add(1, ordering: .relaxed).newValue == 40 + 17 * round { kill(processID, SIGKILL) }
                 }
             }
@@ -158,7 +158,7 @@ import Testing
                 Issue.record("\(id) is lost")
                 continue
             }
-            // A later change may have been made without its answer having come.
+            // A later change may have been made although its response was lost.
             #expect(number >= last.number && last.version <= row?.json.change ?? 0, "\(id)")
         }
         withExtendedLifetime(keeper) {}
@@ -199,12 +199,12 @@ import Testing
         let failures = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 4) { worker in
             let client = KeptConnection(port: port)
-            // Until a hundred changes were told as done, however many fail on the way.
+            // Until a hundred changes were confirmed, however many fail on the way.
             var (step, done) = (0, 0)
             while done < 100, step < 100_000 {
                 step += 1
                 let id = "r\(worker)-\(step % 5)"
-                // A change whose answer said nothing may have been made: a replacement does not ask what is there.
+                // A change with an unclear response may have been made: a replacement does not check what is there.
                 let isNew = known.withLock { $0[id] == nil }
                 let answer =
                     isNew
@@ -324,7 +324,7 @@ import Testing
         }
     }
 
-    /// One pull as the living .NET client makes it: rows newer than the newest it has, pages by their links.
+    /// One pull as the current .NET client does it: rows newer than the newest it has, pages by their links.
     private func readByTime(_ client: KeptConnection, _ newest: inout String) -> [String: String] {
         var seen: [String: String] = [:]
         let after = newest
@@ -358,6 +358,6 @@ import Testing
 }
 
 extension Value {
-    /// The number of the change that made a row what it is.
+    /// The number of the change that gave a row its current state.
     fileprivate var change: Int64 { self["version"]?.string.flatMap { RowVersion.change($0) } ?? 0 }
 }

@@ -1,5 +1,5 @@
-// A database that stands still: the server says so, serves what needs no database, stops when it is told to, and goes on by
-// itself when the database does.
+// A database that hangs: the server says so, serves what needs no database, stops when it is told to, and continues
+// when the database does.
 
 import Foundation
 import SynclineCore

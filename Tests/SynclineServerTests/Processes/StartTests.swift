@@ -1,5 +1,5 @@
-// A start beside processes that run: it waits for nobody if all is there, stands in the line of the writers if something is
-// to be made, and makes nothing that is there.
+// A start beside running processes: it waits for none of them if everything exists, queues with the writers if
+// something must be created, and creates nothing that exists.
 
 import Dispatch
 import Foundation
@@ -51,7 +51,7 @@ struct StartTests {
             BEGIN; UPDATE "syncline_state" SET "change" = "change" + 1; \
             LOCK TABLE "syncline_operations", "syncline_tombstones", "syncline_columns", "t" IN ROW EXCLUSIVE MODE
             """)
-        // Who waited would wait in vain.
+        // Waiting would be in vain.
         _ = try open(url)
         try writer.execute("COMMIT")
         withExtendedLifetime(cluster) {}
@@ -70,7 +70,7 @@ struct StartTests {
             started.withLock { $0 = result }
             done.signal()
         }
-        // Until it waits: whatever it holds by then must be nothing that the writer still needs.
+        // Until it waits: it must hold nothing by then that the writer still needs.
         let waiting = SQLStatement(
             .postgres,
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")

@@ -1,4 +1,4 @@
-// Whatever a write breaks, the others of its transaction are carried out.
+// Whatever a write breaks, the other writes of its transaction are done.
 
 import SynclineCore
 import SynclineWire
@@ -7,7 +7,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct AloneTests {
-    /// Makes the database fail, in one way for each text, whatever is inserted with it.
+    /// Makes the database fail in a different way for each string that is inserted.
     private func traps(_ backend: TestBackend) -> [String] {
         switch backend {
         case .sqlite:

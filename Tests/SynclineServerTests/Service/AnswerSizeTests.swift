@@ -1,4 +1,4 @@
-// Answers are bounded in bytes: a page ends early with a way to go on, a batch leaves rows out and says so.
+// Responses are limited in bytes: a page ends early with a link to continue, a batch leaves rows out and says so.
 
 import Syncline
 import SynclineCore
@@ -11,7 +11,7 @@ import Testing
     private let limits = #","limits":{"answerBytes":100000,"bodyBytes":90000}"#
     private static let large = String(repeating: "x", count: 30_000)
 
-    /// Seven rows, of which an answer holds three.
+    /// Seven rows, of which a response holds three.
     private func desk(_ backend: TestBackend) throws -> ServiceDesk {
         let desk = try ServiceDesk(backend, more: limits)
         for id in ["a", "b", "c", "d", "e", "f", "g"] {
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: TestBackend.available, ["todoitem", "hard"])
     func `a page of changes ends early at a cursor`(_ backend: TestBackend, _ table: String) throws {
         let desk = try desk(backend)
-        // Tombstones stand between the rows.
+        // Tombstones are between the rows.
         for id in ["a", "d"] { _ = try desk.ask("DELETE", "/tables/\(table)/\(id)") }
         _ = try desk.ask("PATCH", "/tables/\(table)/b", #"{"complete":true}"#)
         var since = ""
@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: TestBackend.available)
     func `what is written larger than the row was counts as written`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, more: limits)
-        // Each character takes six bytes in the answer.
+        // Each character takes six bytes in the response.
         let text = String(repeating: #"\u0001"#, count: 5000)
         for id in ["a", "b", "c", "d", "e"] {
             _ = try desk.ask("POST", "/tables/todoitem", #"{"id":"\#(id)","text":"\#(text)"}"#)
@@ -162,7 +162,7 @@ import Testing
         #expect(
             later.status == 201 && later.text == #"{"rowOmitted":true}"# && later.etag != nil,
             "\(later.text.prefix(99))")
-        // In one request no more is remembered than an answer holds.
+        // One request keeps no more than a response holds.
         let half = String(repeating: "y", count: 700)
         let operations = (0..<200).map {
             #"{"operation":"insert","table":"todoitem","item":{"id":"n\#($0)","text":"\#(half)"},"operationId":"p\#($0)"}"#

@@ -1,4 +1,4 @@
-// What this server adds: batches, operation ids, and the changes of a table in the order of their commits.
+// What this server adds: batches, operation ids, and the changes of a table in commit order.
 
 import SynclineCore
 import SynclineWire
@@ -203,7 +203,7 @@ import Testing
         #expect(try answer(after).status == 200)
         #expect(try answer("").ids == ["b"], "from the beginning on there is nothing to miss")
         #expect(try desk.ask("GET", "/tables/todoitem?__includeDeleted=true").ids == ["b"])
-        // A first read goes on, though its pages begin before what was purged.
+        // A first read continues, although its pages begin before what was purged.
         _ = try desk.ask("POST", "/tables/hard", #"{"id":"c"}"#)
         let page = try desk.ask("GET", "/tables/hard/changes?since=&$top=1")
         #expect(page.ids == ["b"] && page.json["hasMore"] == .bool(true))

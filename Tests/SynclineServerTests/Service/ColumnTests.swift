@@ -1,4 +1,4 @@
-// Columns that requests bring along: which names they may have, how many there may be, and how one goes again.
+// Columns that requests create: which names they may have, how many there may be, and how one is removed.
 
 import SynclineCore
 import SynclineWire
@@ -93,7 +93,7 @@ import Testing
             #expect(row.columns["extra"] == nil && row.columns["text"] == .string("x"))
             #expect(try store.list(ListPlan(table: "t", limit: 9)).rows == [row])
         }
-        // It may come again, as another one.
+        // It may be created again, with another type.
         #expect(try !write("b", .string("new")).isRefused)
         #expect(try stores[1].row("t", id: "b")?.columns["extra"] == .string("new"))
         #expect(try stores[1].row("t", id: "a")?.columns["extra"] == .null)

@@ -1,4 +1,4 @@
-// What a database's own types are to clients, and how much room an answer has.
+// How a database's own types appear to clients, and how large a response may be.
 
 import SynclineCore
 import SynclineWire

@@ -1,4 +1,4 @@
-// Tables that somebody else made, and what is done to tables by hand while they are served.
+// Tables that others made, and what is done to tables by hand while they are served.
 
 import SynclineCore
 import SynclineWire
@@ -22,7 +22,7 @@ import Testing
         return desk
     }
 
-    /// Goes through what a row goes through.
+    /// Does everything that can be done with a row.
     private func live(_ desk: ServiceDesk, _ id: String, _ wrong: [String]) throws {
         let item = #"{"id":"\#(id)","n":1}"#
         let row = try desk.ask("POST", "/tables/t", item)
@@ -121,7 +121,7 @@ import Testing
             #expect(
                 refused.status == 400 && refused.json["code"] == .string("invalid-value"), "\(wrong) \(refused.text)")
         }
-        // What the database makes of a value is what the answer says.
+        // The response has what the database makes of a value.
         let bent = try desk.ask("PATCH", "/tables/t/a", #"{"price":1.006,"fixed":"ab","day":"2026-05-20T21:30:00Z"}"#)
         #expect(bent.status == 200 && bent.json["price"] == .double(1.01), "\(bent.text)")
         #expect(try desk.ask("GET", "/tables/t/a").text == bent.text)
@@ -163,7 +163,7 @@ import Testing
         let first = try desk.ask("GET", "/tables/t/0").json
         #expect(first["n"] == .string(backend == .sqlite ? "Infinity" : "NaN"))
         #expect(first["d"]?.string?.hasPrefix("10000-01-01") == true)
-        // A year that the protocol has no text for is not taken.
+        // A year that the protocol can't express is rejected.
         let late = try desk.ask("PATCH", "/tables/t/0", #"{"d":"9999-12-31T23:00:00-05:00"}"#)
         #expect(late.status == 400 && late.json["code"] == .string("invalid-value"))
     }
@@ -212,7 +212,7 @@ import Testing
         #expect(row.status == 200 && row.json["n"] == nil && row.json["text"] == .string("x"), "\(row.text)")
         #expect(try desk.ask("GET", "/tables/t").ids == ["a"])
         try desk.store.database.carryOut([#"ALTER TABLE "t" DROP COLUMN "text""#])
-        // The first to notice may be one who writes, together with others.
+        // The first to notice may be a write, batched with others.
         let operations = #"""
             {"operation":"insert","table":"t","item":{"id":"b","more":1}},{"operation":"insert","table":"t","item":{"id":"c"}}
             """#
@@ -220,7 +220,7 @@ import Testing
         #expect(batch.json["results"]?[0]?["status"] == .integer(201), "\(batch.text)")
         #expect(batch.json["results"]?[1]?["status"] == .integer(201), "\(batch.text)")
         #expect(try desk.ask("GET", "/tables/t/changes?since=").ids == ["a", "b", "c"])
-        // It may come again.
+        // It may come back.
         #expect(try desk.ask("POST", "/tables/t", #"{"id":"d","text":"y"}"#).json["text"] == .string("y"))
         #expect(try desk.ask("GET", "/tables/t?$filter=" + "text eq 'y'".encoded).ids == ["d"])
         try desk.store.database.carryOut([#"DROP TABLE "t""#])
@@ -249,7 +249,7 @@ import Testing
 }
 
 extension ServiceDesk {
-    /// A cursor behind a change.
+    /// A cursor after a change.
     func cursor(_ change: Int64) throws -> String {
         ChangeCursor(epoch: try store.mark().epoch, change: change).text
     }

@@ -1,4 +1,4 @@
-// Lists: filters, orders, windows, and pages whose links lead on.
+// Lists: filters, orders, windows, and pages whose links continue.
 
 import SynclineCore
 import SynclineWire

@@ -1,4 +1,4 @@
-// What clients of the older protocol expect of filters, of parameters, and of rows that are deleted.
+// What clients of the older protocol expect of filters, of parameters, and of deleted rows.
 
 import SynclineCore
 import SynclineWire
@@ -88,7 +88,7 @@ import Testing
             let changes = try desk.ask("GET", "/tables/fixed/changes?since=&$filter=\(filter.encoded)")
             #expect(changes.ids.joined() == ids, "\(filter): \(changes.text)")
         }
-        // The newer protocol cuts whole numbers, as its servers do.
+        // The newer protocol truncates whole numbers, as its servers do.
         let cut = try desk.ask("GET", "/tables/fixed?$filter=\("n div 10 eq 2".encoded)", new: true)
         #expect(cut.ids.joined() == "ac")
     }

@@ -1,4 +1,4 @@
-// What each operation answers, in the words of either protocol.
+// The response to each operation, in either protocol.
 
 import SynclineCore
 import SynclineWire

@@ -53,7 +53,7 @@ import Testing
             let answer = try patch(desk, "fixed/a", operations)
             #expect(answer.status == 400 && answer.json["code"] == .string(code), "\(operations) \(answer.text)")
         }
-        // It is never made so deep that it could not be read again.
+        // It is never made too deep to be read again.
         let deeper = (0..<999).map { #"{"op":"add","path":"/j\#(String(repeating: "/a", count: $0))","value":{}}"# }
         let deep = try patch(desk, "fixed/a", "[\(deeper.joined(separator: ","))]")
         #expect(deep.status == 400 && deep.json["code"] == .string("patch-failed"), "\(deep.text.prefix(200))")
@@ -71,7 +71,7 @@ import Testing
         let desk = try ServiceDesk(backend)
         _ = try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"one"}"#)
         _ = try desk.ask("DELETE", "/tables/todoitem/a")
-        // A client that sends whole rows has it in each of them, and means nothing by it.
+        // A client that sends whole rows includes it in each of them, without meaning anything.
         #expect(try desk.ask("PATCH", "/tables/todoitem/a", #"{"text":"x","deleted":false}"#, new: true).status == 410)
         #expect(try patch(desk, "todoitem/a", #"[{"op":"replace","path":"/text","value":"x"}]"#).status == 410)
         let back = #"[{"op":"replace","path":"/deleted","value":false},{"op":"replace","path":"/text","value":"x"}]"#

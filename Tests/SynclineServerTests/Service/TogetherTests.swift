@@ -1,4 +1,4 @@
-// Requests that arrive together: they share a transaction, and nobody notices but the disk.
+// Requests that arrive together share a transaction, which only the disk notices.
 
 import Dispatch
 import Synchronization
@@ -18,7 +18,7 @@ import Testing
             for step in 0..<25 {
                 let id = "r\(worker)-\(step)"
                 guard var request = HTTPRequest("POST", target: "/tables/fixed") else { return }
-                // Every fifth is refused: by the item, or because the row is there.
+                // Every fifth is refused: because of the item, or because the row exists.
                 let number = step % 5 == 4 ? #""no number""# : "\(step)"
                 request.body = Array(#"{"id":"\#(step % 5 == 3 ? "same" : id)","n":\#(number)}"#.utf8)
                 let answer = service.answer(request, url: "http://x")

@@ -1,4 +1,4 @@
-// A client that keeps its connection: a request, its answer, the next request. Nil where the server went away.
+// A client that keeps its connection: a request, its response, the next request. Nil if the server closed it.
 
 import Foundation
 import SynclineCore

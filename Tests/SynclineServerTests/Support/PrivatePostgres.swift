@@ -1,4 +1,4 @@
-// A PostgreSQL of the tests' own: a cluster in a private folder, reached by a socket in it, gone with the process.
+// A PostgreSQL for the tests: a cluster in a private folder, reached by a socket in it, removed with the process.
 
 import ChildProcesses
 import Foundation
@@ -9,7 +9,7 @@ import Synchronization
 #endif
 
 final class PrivatePostgres: Sendable {
-    /// Why there is none, for those who wonder that tests are skipped.
+    /// Why there is none, to explain why tests are skipped.
     static let missing = "PostgreSQL is not installed here, or can't be run"
 
     static let shared: PrivatePostgres? = PrivatePostgres(syncs: false)
@@ -69,7 +69,7 @@ final class PrivatePostgres: Sendable {
         "postgresql:///\(database)?host=\(folder.replacingOccurrences(of: "/", with: "%2F"))&user=tester"
     }
 
-    /// Kills it, as `kill -9` does. It comes up again by itself.
+    /// Kills it, as `kill -9` does. It restarts by itself.
     func crash() {
         guard let text = try? String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8),
             let process = text.split(separator: "\n").first.flatMap({ Int32($0) })
@@ -77,13 +77,13 @@ final class PrivatePostgres: Sendable {
         kill(process, SIGKILL)
     }
 
-    /// Makes it stand still, as a machine does that is out of memory: nothing is closed, and nothing answered.
+    /// Makes it hang, like a machine that is out of memory: nothing is closed, and nothing answered.
     func standStill() throws { try signalAll("STOP") }
 
-    /// Lets it go on after it stood still.
+    /// Lets it continue.
     func goOn() throws { try signalAll("CONT") }
 
-    /// The postmaster and its children; those that it makes meanwhile are caught by the second round.
+    /// The postmaster and its children; those that it creates in the meantime are caught by the second round.
     private func signalAll(_ signal: String) throws {
         let script = """
             P=$(head -n 1 '\(folder)/data/postmaster.pid'); kill -\(signal) $P

@@ -1,4 +1,4 @@
-// A server that listens, in this process, and connections that say exactly what the test wants said.
+// A server that listens in this process, and connections that send exactly what the test wants.
 
 import Foundation
 import SynclineCore
@@ -32,7 +32,7 @@ final class RunningServer {
 
     func connect() throws -> RawConnection { try RawConnection(port: port) }
 
-    /// Sends bytes on a connection of their own, and reads all that comes until the server closes it.
+    /// Sends bytes on a new connection, and reads until the server closes it.
     func exchange(_ text: String) throws -> String {
         let connection = try connect()
         connection.send(text)
@@ -63,7 +63,7 @@ final class RawConnection {
 
     deinit { close(descriptor) }
 
-    /// What the server does not want any more is not sent.
+    /// What the server no longer reads is not sent.
     func send(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -85,7 +85,7 @@ final class RawConnection {
 
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// The next piece that comes; empty at the end.
+    /// The next piece; empty at the end.
     func piece() -> String {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -101,7 +101,7 @@ final class RawConnection {
         }
     }
 
-    /// Reads until something has come.
+    /// Reads until something arrives.
     func read(until end: String) -> String {
         var text = ""
         while !text.contains(end) {

@@ -1,4 +1,4 @@
-// A service over a database of its own, with a clock that the test moves, asked without a socket.
+// A service over a database of its own, with a clock that the test moves, called without a socket.
 
 import Foundation
 import Synchronization
@@ -8,7 +8,7 @@ import Testing
 
 @testable import SynclineServer
 
-/// A clock that stands still, and chance that is none.
+/// A clock that stands still, and no randomness.
 final class StillSurroundings: Surroundings {
     private let state = Mutex((now: Int64(1_767_225_600_000), count: UInt64(0)))
 
@@ -24,7 +24,7 @@ final class StillSurroundings: Surroundings {
     }
 }
 
-/// A folder that is gone when the test is over.
+/// A folder that is removed when the test is over.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -76,7 +76,7 @@ struct ServiceDesk {
         service = try TableService(configuration, store, surroundings)
     }
 
-    /// Asks as a client does, and gets the answer.
+    /// Sends a request as a client does, and returns the response.
     func ask(
         _ method: String, _ target: String, _ body: String? = nil, _ headers: [String: String] = [:],
         new: Bool = false

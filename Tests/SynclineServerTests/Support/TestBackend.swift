@@ -7,7 +7,7 @@ import Testing
 
 enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     case sqlite
-    /// Left out, with a word about it, where it is not installed.
+    /// Skipped with a message if it is not installed.
     case postgres
 
     var testDescription: String { rawValue }

@@ -1,4 +1,4 @@
-// The log: what a line tells, what it never holds, and that nobody waits for whoever reads it.
+// The log: what a line has, what it never has, and that a slow reader of it delays nothing.
 
 import ChildProcesses
 import Foundation

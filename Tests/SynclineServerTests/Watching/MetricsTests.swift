@@ -1,4 +1,4 @@
-// What is counted, and where it can be read.
+// The metrics, and where they can be read.
 
 import SynclineCore
 import SynclineWire
@@ -23,7 +23,8 @@ import Testing
         #expect(lines.contains(#"syncline_transactions_total{outcome="kept"} 1"#))
         #expect(lines.contains(#"syncline_transactions_total{outcome="undone"} 1"#))
         #expect(lines.contains("syncline_writes_total 2") && lines.contains("syncline_waiting_writes 0"))
-        // How long a write waited for its turn depends on the machine: only that it is a number of seconds is checked.
+        // How long a write waited for its turn depends on the machine: only that it is a number of seconds is
+        // checked.
         let waited = lines.filter { $0.hasPrefix("syncline_lock_wait_seconds_total ") }
             .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }
         #expect(waited.count == 1 && waited.allSatisfy { $0.isFinite && $0 >= 0 })

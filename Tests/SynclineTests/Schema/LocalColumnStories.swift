@@ -1,4 +1,4 @@
-// Local columns next to a server: what is sent never has them, and nothing that comes touches them.
+// Local columns with a server: they are never sent, and a pull never changes them.
 
 import SegmentLog
 import SynclineCore

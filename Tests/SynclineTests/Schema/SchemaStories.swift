@@ -1,4 +1,4 @@
-// A store and the schemas of the app that opens it: newer, older, the same, wrong; and a process that has none.
+// A store and the schemas of the app that opens it: newer, older, the same, wrong; and a process without one.
 
 import SegmentLog
 import SynclineCore

@@ -1,5 +1,5 @@
-// A store whose columns have other names than the server's, against servers of both protocols, and migrations that leave
-// the server as it is.
+// A store whose columns have other names than the server's, with servers of both protocols, and migrations that
+// leave the server unchanged.
 
 import SegmentLog
 import SynclineCore
@@ -58,7 +58,7 @@ import Testing
             let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, spoken, network))
             #expect(try await old.sync(["t"]).reason == nil)
             try await old.table("t").update(.item("1", ["note": "oat milk"]))
-            // The write arrives, and its answer is lost: it is frozen under the old name.
+            // The write arrives, and its response is lost: it is frozen with the old name.
             network.script([.dropAnswer])
             #expect(try await old.push().reason?.code == .offline)
             try await old.table("t").update(.item("2", ["note": "rye bread"]))

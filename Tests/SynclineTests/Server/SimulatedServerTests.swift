@@ -1,11 +1,11 @@
-// The simulated server, asked as a store asks: the transcripts of real servers, and what each option changes.
+// The simulated server, asked as by a store: the transcripts of real servers, and what each option changes.
 
 import SynclineCore
 import SynclineTesting
 import SynclineWire
 import Testing
 
-/// A client without a memory.
+/// A client without state.
 private struct Client {
     let server: SimulatedServer
     let codec: WireCodec

@@ -1,4 +1,4 @@
-// The account that a store's log gives of every change: it leaves the outbox only with an event that says why, and what the
+// Follows every change through a store's log: it leaves the outbox only with an event that explains it, and what the
 // log calls done was on the server.
 
 import SegmentLog
@@ -11,10 +11,10 @@ import SynclineWire
 struct LogAccount {
     let client: Int
     let acknowledged: [UInt64: Set<Int64>]
-    /// Values that a row of the server ever had in a column, and rows that ever were gone.
+    /// Values that a server's row ever had in a column, and rows that were ever gone.
     let history: Set<String>
 
-    /// Follows every change through the log: it is there, and leaves the outbox only with an event that says why.
+    /// Follows every change through the log: it exists, and leaves the outbox only with an event that explains it.
     func check(_ disk: FaultyStorage) throws {
         let projector = try Projector()
         var outbox: [Position: [UInt8]] = [:]
@@ -53,14 +53,14 @@ struct LogAccount {
         return all
     }
 
-    /// The operation that an answer says is done.
+    /// The operation that an answer marks as done.
     private func done(_ event: Event, _ projector: Projector) throws -> (FrozenOperation, String)? {
         guard case .answered(let answer) = event.body, case .done = answer.outcome else { return nil }
         let entry = try projector.entry(projector.rowKey(answer.table, answer.id)).entry
         return entry?.pending?.frozen.map { ($0, "\(answer.table)/\(answer.id.lowercased())") }
     }
 
-    /// Rows of which nothing was to be sent before a purge: an insert that was deleted again may go with the row.
+    /// Rows with nothing to send before a purge: an insert that was deleted again may be removed with the row.
     private func idle(
         _ event: Event, _ outbox: [Position: [UInt8]], _ projector: Projector
     ) throws -> Set<[UInt8]> {
@@ -111,7 +111,7 @@ struct LogAccount {
 }
 
 extension LocalTransaction {
-    /// The numbers its changes carry.
+    /// The numbers of its changes.
     fileprivate var numbers: Set<Int64> {
         var all: Set<Int64> = []
         for change in changes {

@@ -1,4 +1,4 @@
-// One store of the simulation: its disk, what it acknowledged, and what was known of it when it ended.
+// One store of the simulation: its disk, what it acknowledged, and what was known about it when it ended.
 
 import SegmentLog
 import Synchronization
@@ -7,7 +7,7 @@ import SynclineTesting
 
 @testable import Syncline
 
-/// A clock and ids that depend on nothing, and go on when the store is opened anew.
+/// A deterministic clock and ids, which continue when the store is opened again.
 final class SimulatedSurroundings: Surroundings {
     private let name: String
     private let count = Mutex<Int64>(0)
@@ -35,15 +35,15 @@ struct SyncClient {
     let surroundings: SimulatedSurroundings
     var disk = FaultyStorage()
     var database: SyncDatabase?
-    /// The numbers that the changes of each acknowledged event carry, by which they are known.
+    /// The numbers that identify the changes of each acknowledged event.
     var acknowledged: [UInt64: Set<Int64>] = [:]
-    /// The state behind events at which somebody looked.
+    /// The states after events that were looked at.
     var known: [UInt64: Digest] = [:]
-    /// The last event that must be there whatever happens.
+    /// The last event that must exist in any case.
     var durable: UInt64 = 0
-    /// Whether the store ended in the middle of what it did.
+    /// Whether the store ended in the middle of a call.
     var hasEnded = false
-    /// The operation that was on its way when it ended.
+    /// The operation that was in flight when it ended.
     var onItsWay: (table: String, id: String, operationID: String)?
     var trouble = SyncTrouble()
     var chance = Chance(seed: 0)
@@ -54,7 +54,7 @@ struct SyncClient {
         surroundings = SimulatedSurroundings("C\(number)")
     }
 
-    /// What the app sees of a table, as the server would give it.
+    /// What the app sees of a table, as the server would return it.
     func rows(of table: String, _ filter: Expression?) async throws -> [String: [String: Value]] {
         var query = Query(table: table)
         query.filter = filter
@@ -67,7 +67,7 @@ struct SyncClient {
 }
 
 extension [String: Value] {
-    /// Columns as they can be compared with the server's: without nulls, dates as texts.
+    /// Columns that can be compared with the server's: without nulls, dates as strings.
     var wireForm: [String: Value] {
         filter { !$0.value.isNull }.mapValues { value in
             if case .date(let date) = value { return .string(date.description) }

@@ -1,20 +1,20 @@
-// A history of some stores, a server and what goes wrong between them, drawn from a seed. Every step has a seed of its own,
-// so that a history stays what it is when steps are left out of it.
+// A history of some stores, a server and faults between them, generated from a seed. Every step has a seed of its
+// own, so that the others stay the same when steps are left out.
 
 import SegmentLog
 import SynclineCore
 import SynclineTesting
 
-/// What goes wrong, or goes on, while a store talks to the server.
+/// What fails, or happens, while a store talks to the server.
 struct SyncTrouble: Hashable {
-    /// How many requests in a thousand meet a fault, and before how many somebody else changes rows.
+    /// How many requests in a thousand get a fault, and before how many another client changes rows.
     var faults = 0
     var others = 0
-    /// How many requests in a thousand find the app changing rows meanwhile.
+    /// During how many requests in a thousand the app changes rows.
     var changes = 0
-    /// The request at which the store ends, and how far it had gone by then.
+    /// The request at which the store ends, and how far that request had come.
     var end: (request: Int, isHandled: Bool)?
-    /// The call of the disk from which on every call fails.
+    /// The disk call from which on every call fails.
     var disk: Int?
 
     static func == (left: Self, right: Self) -> Bool { "\(left)" == "\(right)" }
@@ -69,7 +69,7 @@ struct SyncPlan {
     static let tables = ["t", "u"]
     static let localColumn = "local"
 
-    /// Whether lists show everything that was answered before. An audit believes them.
+    /// Whether lists show everything that was answered before. An audit depends on that.
     var listsShowAll: Bool { options.lag == 0 && options.lateCommits == nil }
 
     let seed: UInt64
@@ -77,12 +77,12 @@ struct SyncPlan {
     let options: SimulatedServer.Options
     let precision: SimulatedServer.Precision
     let pageLimit: Int
-    /// Whether the app keeps a column of the table `t` to itself.
+    /// Whether the app has a local column in the table `t`.
     let hasLocalColumn: Bool
     /// By client and table.
     let queries: [[String: OwnQuery]]
     var steps: [SyncStep] = []
-    /// Whether several operations of a push may be on their way: then only the end is the same each time.
+    /// Whether several operations of a push may be in flight: then only the end is the same each time.
     let isConcurrent: Bool
 
     init(seed: UInt64) {
@@ -101,7 +101,7 @@ struct SyncPlan {
         hasLocalColumn = kinds.once(in: 3)
         options.takesBatches = kinds.once(in: 3)
         if kinds.once(in: 3) {
-            // What numbers its changes shows each as soon as it has a number.
+            // A server that numbers its changes shows each as soon as it has a number.
             options.tellsChanges = true
             options.lag = 0
             options.lateCommits = nil
@@ -169,7 +169,7 @@ struct SyncPlan {
     }
 }
 
-/// What a simulation found that must not be.
+/// A violation found by a simulation.
 struct SyncFailure: Error, CustomStringConvertible {
     var description: String
 

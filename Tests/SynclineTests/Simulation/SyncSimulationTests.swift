@@ -1,5 +1,5 @@
-// Stores, a server, a network and disks in one process, from one seed. A history that fails is made shorter as long as it
-// still fails. SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 those of a night.
+// Stores, a server, a network and disks in one process, from one seed. A failing history is shortened as long as it
+// still fails. SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 runs a night's worth.
 
 import Foundation
 import Testing
@@ -46,7 +46,7 @@ import Testing
         guard let first = await failure(of: plan) else { return }
         let shorter = await shrunk(plan)
         guard let (reason, trace) = await failure(of: shorter) else {
-            // Where things go on at the same time, a seed does not decide everything.
+            // With concurrency, a seed does not decide everything.
             Issue.record("seed \(seed) failed once: \(first.reason)\n\(first.trace.joined(separator: "\n"))")
             return
         }

@@ -1,5 +1,5 @@
-// What must be true of a store when it is opened anew, and at the end: the server's rows, the log's account of every
-// change, the balance, and that nothing was done twice.
+// What must be true of a store when it is opened again, and at the end: the server's rows, the log's account of
+// every change, the balance, and that nothing was done twice.
 
 import SegmentLog
 import SynclineCore
@@ -12,7 +12,7 @@ extension SyncWorld {
     // MARK: Ends and beginnings
 
     func end(_ client: Int, isKill: Bool) async throws {
-        // Nothing that was acknowledged as durable is left to be written; a kill loses not even the rest.
+        // Nothing acknowledged as durable is left to be written; a kill does not even lose the rest.
         endDisk(client, isKill: isKill)
     }
 
@@ -70,7 +70,7 @@ extension SyncWorld {
         }
     }
 
-    /// Remembers the state as it is now.
+    /// Records the current state.
     func look(at client: Int) async throws {
         guard let database = clients[client].database else { return }
         let (last, digest) = try await database.perform(.buffered) { engine throws(SyncError) in

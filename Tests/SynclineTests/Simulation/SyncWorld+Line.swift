@@ -1,5 +1,5 @@
-// What happens between a store and the server: faults, other people's changes, changes of the app's own, the end of the
-// process. Every write is looked at: what it changes on the server is what its operation says, and no more.
+// What happens between a store and the server: faults, changes by other clients, changes by the app, the end of the
+// process. Every write is checked: it changes on the server what its operation says, and nothing else.
 
 import SegmentLog
 import SynclineCore
@@ -8,7 +8,7 @@ import SynclineWire
 
 @testable import Syncline
 
-/// The way of one store to the server.
+/// The line from one store to the server.
 struct SyncLine: HTTPTransport {
     let world: SyncWorld
     let client: Int
@@ -19,19 +19,19 @@ struct SyncLine: HTTPTransport {
     }
 }
 
-/// A write as it is sent, alone or with others.
+/// A write as it is sent, alone or in a batch.
 struct SentWrite: CustomStringConvertible {
     var isInsert: Bool
     var table: String
     var id: String
     var columns: [String]
     var operationID: String
-    /// Whether it is for one version of the row only.
+    /// Whether it applies to one version of the row only.
     var hasVersion: Bool
 
     var description: String { "\(isInsert ? "insert" : "change") \(table)/\(id) \(operationID)" }
 
-    /// The writes of a request: none where it only reads.
+    /// The writes of a request: none if it only reads.
     static func all(in request: HTTPRequest, _ server: ServerProtocol) -> [SentWrite] {
         if request.method == "GET" { return [] }
         let parts = request.path.split(separator: "/").map(String.init)
@@ -57,7 +57,7 @@ struct SentWrite: CustomStringConvertible {
 }
 
 extension SyncWorld {
-    /// What comes back for a request; nil for a lost connection.
+    /// The response to a request; nil for a lost connection.
     func answer(_ request: HTTPRequest, to client: Int) async -> HTTPResponse? {
         guard !clients[client].hasEnded else { return nil }
         tick()
@@ -128,7 +128,7 @@ extension SyncWorld {
         }
         for (table, before) in before {
             let after = serverRows(of: table)
-            // A row that is asked for, or to be deleted, and is not there, is gone as far as the store can know.
+            // A row that is requested or deleted but does not exist is gone as far as the store can know.
             let asked = parts.count > 2 ? [parts[2]] : writes.filter { !$0.isInsert && $0.table == table }.map(\.id)
             for id in asked where after[id.lowercased()] == nil { history.insert("\(table)/\(id.lowercased()) gone") }
             for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
@@ -147,8 +147,8 @@ extension SyncWorld {
         return response
     }
 
-    /// Without a memory for operations, a server can't know an insert again whose row was removed for good meanwhile, nor
-    /// an update of a row of which the client knows no version.
+    /// A server that does not remember operations can't recognize a repeated insert whose row was hard-deleted in
+    /// between, nor an update of a row whose version the client does not know.
     private func mayRepeat(_ write: SentWrite, _ id: String) -> Bool {
         if plan.options.recognizesOperations { return false }
         return write.isInsert ? history.contains("\(write.table)/\(id) removed") : !write.hasVersion
@@ -168,9 +168,10 @@ extension SyncWorld {
             failure = failure ?? SyncFailure("\(write) went with another operation id than it has")
             return
         }
-        // An update of a row that was never read has nothing to put beside what it changes.
+        // An update of a row that was never read has no other columns to send.
         guard frozen.kind == .update, frozen.ancestor?.version != nil, let before, let after else { return }
-        // A server's column of a local one's name is not taken, and so not given back with a whole row either.
+        // A server's column with the name of a local one is not accepted, and so not sent back with a whole row
+        // either.
         let system: Set = ["version", "updatedAt", "createdAt", "deleted", SyncPlan.localColumn]
         for name in Set(before.keys).union(after.keys).subtracting(system) where before[name] != after[name] {
             if frozen.columns[name] == nil {
@@ -181,7 +182,7 @@ extension SyncWorld {
 
     // MARK: The server's rows
 
-    /// Time goes on: what is written from now on has another millisecond.
+    /// Time advances: later writes have another millisecond.
     func tick() {
         server.upsert([.object([.init("id", .string("tick"))])], in: "clock")
     }
@@ -207,7 +208,7 @@ extension SyncWorld {
         for (name, value) in row { history.insert("\(table)/\(id)/\(name)=\(value.json)") }
     }
 
-    /// Somebody else writes some rows, often in one millisecond, or removes one.
+    /// Another client writes some rows, often in one millisecond, or removes one.
     func changeAsOther(_ client: Int) {
         tick()
         if plan.options.tellsChanges, clients[client].chance.once(in: 12) { server.forgetDeletions() }
@@ -232,7 +233,7 @@ extension SyncWorld {
         }
     }
 
-    /// One of a few ids, spelled in one way or the other where that makes no difference.
+    /// One of a few ids, in different spellings if that makes no difference.
     private func id(_ chance: inout Chance) -> String {
         let id = "r\(chance.below(9))"
         return plan.options.ignoresCase && chance.once(in: 3) ? id.uppercased() : id

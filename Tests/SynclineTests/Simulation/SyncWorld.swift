@@ -1,5 +1,5 @@
-// Plays a history of stores and a server, one thing after the other, and looks after each whether it can be so. What goes
-// on inside a request is in SyncWorld+Line.swift, what is true at the end in SyncWorld+Checks.swift.
+// Runs a history of stores and a server, one step after another, and checks each result. What happens inside a
+// request is in SyncWorld+Line.swift, what is true at the end in SyncWorld+Checks.swift.
 
 import SegmentLog
 import SynclineCore
@@ -13,14 +13,14 @@ actor SyncWorld {
     let server: SimulatedServer
     var clients: [SyncClient]
     private(set) var trace: [String] = []
-    /// Values that a row of the server ever had in a column, and rows that ever were gone.
+    /// Values that a server's row ever had in a column, and rows that were ever gone.
     var history: Set<String> = []
     /// How often each operation changed the server's rows.
     var effects: [String: Int] = [:]
     private var lastNumber: Int64 = 0
     /// Whether lists show everything, as they do at the end.
     private var hasCaughtUp = false
-    /// What was found inside a request.
+    /// Violations found inside a request.
     var failure: SyncFailure?
 
     init(_ plan: SyncPlan) {
@@ -86,7 +86,7 @@ actor SyncWorld {
         try await look(at: client)
     }
 
-    /// Whether something may fail so: because the store ended, its disk fails, or what was asked can't be.
+    /// Whether this failure is allowed: because the store ended, its disk fails, or the request is impossible.
     private func isAllowed(_ error: SyncError, _ client: Int) -> Bool {
         if clients[client].hasEnded || clients[client].trouble.disk != nil { return error.code != .storeCorrupt }
         let refusals: [SyncError.Code] = [
@@ -130,7 +130,7 @@ actor SyncWorld {
         }
     }
 
-    /// Drops what is pending on a row, if that may be.
+    /// Drops the pending operations of a row, if that is allowed.
     private func drop(_ client: Int, _ isForced: Bool) async throws {
         guard let database = clients[client].database else { return }
         let plan = try await database.pending()
@@ -163,7 +163,7 @@ actor SyncWorld {
             {
                 throw SyncFailure("a push stopped with \(report.reason.map { "\($0)" } ?? "")")
             }
-            // A push that had nothing to say made nothing durable.
+            // A push with nothing to send made nothing durable.
             if plan.isConcurrent || database.lastEvent == before { return }
             clients[client].durable = database.lastEvent
         }
@@ -178,7 +178,8 @@ actor SyncWorld {
         {
             throw SyncFailure("a pull stopped with \(report.reason.map { "\($0)" } ?? "")")
         }
-        // What a pull brought is durable when it has ended, and all before it; one that had to push first may not have begun.
+        // A pull's rows are durable when it has ended, and everything before it; one that had to push first may not
+        // have begun.
         if report.requests > 0, !clients[client].hasEnded, clients[client].trouble.disk == nil {
             clients[client].durable = max(clients[client].durable, database.lastEvent)
         }
@@ -196,7 +197,7 @@ actor SyncWorld {
             settings.queryID = own.queryID
             settings.filter = try own.filter.map { try Expression(parsing: $0) }
             settings.reconciles = reconciles && (plan.listsShowAll || hasCaughtUp)
-            // Longer than anything was late.
+            // Longer than any write was late.
             if plan.options.lateCommits != nil, own.queryID != nil { settings.overlap = 1_000_000_000 }
         case .all: break
         case .top: settings.top = own.pageSize + 2
@@ -205,7 +206,7 @@ actor SyncWorld {
         return settings
     }
 
-    /// Decides some of what waits, in every way there is.
+    /// Decides some of the waiting operations, in every possible way.
     func resolve(_ client: Int) async throws {
         guard let database = clients[client].database else { return }
         for conflict in try await database.conflicts() where !clients[client].chance.once(in: 3) {
@@ -235,7 +236,7 @@ actor SyncWorld {
 
     // MARK: Quiet
 
-    /// Nothing goes wrong any more: everything is pushed and decided, and pulled twice.
+    /// Nothing fails any more: everything is pushed and decided, and pulled twice.
     private func quiet() async throws {
         for round in 0..<60 {
             var isDone = true

@@ -1,4 +1,4 @@
-// A storage through which one reader reads, while somebody else does something before each of its calls.
+// A storage for one reader, with a step by another party before each of its calls.
 
 import Dispatch
 import SegmentLog
@@ -21,7 +21,7 @@ final class SteppedStorage: LogStorage {
         set { state.withLock { $0.isOn = newValue } }
     }
 
-    /// How often something was done.
+    /// How many steps were run.
     var steps: Int { state.withLock { $0.steps } }
 
     /// Runs the step to its end. The reader has a thread of its own, so that it may wait.

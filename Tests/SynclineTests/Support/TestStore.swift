@@ -1,4 +1,4 @@
-// A store on a simulated disk, with a clock and ids that depend on nothing.
+// A store on a simulated disk, with a deterministic clock and ids.
 
 import SegmentLog
 import Synchronization
@@ -62,7 +62,7 @@ extension SyncDatabase {
     }
 }
 
-/// What there is to compare of a state.
+/// The parts of a state that are compared.
 struct StateImage: Equatable {
     var contents: [[UInt8]: [UInt8]] = [:]
     var digest: Digest
@@ -89,7 +89,7 @@ struct StateImage: Equatable {
     static func check(_ storage: any LogStorage, _ comment: String) throws -> StateImage {
         let folded = try StateImage(StateLoader(storage).load(usingCheckpoints: false))
         let loaded = try StateImage(StateLoader(storage).load())
-        // Compared before it is asked for: a difference would be printed byte by byte.
+        // Compared before `#expect`: a difference would be printed byte by byte.
         let isSame = folded == loaded
         try #require(isSame, "\(comment)")
         return folded

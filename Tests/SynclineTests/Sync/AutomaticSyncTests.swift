@@ -1,4 +1,4 @@
-// A store that syncs by itself against a simulated server, on a clock of the test's own.
+// Automatic sync with a simulated server and the test's own clock.
 
 import SegmentLog
 import Synchronization
@@ -25,7 +25,7 @@ import Testing
         return try await SyncDatabase.open(MemoryStorage(), configuration)
     }
 
-    /// Reads statuses until one is as wanted.
+    /// Reads statuses until one is as expected.
     private func status(
         of sync: AutomaticSync, where isWanted: (SyncStatus) -> Bool
     ) async -> SyncStatus? {
@@ -140,7 +140,7 @@ import Testing
         try await database.close()
     }
 
-    // MARK: A server that tells
+    // MARK: A server with an event stream
 
     private func open(_ network: TellingNetwork) async throws -> SyncDatabase {
         var configuration = SyncConfiguration()
@@ -156,7 +156,7 @@ import Testing
         return settings
     }
 
-    /// Lets the time pass that somebody waits for.
+    /// Advances the clock to what is waited for.
     private func skip() async {
         while true {
             if let moment = clock.nextWaking { return clock.advance(milliseconds: moment - clock.now()) }
@@ -178,7 +178,7 @@ import Testing
             #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != last } != nil)
             #expect(try await database.table("t").get(id: "r\(number)") != nil)
             telling.endStream()
-            // It rests, and makes a round to see whether the server is there.
+            // It pauses, and makes a round to check whether the server is there.
             await skip()
             await skip()
         }
@@ -205,7 +205,7 @@ import Testing
         settings.listens = false
         let sync = try database.startAutomaticSync(settings)
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != nil } != nil)
-        // What it had started would be over behind this.
+        // What it had started would be over after this.
         await sync.stop()
         #expect(telling.streams == 0)
         try await database.close()
@@ -225,7 +225,7 @@ private final class HeldNetwork: HTTPTransport {
         self.network = network
     }
 
-    /// Requests that are on their way.
+    /// Requests in flight.
     var running: Int { count.withLock { $0 } }
 
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
@@ -241,7 +241,7 @@ private final class HeldNetwork: HTTPTransport {
     }
 }
 
-/// A network whose server tells of changes when the test wants it to.
+/// A network whose server announces changes when the test wants it to.
 private final class TellingNetwork: HTTPTransport {
     private struct State: Sendable {
         var streams = 0
@@ -253,7 +253,7 @@ private final class TellingNetwork: HTTPTransport {
     private let refused: String?
     private let state = Mutex(State())
 
-    /// - Parameter refused: A token with which no stream is given.
+    /// - Parameter refused: A token for which no stream is opened.
     init(_ network: SimulatedNetwork, refusing refused: String? = nil) {
         self.network = network
         self.refused = refused
@@ -280,7 +280,7 @@ private final class TellingNetwork: HTTPTransport {
         return HTTPResponse(status: 200)
     }
 
-    /// How many streams there were.
+    /// The number of streams so far.
     var streams: Int { state.withLock { $0.streams } }
 
     func waitForStream(_ number: Int) async {

@@ -1,4 +1,5 @@
-// Answers that no server should give: each is an error with a code and a hint, or parks a write, and the store stays as it was.
+// Responses that no server should send: each is an error with a code and a hint, or parks a write, and the store
+// stays unchanged.
 
 import SynclineCore
 import SynclineTesting
@@ -73,7 +74,7 @@ import Testing
     }
 
     @Test func `servers of two versions at one address stop a pull that read nothing`() async throws {
-        // Whoever lists can tell changes, and whoever is then asked for them can't.
+        // The server says it has a changes feed, and then does not.
         let able = HTTPHeader(WireHeader.capabilities, "changes")
         let database = try await Self.store { request in
             request.path.hasSuffix("/changes")

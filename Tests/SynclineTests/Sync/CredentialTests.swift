@@ -1,4 +1,4 @@
-// What a push and a pull do when the app's credentials can't be had, and how often the app is asked for them.
+// What a push and a pull do when the app's credentials are unavailable, and how often the app is asked for them.
 
 import SegmentLog
 import Synchronization
@@ -9,7 +9,7 @@ import Testing
 
 @testable import Syncline
 
-/// A provider whose answers a test sets.
+/// A provider whose responses a test sets.
 private final class Session: CredentialProvider {
     private struct State {
         var tokens: [Result<String?, any Error>] = []
@@ -22,7 +22,7 @@ private final class Session: CredentialProvider {
         state.withLock { $0.tokens = tokens }
     }
 
-    /// The next answer; the last one stays.
+    /// The next response; the last one is repeated.
     func token(insteadOf refused: String?) async throws -> String? {
         try state.withLock { state in
             if state.tokens.count > 1 { return state.tokens.removeFirst() }

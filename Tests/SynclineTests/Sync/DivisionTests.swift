@@ -1,4 +1,4 @@
-// `div` means in a store what it means on the store's server.
+// `div` means the same in a store and on the store's server.
 
 import SynclineCore
 import SynclineTesting

@@ -1,4 +1,4 @@
-// The limits of the network: each reaches what it bounds, and what is cut off loses nothing.
+// The network limits: each one works, and an interruption loses nothing.
 
 import SegmentLog
 import SynclineCore
@@ -84,7 +84,7 @@ import Testing
             #expect(report.reason?.message.contains("20 pages") == true)
             #expect(try await database.table("t").count() >= round * 38, "what came stays")
         }
-        // One more finds out that the server tells changes.
+        // One more request finds out that the server has a changes feed.
         #expect(await counter.count == (byChanges ? 41 : 40))
     }
 

@@ -1,4 +1,4 @@
-// `ne` means one thing: what a local list shows, a pull with the same filter keeps.
+// `ne` has one meaning: what a local list shows, a pull with the same filter keeps.
 
 import SynclineCore
 import SynclineTesting

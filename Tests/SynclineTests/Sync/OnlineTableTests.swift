@@ -1,4 +1,4 @@
-// A server's tables asked directly, in both protocols.
+// Direct access to a server's tables, in both protocols.
 
 import SynclineCore
 import SynclineTesting
@@ -7,7 +7,7 @@ import Testing
 
 @testable import Syncline
 
-/// Answers as it is told, and remembers what it was asked.
+/// Responds as the test says, and records the requests.
 private actor ScriptedTransport: HTTPTransport {
     private var answers: [HTTPResponse]
     private(set) var requests: [HTTPRequest] = []

@@ -1,4 +1,4 @@
-// What of a pull is left by the end of the process and by power loss, at each page and behind the last.
+// What remains of a pull after the end of the process and after a power failure, at each page and after the last.
 
 import SegmentLog
 import Synchronization
@@ -13,8 +13,8 @@ import Testing
     private let disk = FaultyStorage()
     private let server = SimulatedServer(.zumo2)
 
-    /// A server with six rows, two a page, of which each begins with the last row of the one before; `before` is called
-    /// with the number of a request, from 1, and may say why it fails.
+    /// A server with six rows, two in a page, which begins with the last row of the page before; `before` is called
+    /// with the number of a request, from 1, and may return why it fails.
     private func open(
         rows: [Value] = Value.rows(6), _ before: @escaping @Sendable (Int) -> NetworkFailure? = { _ in nil }
     ) async throws -> SyncDatabase {

@@ -1,4 +1,4 @@
-// What a pull must show for each known trap of reading by time. docs/TESTING.md says which test shows which.
+// What a pull must do about each known trap of reading by time. docs/TESTING.md says which test shows which.
 
 import SynclineCore
 import SynclineTesting

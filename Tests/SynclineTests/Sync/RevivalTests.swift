@@ -1,5 +1,5 @@
-// Rows that were deleted and come back: what an insert over a tombstone does, and each decision about a row that is gone,
-// with both protocols, with answers that are lost on the way, and with servers that do not bring rows back.
+// Rows that are deleted and restored: an insert over a tombstone, and each decision about a row that is gone, with
+// both protocols, with lost responses, and with servers that do not restore rows.
 
 import SynclineCore
 import SynclineTesting
@@ -12,7 +12,7 @@ import Testing
     private static let old: [String: Value] = ["a": .integer(1), "b": .integer(2)]
     private static let new: [String: Value] = ["a": .integer(7), "c": .string("x")]
 
-    /// A store whose own delete left a tombstone on the server, and an insert of the same id that is pending.
+    /// A store whose own delete left a tombstone on the server, and a pending insert of the same id.
     private static func inserted(
         _ server: ServerProtocol, _ options: SimulatedServer.Options = .init()
     ) async throws -> SyncPair {
@@ -62,7 +62,7 @@ import Testing
                 if first.outcome == .complete { continue }
                 #expect(first.reason?.code == .offline)
                 pair.network.script([])
-                // What the app sees is its own row all the time.
+                // The app sees its own row all the time.
                 #expect(try await pair.table.get(id: "r")?.columns["a"] == .integer(7))
                 #expect(try await pair.table.get(id: "r")?.columns["b"] ?? .null == .null)
                 if diesToo { try await pair.die() }
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// A row that somebody else deleted while it was edited here.
+    /// A row that another client deleted while it was edited here.
     private static func edited(
         _ server: ServerProtocol, _ options: SimulatedServer.Options = .init()
     ) async throws -> SyncPair {

@@ -1,5 +1,5 @@
-// Operations that hold up others, and those that must not be believed: what fails each time, what is dropped, what a lost
-// answer leaves unknown, and what tombstones say.
+// Operations that block others, and responses that must not be trusted: repeated failures, drops, lost responses,
+// and tombstones.
 
 import SynclineCore
 import SynclineTesting
@@ -18,7 +18,7 @@ import Testing
         for round in 1...2 {
             pair.network.script([Self.failing])
             #expect(try await pair.push().reason?.code == .serverError)
-            // Another table is read meanwhile: the server works.
+            // Another table is read in the meantime: the server works.
             if round == 1 { #expect(try await pair.database.pull("u").reason == nil) }
             try await pair.die()
         }
@@ -36,7 +36,7 @@ import Testing
             let pair = try await SyncPair()
             try await pair.table.insert(.item("poison", ["n": .integer(1)]))
             for _ in 0..<3 {
-                // The write, tried four times, and then the question.
+                // The write, tried four times, and then the read.
                 pair.network.script(Array(repeating: Self.failing, count: works ? 4 : 5))
                 _ = try await pair.database.sync(["t"])
             }
@@ -212,7 +212,7 @@ import Testing
         }
         pair.network.script([.dropAnswer])
         try await pair.push()
-        // Somebody else changes the row, or brings it back, and it is pulled before the answer comes.
+        // Another client changes or restores the row, and it is pulled before the response comes.
         pair.server.upsert([.item("r0", ["n": .integer(9)])], in: "t")
         try await pair.pull { $0.pushesFirst = false }
         #expect(try await pair.push().outcome == .complete)

@@ -7,7 +7,7 @@ import SynclineWire
 
 @testable import Syncline
 
-/// A way to a server that a test plays itself.
+/// A way to a server that the test simulates.
 struct PlayedLine: HTTPTransport {
     let answer: @Sendable (HTTPRequest) async -> Result<HTTPResponse, NetworkFailure>
 
@@ -57,7 +57,7 @@ struct SyncPair {
         database = try await SyncDatabase.open(disk, configuration)
     }
 
-    /// A store in another place, with the same server.
+    /// A second store at the same server.
     func open(_ storage: any LogStorage) async throws -> SyncDatabase {
         try await SyncDatabase.open(storage, configuration)
     }
@@ -83,7 +83,7 @@ struct SyncPair {
     /// Whether the store shows what the server has.
     func agrees() async throws -> Bool { try await agrees(database, butFor: []) }
 
-    /// The same of another store, but for some rows.
+    /// The same for another store, except some rows.
     func agrees(_ database: SyncDatabase, butFor ids: Set<String>) async throws -> Bool {
         let local = try await database.table("t").query(Query(table: "t")).rows.reduce(
             into: [String: [String: Value]]()
@@ -97,7 +97,7 @@ struct SyncPair {
         return local.filter { !ids.contains($0.key) } == remote.filter { !ids.contains($0.key) }
     }
 
-    /// What can be compared of a row.
+    /// The comparable parts of a row.
     private static func wireForm(_ members: [Value.Member]) -> [String: Value] {
         Dictionary(members.map { ($0.name, $0.value) }) { $1 }.wireForm.filter { !["id", "deleted"].contains($0.key) }
     }

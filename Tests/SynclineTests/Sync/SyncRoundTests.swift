@@ -1,4 +1,4 @@
-// A push and the pulls in one call: what two devices changed meets, and conflicts are told.
+// A push and the pulls in one call: the changes of two devices are combined, and conflicts are reported.
 
 import SegmentLog
 import SynclineCore

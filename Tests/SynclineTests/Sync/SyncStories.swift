@@ -1,7 +1,7 @@
-// Stories of two sides: what another client did meanwhile, what the app did behind it, and how it was decided.
+// Stories with two sides: changes by another client, later changes by the app, and the decision.
 
 enum SyncStories {
-    /// A conflict over a row, with changes of the app behind it, and what each decision leaves to be pushed.
+    /// A conflict over a row with later changes by the app, and what each decision leaves to be pushed.
     private static func followed(
         _ name: String, by change: String, with decision: String, then rest: String
     ) -> String {

@@ -1,4 +1,4 @@
-// How long a push waits before another try, by what the server asks and by the clocks there are.
+// How long a push waits before a retry, by what the server asks and by the available clocks.
 
 import SegmentLog
 import SynclineCore
@@ -12,7 +12,7 @@ import Testing
     private let clock = ManualSurroundings()
     private let server = SimulatedServer(.zumo2)
 
-    /// A push whose first answer is 503; the wait before the next try, nil if the push stopped.
+    /// A push whose first response is 503; returns the wait before the retry, or nil if the push stopped.
     private func wait(_ headers: [HTTPHeader]) async throws -> Int64? {
         server.setTable("t", rows: [])
         let server = server

@@ -1,4 +1,4 @@
-// What a push must show for each known trap of writing. docs/TESTING.md says which test shows which.
+// What a push must do about each known trap of writing. docs/TESTING.md says which test shows which.
 
 import Synchronization
 import SynclineCore

@@ -1,4 +1,4 @@
-// A model that is held while a pull brings what another device changed: no way to save it takes that back.
+// A model that is held while a pull fetches what another device changed: no way of saving it reverts that.
 
 import Foundation
 import SynclineCore
@@ -16,7 +16,7 @@ private struct Contact: SyncModel {
 }
 
 @Suite struct HeldModelStories {
-    /// A reads a row; B changes `phone` and pushes; A pulls. A still holds what it read.
+    /// A reads a row; B changes `phone` and pushes; A pulls. A still has what it read.
     private static func story(_ server: ServerProtocol) async throws -> (SyncPair, TypedTable<Contact>, Contact) {
         let pair = try await SyncPair(server, rows: [.item("a", ["name": "Ada", "phone": "1"])])
         try await pair.pull()

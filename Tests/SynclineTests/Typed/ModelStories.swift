@@ -1,5 +1,5 @@
-// Models as apps write them: enums, identifiers, money, nested types, ids under other names, and rows that a model can't
-// decode.
+// Models as apps write them: enums, identifiers, money, nested types, ids with other names, and rows that a model
+// can't decode.
 
 import Foundation
 import SegmentLog
@@ -43,7 +43,7 @@ private struct Finding: SyncModel {
     var text = ""
 }
 
-/// Columns that come from two types, behind an enum whose cases can't be made up.
+/// Columns from two types, after an enum whose cases can't be made up.
 private struct Inspection: SyncModel {
     var id: String
     var severity: Severity

@@ -1,4 +1,4 @@
-// Decisions about models: only what differs from the server's row is sent, and local columns stay.
+// Decisions with models: only what differs from the server's row is sent, and local columns are kept.
 
 import SegmentLog
 import Synchronization

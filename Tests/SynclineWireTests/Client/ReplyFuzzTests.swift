@@ -1,14 +1,14 @@
-// Pages of rows, damaged at random: whatever is read is what a plain reading of the same bytes says, to the bit, and all
-// else is named unreadable.
+// Pages of rows, damaged at random: whatever is read is what a plain parser of the same bytes returns, to the bit,
+// and everything else is reported as unreadable.
 
 import SynclineCore
 import SynclineTesting
 import SynclineWire
 import Testing
 
-/// Reads a page by way of values, without any of the streaming reader.
+/// Reads a page through values, without the streaming reader.
 private enum PlainReading {
-    /// Nil if the bytes are no page.
+    /// Nil if the bytes are not a page.
     static func list(_ json: Value) -> [String]? {
         switch json {
         case .array(let rows): texts(rows)

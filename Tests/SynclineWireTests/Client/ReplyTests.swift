@@ -1,4 +1,4 @@
-// What is made of a server's answers: rows to the bit, lists in every shape, and whatever is no answer named as such.
+// How a server's responses are read: rows to the bit, lists in every form, and anything else reported as such.
 
 import SynclineCore
 import SynclineWire

@@ -1,4 +1,4 @@
-// What goes over the wire, to the byte, in both protocols.
+// What is sent on the wire, to the byte, in both protocols.
 
 import SynclineCore
 import SynclineWire

@@ -1,4 +1,4 @@
-// Events of a server, in pieces of any size.
+// A server's events, in pieces of any size.
 
 import Testing
 

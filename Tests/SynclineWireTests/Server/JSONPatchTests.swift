@@ -105,7 +105,7 @@ import Testing
             let told = try #require(try message(operation))
             #expect(told.contains("too much work") || told.contains("there is no"), "\(operation) \(told)")
         }
-        // What is near costs nothing, however large the rest is.
+        // The cost does not depend on the rest of the document.
         for operation in [
             #"{"op":"add","path":"/list/-","value":1}"#, #"{"op":"replace","path":"/list/99999","value":1}"#,
             #"{"op":"test","path":"/list/5","value":5}"#, #"{"op":"test","path":"/list/5","value":5.0}"#,

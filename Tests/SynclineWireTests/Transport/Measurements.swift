@@ -1,5 +1,5 @@
-// How long an exchange takes and how fast pages are read, printed when SYNCLINE_MEASURE is set; nothing is judged. The
-// figures of docs/decisions/0009-transport.md come from here.
+// How long an exchange takes and how fast pages are read, printed if SYNCLINE_MEASURE is set; nothing is checked.
+// The figures of docs/decisions/0009-transport.md come from here.
 
 #if os(Linux)
     import CCurl

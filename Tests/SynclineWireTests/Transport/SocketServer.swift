@@ -1,4 +1,4 @@
-// A server on a socket of this machine that says exactly what a test wants, byte by byte. Each connection has a thread, so
+// A server on a local socket that sends exactly what a test wants, byte by byte. Each connection has a thread, so
 // that nothing here waits for anything but the client.
 
 #if os(Linux)
@@ -29,14 +29,14 @@
             return (4...bytes.count).first { bytes[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }
         }
 
-        /// What comes next; nil when nothing more will.
+        /// Returns the next bytes; nil if there are no more.
         func read() -> [UInt8]? {
             var buffer = [UInt8](repeating: 0, count: 65536)
             let count = recv(descriptor, &buffer, buffer.count, 0)
             return count > 0 ? Array(buffer[..<count]) : nil
         }
 
-        /// False when the client does not take it.
+        /// Returns false if the client does not read it.
         @discardableResult
         func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
@@ -53,7 +53,7 @@
             return true
         }
 
-        /// An answer that closes the connection, or keeps it.
+        /// A response that closes the connection, or keeps it.
         func answer(_ body: String, status: String = "200 OK", headers: String = "") {
             write("HTTP/1.1 \(status)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
         }
@@ -66,7 +66,7 @@
         private let connections = Atomic<Int>(0)
         private let serve: @Sendable (SocketConnection) -> Void
 
-        /// How many connections were made.
+        /// The number of connections made.
         var connectionCount: Int { connections.load(ordering: .sequentiallyConsistent) }
         var url: String { "http://127.0.0.1:\(port)" }
 

@@ -1,5 +1,5 @@
-// The transport against servers that do what servers do: close, lie about lengths, never end, say nothing, or speak
-// something else.
+// The transport with all kinds of servers: they close, lie about lengths, never end, send nothing, or use another
+// protocol.
 
 #if os(Linux)
     import Dispatch
@@ -9,7 +9,7 @@
     import SynclineWire
     import Testing
 
-    /// Whether a failure is of one kind; the reason is free.
+    /// Whether a failure is of one kind; the reason is ignored.
     private enum Kind { case offline, refused, cancelled }
 
     private func kind(_ result: Result<HTTPResponse, NetworkFailure>) -> Kind? {
@@ -31,7 +31,7 @@
         }
     }
 
-    /// The transport that is tested: this platform's, or that of Apple platforms where a build has it.
+    /// The transport under test: this platform's, or that of Apple platforms if a build has it.
     private func transport(_ url: String, _ limits: TransportLimits = TransportLimits()) throws -> any HTTPTransport {
         #if SYNCLINE_URLSESSION
             if getenv("SYNCLINE_URLSESSION") != nil { return URLSessionTransport(url, limits) }
@@ -39,7 +39,7 @@
         return try makeTransport(baseURL: url, limits: limits)
     }
 
-    /// What one exchange with a server comes to.
+    /// The result of one exchange with a server.
     private func exchange(
         limits: TransportLimits = TransportLimits(), scheme: String = "http",
         _ serve: @escaping @Sendable (SocketConnection) -> Void
@@ -113,7 +113,7 @@
                     }
                 }
                 defer { server.stop() }
-                // On a busy machine minutes may go by between two requests.
+                // On a busy machine there may be minutes between two requests.
                 var limits = TransportLimits()
                 limits.idle = .seconds(86_400)
                 let transport = try transport(server.url, limits)
@@ -272,7 +272,7 @@
                 ended.yield()
             }
             defer { server.stop() }
-            // Whatever else the machine has to do meanwhile, nothing but the cancellation ends it.
+            // However busy the machine is, only the cancellation ends it.
             var limits = TransportLimits()
             (limits.total, limits.stall) = (.seconds(86_400), .seconds(86_400))
             let transport = try transport(server.url, limits)

@@ -1,4 +1,4 @@
-// A command called in process, with its own world.
+// A command called in process, with its own environment.
 
 import Foundation
 import SegmentLog
@@ -11,7 +11,7 @@ struct Call {
     var output: String
     var errors: String
 
-    /// Calls the tool on a log; the path of the log reads `<log>` in what comes back.
+    /// Calls the tool on a log; the output has `<log>` in place of the log's path.
     static func tool(
         _ words: String..., on log: TestLog? = nil, input: String = "", isTerminal: Bool = false, width: Int = 80,
         variables: [String: String] = [:], directory: String = "/", outputLimit: Int = .max,

@@ -1,5 +1,5 @@
-// A store with a short life that is the same every time, to the byte: pulled rows, changes, an undo, a push with a conflict
-// that a policy decided, and one that waits.
+// A store with a short, deterministic history: pulled rows, changes, an undo, a push with a conflict that a policy
+// decided, and one that waits.
 
 import Foundation
 import SegmentLog
@@ -90,7 +90,7 @@ enum Story {
 }
 
 extension TestLog {
-    /// A log that holds the story, in two segments.
+    /// A log with the story, in two segments.
     static func story() throws -> TestLog {
         let log = try TestLog(empty: ())
         let writer = try log.open()

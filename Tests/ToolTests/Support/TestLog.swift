@@ -1,11 +1,11 @@
-// A small log that is the same every time: fixed identity, a clock that moves a second at each look, records that do not
-// compress. It lies in a folder of its own that goes when the test ends.
+// A small deterministic log: fixed identity, a clock that advances a second at each call, records that do not
+// compress. It is in a folder of its own that is removed when the test ends.
 
 import Foundation
 import SegmentLog
 import Synchronization
 
-/// A clock that starts at 2023-11-14T22:13:20Z and moves a second each time it is looked at.
+/// A clock that starts at 2023-11-14T22:13:20Z and advances a second at each call.
 final class SteppingClock: LogClock {
     private let time = Mutex(Int64(1_700_000_000_000))
 
@@ -37,7 +37,7 @@ final class TemporaryFolder {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// What is in it, folders included, sorted.
+    /// Its contents, folders included, sorted.
     var contents: [String] {
         get throws { try FileManager.default.subpathsOfDirectory(atPath: path).sorted() }
     }
@@ -65,7 +65,7 @@ final class TestLog {
         if closing { try writer.close() }
     }
 
-    /// A folder for a log that is yet to be made.
+    /// A folder for a log that is not yet created.
     init(empty: Void) throws {
         folder = try TemporaryFolder()
     }
@@ -98,14 +98,14 @@ final class TestLog {
         try data.write(to: url(name))
     }
 
-    /// Flips a bit of the first place where the text stands.
+    /// Flips a bit of the first occurrence of the string.
     func flip(_ text: String, in name: String) throws {
         try change(name) { data in
             if let place = data.range(of: Data(text.utf8)) { data[place.lowerBound] ^= 1 }
         }
     }
 
-    /// Cuts a file's last bytes off.
+    /// Removes a file's last bytes.
     func cut(_ count: Int, of name: String) throws {
         try change(name) { $0.removeLast(count) }
     }
