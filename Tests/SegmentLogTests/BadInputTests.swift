@@ -51,14 +51,14 @@ struct BadInputTests {
         }
     }
 
-    @Test func `a directory that holds something else is no log and does not become one`() throws {
+    @Test func `a directory that holds something else is not a log and does not become one`() throws {
         let storage = MemoryStorage()
         storage.setContents([1, 2, 3], of: "photo.jpg")
         try expectRefused(storage, .noStore)
         #expect(storage.contents(of: "LOCK") == nil)
     }
 
-    @Test func `an empty directory is no log unless one may be made`() throws {
+    @Test func `an empty directory is not a log unless one may be created`() throws {
         try expectRefused(MemoryStorage(), .noStore, .never)
     }
 

@@ -102,7 +102,7 @@ import Testing
         #expect(states == [[], [0], [1], [0, 0], [1, 0], [0, 2], [1, 2]])
     }
 
-    @Test func `never brings back what was cut off when the cut was kept`() throws {
+    @Test func `never restores what was cut off when the cut was kept`() throws {
         let disk = FaultyStorage()
         let file = try disk.putDurably(sectors(1, 1), in: "a")
         try file.resize(to: 100)
@@ -115,7 +115,7 @@ import Testing
         #expect(disk.crash { _ in false }.contents(of: "a") == sectors(1, 1))
     }
 
-    @Test func `never brings back what was written behind a cut that was kept`() throws {
+    @Test func `never restores what was written after a cut that was kept`() throws {
         let disk = FaultyStorage()
         let file = try disk.putDurably(sectors(1, 1), in: "a")
         try file.put(sectors(2, 2), at: 1024)

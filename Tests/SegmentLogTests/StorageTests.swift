@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
-    func `reads what there is before the end and nothing behind it`(kind: StorageKind) throws {
+    func `reads what there is before the end and nothing after it`(kind: StorageKind) throws {
         let fixture = try StorageFixture(kind)
         let file = try fixture.storage.put([1, 2, 3, 4, 5], in: "a")
         #expect(try file.read(10, at: 0) == [1, 2, 3, 4, 5])
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
-    func `keeps the last note of who holds a lock`(kind: StorageKind) throws {
+    func `keeps the last note about the holder of a lock`(kind: StorageKind) throws {
         let fixture = try StorageFixture(kind)
         let lock = try #require(try fixture.storage.lock("LOCK"))
         lock.note("pid 4711 on a machine with a long name")

@@ -64,7 +64,7 @@ import Testing
         #expect(call > 6)
     }
 
-    @Test func `leaves no draft behind a disk that ran full`() throws {
+    @Test func `leaves no draft after the disk ran full`() throws {
         let disk = try prepared()
         disk.arm(FaultPlan(call: 1, fault: .partialWrite(100, .diskFull)))
         #expect(throws: LogError.self) { try WholeFile("mark", in: disk).replace(with: Self.new) }

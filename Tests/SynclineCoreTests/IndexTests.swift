@@ -26,7 +26,7 @@ import Testing
         ("n eq 5", 1), ("n ge 5 and n lt 8", 4), ("n gt 97", 3), ("m eq 1 and n le 2", 3),
         ("not (m eq 2) and n eq 500", 0),
     ])
-    func `an index brings few rows`(filter: String, count: Int) throws {
+    func `an index returns few rows`(filter: String, count: Int) throws {
         #expect(try candidates(filter, state(100)) == count)
     }
 

@@ -93,7 +93,7 @@ import Testing
         #expect(image.through == database.lastEvent)
     }
 
-    @Test func `checkpoints that fail in the background keep nobody from writing`() async throws {
+    @Test func `checkpoints that fail in the background do not block writers`() async throws {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test(memory: 1))
         disk.arm(FaultPlan(call: 1, of: [.rename], fault: .error(.diskFull), persists: true))

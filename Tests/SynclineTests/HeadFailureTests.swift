@@ -51,7 +51,7 @@ import Testing
         #expect(call > 3)
     }
 
-    @Test func `a disk that was full while HEAD was written stops nobody once there is room`() async throws {
+    @Test func `a disk that was full while HEAD was written blocks no writer once there is room`() async throws {
         for call in 1..<12 {
             let disk = FaultyStorage()
             try await SyncDatabase.open(disk, .test()).close()

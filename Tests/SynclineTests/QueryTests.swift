@@ -76,7 +76,7 @@ extension Chance {
         static let seeds = UInt64(1)...25
     #endif
 
-    @Test func `queries bring what a naive evaluation brings`() async throws {
+    @Test func `queries return what a naive evaluation returns`() async throws {
         for seed in Self.seeds {
             var chance = Chance(seed: seed)
             let database = try await SyncDatabase.open(MemoryStorage(), .test())

@@ -39,7 +39,7 @@ import Testing
         #expect(try await SyncDatabase.open(disk, .test()).allRows() == rows)
     }
 
-    @Test func `the last so many events are kept, and every state among them can be seen`() async throws {
+    @Test func `the last N events are kept, and every state among them can be seen`() async throws {
         let (disk, database) = try await store(.events(60), events: 100)
         var states: [UInt64: [String: [String: Value]]] = [:]
         // Nothing is removed yet: there is no checkpoint before the horizon.
@@ -166,7 +166,7 @@ import Testing
         #expect(try StateCheck(disk, notes: found).run(fromBeginning: true).isEmpty)
     }
 
-    @Test func `a note behind the oldest checkpoint is compared without folding what lies before it`() async throws {
+    @Test func `a note after the oldest checkpoint is compared without folding what lies before it`() async throws {
         let (disk, database) = try await store(.everything, events: 60)
         try await database.checkpoint()
         let checkpoint = database.lastEvent

@@ -29,7 +29,7 @@ import Testing
         #expect(try arguments("inspect", "frames", "@41").operands == ["@41"])
     }
 
-    @Test func `options stand before, between and behind`() throws {
+    @Test func `options stand before, between and after`() throws {
         let all = try arguments("--json", "inspect", "-s", "a", "frames", "@41", "--limit=7", "--segment", "2")
         #expect(all.flag("json"))
         #expect(all.value("store") == "a")
@@ -50,11 +50,11 @@ import Testing
         #expect(all.value("store") == "log")
     }
 
-    @Test func `behind two dashes everything is an operand`() throws {
+    @Test func `after two dashes everything is an operand`() throws {
         #expect(try arguments("bench", "log", "--", "--json").operands == ["--json"])
     }
 
-    @Test func `a name of a command behind an operand is an operand`() throws {
+    @Test func `a name of a command after an operand is an operand`() throws {
         #expect(try arguments("help", "inspect", "frames").operands == ["inspect", "frames"])
     }
 

@@ -27,7 +27,7 @@ import Testing
         #expect(damage?["records"] as? String == "@5" && damage?["repairable"] as? Bool == false)
     }
 
-    @Test func `records behind damage are still printed, and the exit code says that some are not`() async throws {
+    @Test func `records after damage are still printed, and the exit code says that some are not`() async throws {
         let log = try TestLog()
         try log.flip("fifth", in: TestLog.secondSegment)
         let call = await Call.tool("raw", "cat", on: log)
@@ -183,7 +183,7 @@ import Testing
         #expect(await Call.tool("repair", on: log).exit == .no)
     }
 
-    @Test func `space kept ready behind damage is not called damaged`() async throws {
+    @Test func `space kept ready after damage is not called damaged`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/log"
         let input = (1...20).map { "record \($0)\n" }.joined()

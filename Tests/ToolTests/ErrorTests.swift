@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: looking)
-    func `a folder that is no store is refused and stays as it is`(words: [String]) async throws {
+    func `a folder that is not a store is refused and stays unchanged`(words: [String]) async throws {
         let folder = try TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder.path + "/notes.txt"))
         for path in [folder.path, folder.path + "/missing", folder.path + "/notes.txt"] {

@@ -128,7 +128,7 @@ import Testing
         #expect(await !Call.tool("verify", "--json", "--color=always", on: log).output.contains(escape))
     }
 
-    @Test func `who only looks changes no byte and leaves no file`() async throws {
+    @Test func `read commands change no byte and leave no file`() async throws {
         let log = try TestLog(closing: false)
         try log.cut(20, of: TestLog.secondSegment)
         try log.flip("third", in: TestLog.firstSegment)

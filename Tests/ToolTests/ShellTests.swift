@@ -35,7 +35,7 @@ import Testing
         #expect(replies.last == #"{"n":3,"exit":0,"result":[{"id":"a"}]}"#)
     }
 
-    @Test func `wrong lines are answered, and the shell goes on`() async throws {
+    @Test func `wrong lines are answered, and the shell continues`() async throws {
         let folder = try TemporaryFolder()
         let replies = await replies(
             "nonsense", "[1]", #"{"n":1,"args":[5]}"#, #"{"n":2,"args":["nonsense"]}"#, #"{"n":3,"args":["shell"]}"#,

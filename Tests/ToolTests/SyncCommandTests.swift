@@ -72,7 +72,7 @@ private final class SilentServer {
         }
     }
 
-    @Test func `where nobody listens nothing is lost`() async throws {
+    @Test func `without a server nothing is lost`() async throws {
         var port: UInt16 = 0
         do { port = try SilentServer().port }
         let replies = await replies([

@@ -94,7 +94,7 @@ import Testing
         #expect(try write(.plain, 2000).split(separator: "\n").count == 2002)
     }
 
-    @Test func `progress is shown to nobody but a terminal`() {
+    @Test func `progress is shown only on a terminal`() {
         let sink = MemorySink()
         let style = TextStyle(isForPeople: false, hasColour: false)
         let progress = Narration(sink, style: style, isTerminal: false).progress("verifying", total: 10)

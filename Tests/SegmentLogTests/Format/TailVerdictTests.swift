@@ -20,7 +20,7 @@ struct TailVerdictTests {
         if case .corrupt = verdict { true } else { false }
     }
 
-    @Test func `zeros behind the last frame are a clean end`() {
+    @Test func `zeros after the last frame are a clean end`() {
         #expect(torn { $0.onlyZerosFollow = true } == .clean)
         #expect(torn { ($0.onlyZerosFollow, $0.closedCleanly) = (true, true) } == .clean)
         #expect(torn { ($0.onlyZerosFollow, $0.sealed) = (true, true) } == .clean)

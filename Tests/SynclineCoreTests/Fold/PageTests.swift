@@ -43,7 +43,7 @@ import Testing
         #expect(try plan() == [.pending])
     }
 
-    @Test func `the same column with the same value is no conflict, with another it is`() throws {
+    @Test func `the same column with the same value is not a conflict, with another it is`() throws {
         try change(.update, ["a": "mine"])
         try pull(["version": "2", "a": "mine", "b": "base"], event: 3)
         #expect(try plan() == [.pending])

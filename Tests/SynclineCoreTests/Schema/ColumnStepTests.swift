@@ -38,7 +38,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `the default is never sent, and setting it is no change`() throws {
+    @Test mutating func `the default is never sent, and setting it is not a change`() throws {
         try desk.declare(columns: Self.priority)
         try desk.change(.update, ["p": 7])
         #expect(try desk.fields().isEmpty)

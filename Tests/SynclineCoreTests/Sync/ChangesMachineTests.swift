@@ -99,7 +99,7 @@ private struct Reader {
         #expect(server.requests == 2)
     }
 
-    @Test func `N15, N18: a cursor that can't be answered is read anew, once`() throws {
+    @Test func `N15, N18: after a cursor that can't be answered everything is read again, once`() throws {
         var chance = Chance(seed: 1)
         var server = NumberedServer()
         server.write(20, 12, &chance)

@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `what waits for a decision is not sent, nor what stands behind it`() {
+    @Test func `what waits for a decision is not sent, nor what follows it`() {
         let plan = [
             PushDesk.operation("a", 1, state: .conflict, isOneOfSeveral: true),
             PushDesk.operation("a", 2, isOneOfSeveral: true), PushDesk.operation("b", 3, state: .parked),

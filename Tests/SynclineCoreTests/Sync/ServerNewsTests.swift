@@ -30,7 +30,7 @@ import Testing
         #expect(news.fellSilent() == 1)
     }
 
-    @Test mutating func `nobody rests where there was no stream`() {
+    @Test mutating func `there is no pause if there was no stream`() {
         #expect(news.listen() == true)
         #expect(news.fellSilent() == nil)
         #expect(news.listen() == true, "the next round may find one")

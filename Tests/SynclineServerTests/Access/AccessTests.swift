@@ -69,7 +69,7 @@ func token(
     }
 
     @Test(arguments: TestBackend.available)
-    func `a user's rows are nobody else's business`(_ backend: TestBackend) throws {
+    func `a user's rows are hidden from all others`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for table in ["mine", "minehard"] {
             let path = "/tables/\(table)"
@@ -117,7 +117,7 @@ func token(
         #expect(try desk.ask("GET", "/tables/readonly").status == 200)
     }
 
-    @Test func `who is known and may not is told 403, who is not known 401`() throws {
+    @Test func `a known user without permission gets 403, an unknown one 401`() throws {
         let tables = #"{"staff":{"read":"role:staff"},"shut":{"read":"disabled"}}"#
         let desk = try ServiceDesk(tables: tables)
         var request = try #require(HTTPRequest("GET", target: "/tables/$events"))

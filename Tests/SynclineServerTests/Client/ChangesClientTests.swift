@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `N16: a row that left the filter leaves, if nobody else stands for it`(_ backend: TestBackend) async throws {
+    func `N16: a row that left the filter is removed unless another query has it`(_ backend: TestBackend) async throws {
         let desk = try ClientDesk(backend)
         for id in ["a", "b", "c", "d"] {
             try desk.ask("POST", "todoitem", #"{"id":"\#(id)","complete":false,"text":"\#(id)"}"#)
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `N18: another database is read anew, and what is pending is kept`(_ backend: TestBackend) async throws {
+    func `N18: another database is read from the start, pending changes are kept`(_ backend: TestBackend) async throws {
         let desk = try ClientDesk(backend)
         for id in ["a", "b", "c"] { try desk.ask("POST", "todoitem", #"{"id":"\#(id)","text":"old"}"#) }
         let store = try await desk.store("s")
@@ -286,7 +286,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `N20: a child that comes before its parent is kept, and the next round brings the parent`(
+    func `N20: a child that comes before its parent is kept, and the next round fetches the parent`(
         _ backend: TestBackend
     ) async throws {
         let desk = try ClientDesk(backend)

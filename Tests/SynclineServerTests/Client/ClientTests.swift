@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `two devices come to agree`(_ backend: TestBackend, _ spoken: String) async throws {
+    func `two devices end up with the same rows`(_ backend: TestBackend, _ spoken: String) async throws {
         let server = try RunningServer(backend)
         defer { withExtendedLifetime(server) {} }
         let folder = try TemporaryFolder()

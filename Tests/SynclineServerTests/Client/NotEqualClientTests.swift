@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct NotEqualClientTests {
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `a pull brings rows without the value, by lists and by changes, and keeps them`(
+    func `a pull fetches rows without the value, by lists and by changes, and keeps them`(
         _ backend: TestBackend, _ spoken: String
     ) async throws {
         for tellsChanges in [true, false] {

@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a table of somebody else's is served as it is`(_ backend: TestBackend) throws {
+    func `a foreign table is served unchanged`(_ backend: TestBackend) throws {
         let (database, keeper) = try backend.database()
         let (big, flag) = backend == .sqlite ? ("INTEGER", "BOOLEAN") : ("bigint", "boolean")
         try database.write { connection throws(StoreFailure) in

@@ -49,7 +49,7 @@ import Testing
         table.admit(descriptor, .v4(client), now: now).flatMap { table.begin($0.descriptor) }
     }
 
-    @Test func `one address has so many connections, and its own idle ones make room`() {
+    @Test func `one address has a limit of connections, and its own idle ones make room`() {
         let ended = Ended()
         let table = table(100, perAddress: 2, ended)
         let first = open(table, 1, 7)
@@ -138,7 +138,7 @@ import Testing
         for connection in waiting { #expect(connection.rest().isEmpty) }
     }
 
-    @Test func `nobody is taken in before the threads have caught up`() throws {
+    @Test func `no connection is accepted before the threads have caught up`() throws {
         let ended = Ended()
         let table = table(1000, perAddress: 1000, ended)
         let all = (0..<32).map { table.admit($0, .v4(1), now: 0) }
@@ -151,7 +151,7 @@ import Testing
         #expect(!table.isBehind && table.count == 0)
     }
 
-    @Test func `idle connections lock nobody out`() throws {
+    @Test func `idle connections lock no client out`() throws {
         let server = try RunningServer(more: #","limits":{"connections":20}"#)
         defer { withExtendedLifetime(server) {} }
         let idle = try (0..<60).map { _ in try server.connect() }

@@ -105,7 +105,7 @@ import Testing
         #expect(statuses(try server.exchange(get("/healthz", "Connection: close\r\n"))) == ["200"])
     }
 
-    @Test func `half-open and idle connections hold nobody up`() throws {
+    @Test func `half-open and idle connections delay no other client`() throws {
         let server = try RunningServer()
         defer { withExtendedLifetime(server) {} }
         let waiting = try (0..<60).map { number in
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `who listens is told that there is something to pull`(_ backend: TestBackend) throws {
+    func `a listening client is told that there is something to pull`(_ backend: TestBackend) throws {
         let server = try RunningServer(backend)
         defer { withExtendedLifetime(server) {} }
         let listener = try server.connect()
@@ -159,7 +159,7 @@ import Testing
         #expect(try statuses(locked.exchange(get("/tables/$events", "Connection: close\r\n"))) == ["401"])
     }
 
-    @Test func `who hears nothing for long gets a sign of life, whoever comes meanwhile`() {
+    @Test func `a silent stream gets a sign of life, whichever clients come meanwhile`() {
         let hub = EventHub { "mark" }
         let stream = EventStream {}
         func text() -> String {

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["Content-Length: -5", "Content-Length: 5x", "Content-Length: +5", "Content-Length:"])
-    func `a length that is no number is refused, and the connection ends`(_ header: String) throws {
+    func `a length that is not a number is refused, and the connection ends`(_ header: String) throws {
         let server = try RunningServer()
         defer { withExtendedLifetime(server) {} }
         let text = try answer(

@@ -10,7 +10,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct ReadTests {
-    @Test func `who asks for the measures is answered while more reads run than there are threads`() throws {
+    @Test func `the metrics are served while more reads run than there are threads`() throws {
         let (arrived, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let server = try LocalHTTP(port: 0) { _ in
             arrived.signal()
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
-    func `a statement of PostgreSQL that nobody waits for ends, and its connection is kept`() throws {
+    func `a statement of PostgreSQL without a waiting client ends, and its connection is kept`() throws {
         let cluster = try #require(PrivatePostgres.shared)
         let url = cluster.url(try cluster.newDatabase())
         let connection = try PostgresConnection(url: url)

@@ -23,7 +23,7 @@ import Testing
         #expect(server.errors.contains(#"POST "/tables/t" 201"#))
     }
 
-    @Test func `who started it is told when it is ready, and when it stops`() throws {
+    @Test func `its parent is told when it is ready, and when it stops`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let path = folder.path + "/notify"

@@ -66,7 +66,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/todoitem").ids == ["c", "d"])
     }
 
-    @Test func `what is no batch is refused`() throws {
+    @Test func `what is not a batch is refused`() throws {
         let desk = try ServiceDesk()
         for body in [
             "", "[]", #"{"operations":{}}"#, #"{"operations":[1]}"#, #"{"operations":[{}]}"#, #"{"operation":[]}"#,
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `how many changes there are behind a cursor is told to who asks`(_ backend: TestBackend) throws {
+    func `the number of changes after a cursor is returned on request`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for table in ["todoitem", "hard"] {
             for id in ["a", "b", "c"] { _ = try desk.ask("POST", "/tables/\(table)", #"{"id":"\#(id)"}"#) }
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `T18: a new epoch makes everybody read anew`() throws {
+    @Test func `T18: a new epoch makes all clients read everything again`() throws {
         let (database, keeper) = try TestBackend.sqlite.database()
         let settings = try configuration(#"{"tables":{"t":{}}}"#)
         let surroundings = StillSurroundings()

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `an operator removes a column, and who serves the table notices`(_ backend: TestBackend) throws {
+    func `an operator removes a column, and the processes that serve the table notice`(_ backend: TestBackend) throws {
         let (address, keeper) = try backend.store()
         defer { withExtendedLifetime(keeper) {} }
         let configuration = try configuration(#"{"store":"\#(address)","tables":{"t":{"columns":{"text":"string"}}}}"#)

@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `rows that move between pages make nobody miss another`(_ backend: TestBackend) throws {
+    func `rows that move between pages hide no other row`(_ backend: TestBackend) throws {
         let desk = try desk(backend, rows: (10..<40).map { #"{"id":"r\#($0)"}"# }, pageSize: 4)
         for filter in ["deleted eq false", "length(id) eq 3"] {
             let start = "/tables/t?$orderby=updatedAt&$count=true&$filter=\(filter.encoded)"
@@ -180,7 +180,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/t?$filter=\(filter.encoded)").status == 200)
     }
 
-    @Test func `a selection brings what was asked for`() throws {
+    @Test func `a selection returns what was asked for`() throws {
         let desk = try desk(.sqlite, rows: ListTests.rows)
         #expect(try desk.ask("GET", "/tables/t?$select=id,n&$top=1").text == #"[{"id":"a","n":1}]"#)
         #expect(try desk.ask("GET", "/tables/t?$select=*&$top=1").json[0]?["s"] == .string("Äpfel"))

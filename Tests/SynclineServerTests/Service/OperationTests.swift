@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a conflict brings the server's row and its tag`(_ backend: TestBackend) throws {
+    func `a conflict returns the server's row and its tag`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let first = try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"one"}"#)
         for new in [false, true] {

@@ -40,7 +40,7 @@ import Testing
         #expect(rows.count == 121 && times == times.sorted(), "time runs as the changes do")
     }
 
-    @Test func `who is refused by the database takes nobody else along`() throws {
+    @Test func `a request that the database refuses does not fail the others`() throws {
         let (database, keeper) = try TestBackend.sqlite.database()
         try database.write { connection throws(StoreFailure) in
             try connection.execute(

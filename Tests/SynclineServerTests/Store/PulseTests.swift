@@ -17,7 +17,7 @@ import Testing
         #expect(pulse.step(doubts: true, now: start) == .probe)
     }
 
-    @Test func `nobody waits for one that missed twice, and one asks it again after a pause`() {
+    @Test func `nothing waits for one that missed twice, and one task asks it again after a pause`() {
         var pulse = Pulse()
         #expect(pulse.step(doubts: true, now: start) == .probe)
         pulse.note(answered: false, now: start)
@@ -37,7 +37,7 @@ import Testing
         #expect(!pulse.isSilent && pulse.step(doubts: false, now: start + Pulse.pause * 3) == .goOn)
     }
 
-    @Test func `who finds no connection free is told so after a while`() throws {
+    @Test func `a caller that finds no free connection gets an error after a while`() throws {
         final class Thing {}
         let pool = ConnectionPool<Thing>(limit: 1, patience: .zero) { Thing() }
         _ = try pool.withConnection { (_: Thing) throws(StoreFailure) in
@@ -51,7 +51,7 @@ import Testing
         try pool.withConnection { (_: Thing) throws(StoreFailure) in }
     }
 
-    @Test func `a connection that was lost while nobody used it is not lent`() throws {
+    @Test func `a connection that was lost while idle is not lent`() throws {
         final class Thing {}
         let pool = ConnectionPool<Thing>(limit: 1) { Thing() }
         func name(_ isGood: (Thing) -> Bool) throws -> ObjectIdentifier {

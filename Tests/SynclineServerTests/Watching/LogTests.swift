@@ -57,7 +57,7 @@ import Testing
         #expect(try Value(json: lines[1].utf8)["message"] == .string("a message\n\u{1b}]0;title\u{7}"))
     }
 
-    @Test func `who does not read the log holds up nobody, and is told what was lost`() throws {
+    @Test func `a reader that stalls delays nothing, and is told how many lines were lost`() throws {
         let pipe = Pipe()
         let reading = pipe.fileHandleForReading
         let journal = Journal(descriptor: pipe.fileHandleForWriting.fileDescriptor, limit: 100_000) { "lost \($0)\n" }
@@ -80,7 +80,7 @@ import Testing
         journal.flush(seconds: 60)
     }
 
-    @Test func `a server whose log nobody reads goes on, and ends`() throws {
+    @Test func `a server whose log is not read continues, and ends`() throws {
         let folder = try TemporaryFolder()
         let pipe = Pipe()
         defer { withExtendedLifetime((folder, pipe)) {} }

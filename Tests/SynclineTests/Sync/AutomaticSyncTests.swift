@@ -197,7 +197,7 @@ import Testing
         try await database.close()
     }
 
-    @Test func `who does not want to listen does not`() async throws {
+    @Test func `a store that is set not to listen does not`() async throws {
         server.setTable("t", rows: [])
         let telling = TellingNetwork(network)
         let database = try await open(telling)

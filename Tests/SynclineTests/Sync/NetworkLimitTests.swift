@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a list that brings new rows for ever ends with the limit of pages`(byChanges: Bool) async throws {
+    func `a list that returns new rows for ever ends with the limit of pages`(byChanges: Bool) async throws {
         var configuration = SyncConfiguration.test()
         configuration.wireProtocol = "datasync3"
         let counter = Counter()

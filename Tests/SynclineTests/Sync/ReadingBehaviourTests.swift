@@ -277,7 +277,7 @@ private struct WrongClock: Surroundings {
         }
     }
 
-    @Test func `what a server puts back on purpose is no lag`() async throws {
+    @Test func `what a server restores on purpose is not lag`() async throws {
         let pair = try await SyncPair(.zumo2, SimulatedServer.Options(), rows: Value.rows(1))
         try await pair.pull()
         let before = try #require(try await pair.table.get(id: "r0")?.columns["n"])

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases, [true, false])
-    func `an insert of an id that was deleted here brings the row back`(
+    func `an insert of an id that was deleted here restores the row`(
         _ server: ServerProtocol, _ deletesForGood: Bool
     ) async throws {
         var options = SimulatedServer.Options()
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `only a decision brings back a row that somebody else deleted`(_ server: ServerProtocol) async throws {
+    func `only a decision restores a row that another client deleted`(_ server: ServerProtocol) async throws {
         for policy in [ConflictPolicy.fail, .merge] {
             let pair = try await Self.edited(server)
             #expect(try await pair.push(policy).operations.first?.code == "row-gone")

@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `N24: a row that is deleted and inserted anew is replaced`(_ server: ServerProtocol) async throws {
+    func `N24: a row that is deleted and inserted again is replaced`(_ server: ServerProtocol) async throws {
         let pair = try await SyncPair(server, rows: [.item("r", ["a": .integer(1), "b": .integer(1)])])
         try await pair.pull()
         try await pair.table.delete(id: "r")
@@ -97,7 +97,7 @@ import Testing
         #expect(try await pair.agrees())
     }
 
-    @Test func `N26: the echo of an own write is no news, before and after its reply`() async throws {
+    @Test func `N26: the echo of an own write is not news, before and after its reply`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         try await pair.table.update(.item("r0", ["n": .integer(5)]))

@@ -73,7 +73,7 @@ import Testing
         #"[{"op":"move","from":"/a","path":"/a/b"}]"#,
         "[" + [String](repeating: #"{"op":"remove","path":"/a"}"#, count: 1001).joined(separator: ",") + "]",
     ])
-    func `what is no patch is told before any document is seen`(patch: String) throws {
+    func `an invalid patch is reported before any document is read`(patch: String) throws {
         let value = try Value(json: patch.utf8)
         let error = #expect(throws: JSONPatchError.self) { try JSONPatch(value) }
         #expect(error?.isOfDocument == false)
