@@ -2,8 +2,8 @@
 //
 //   event  := kind · time zigzag · body
 //   name   := 00 text, or the number of one before, from 1
-//   shape  := 00 names' texts behind their length in bytes, or the number of one before, from 1
-//   row    := shape · value bytes behind their length
+//   shape  := 00 length in bytes and the names' texts, or the number of one before, from 1
+//   row    := shape · length and value bytes
 //   change := flags · name of the table · id as value · [version as value] · row unless a delete
 //             flags: 03 kind · 04 version · 08 replaces · 10 cancels
 

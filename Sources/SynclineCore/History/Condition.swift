@@ -2,7 +2,7 @@
 //
 //   TodoItem/7f3a                     the row is there              not TodoItem/7f3a   it is not
 //   TodoItem/7f3a.title eq 'milk'     a field of it                 TodoItem/7f3a: done and n gt 3   a filter over it
-//   TodoItem: n lt 0                  any row of a table            count(TodoItem: done) ge 10      so many
+//   TodoItem: n lt 0                  any row of a table            count(TodoItem: done) ge 10      a number of rows
 //   pending gt 100                    operations of the outbox      conflicts ge 1      those that wait for a decision
 
 package struct Condition: Hashable, Sendable {

@@ -6,7 +6,7 @@
 
     func curlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let context else { return nil }
-        // Signals are for the app's threads; SIGPIPE from a closed connection must be ignored.
+        // Blocks all signals: they are for the threads of the app. SIGPIPE from a closed connection must not arrive here.
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
