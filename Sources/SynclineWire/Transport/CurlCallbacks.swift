@@ -6,7 +6,7 @@
 
     func curlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let context else { return nil }
-        // Blocks all signals: they are for the threads of the app. SIGPIPE from a closed connection must not arrive here.
+        // Blocks all signals, which are for the app's threads; SIGPIPE must not arrive here either.
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
