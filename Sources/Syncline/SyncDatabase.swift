@@ -20,7 +20,7 @@ public struct SyncConfiguration: Sendable {
     public var schema: Schema?
     /// How much memory the newest changes may use before they are written to a checkpoint.
     public var memoryLimit = ByteCount.mebibytes(16)
-    /// The clock and the source of ids.
+    /// A clock and a source of ids.
     public var surroundings: any Surroundings = SystemSurroundings()
     /// The log's settings.
     public var log = LogConfiguration()

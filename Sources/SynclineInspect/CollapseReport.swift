@@ -53,7 +53,7 @@ extension CollapsedChange {
         return changes.map { position, change in
             let rule = CompactorRule(change, after: result)
             result = rule.operation
-            // A row's only change leaves its columns to the row.
+            // The columns of a row's only change are stored in the row.
             let own = change.kind == .delete ? [] : change.content?.columns ?? columns
             return CollapsedChange(
                 position: position, kind: change.kind, columns: own,

@@ -34,7 +34,7 @@ package struct ByteWriter {
 
     package var count: Int { storage.count }
 
-    /// A copy of what was written.
+    /// A copy of the text.
     package var bytes: [UInt8] { withView { [UInt8]($0) } }
 
     /// Calls `body` with the bytes written, without copying.

@@ -1,6 +1,6 @@
 // Translates what a store and a server say to each other between the names that each has for the columns.
 
-/// Renames the columns of many rows, most of which have one shape.
+/// Renames the columns of many rows, most of which have the same shape.
 private struct Renaming {
     let names: WireNames
     private var latest: (from: Shape, to: Shape)?
@@ -25,7 +25,7 @@ private struct Renaming {
 
 // MARK: Requests and answers
 
-/// Translates what goes to a server and what comes back, by what a store has recorded of its tables.
+/// Translates requests and responses with the names that a store has recorded.
 package struct NameTranslation: Sendable {
     private let tables: [(name: String, names: WireNames)]
 
@@ -37,7 +37,7 @@ package struct NameTranslation: Sendable {
         tables.isEmpty ? nil : tables.first { $0.name.isSpelled(as: table) }?.names
     }
 
-    /// The request in the server's names.
+    /// Returns the request with the server's names.
     package func sent(_ request: ServerRequest) -> ServerRequest {
         if tables.isEmpty { return request }
         switch request {
@@ -63,7 +63,7 @@ package struct NameTranslation: Sendable {
         return write
     }
 
-    /// The answer in the store's names.
+    /// Returns the response with the store's names.
     package func received(_ reply: ServerReply, to request: ServerRequest) -> ServerReply {
         if tables.isEmpty { return reply }
         var reply = reply
@@ -89,7 +89,7 @@ package struct NameTranslation: Sendable {
         return rows.map { renaming.received($0) }
     }
 
-    /// A row of a server that was asked directly, in the store's names.
+    /// Returns a row from a direct request to a server, with the store's names.
     package func received(_ row: Row, of table: String) -> Row {
         names(of: table).map { names in row.renamingColumns { names.received($0) } } ?? row
     }

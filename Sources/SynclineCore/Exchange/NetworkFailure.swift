@@ -2,15 +2,15 @@
 
 /// Why no answer came.
 package enum NetworkFailure: Error, Hashable, Sendable {
-    /// No connection, a time-out, a closed connection, TLS, DNS; the reason is for people.
+    /// No connection, a time-out, a closed connection, TLS or DNS; the reason is for people.
     case offline(String)
-    /// An answer came that can't be taken: too large, or not HTTP.
+    /// The response can't be accepted: it is too large, or not HTTP.
     case refused(String)
     case cancelled
-    /// The request did not leave: the app's credentials could not be had, or the task was cancelled before.
+    /// The request was not sent: there were no credentials, or the task was cancelled.
     case notSent(SyncError)
 
-    /// Whether it is certain that the server did not get the request.
+    /// Whether the server certainly did not get the request.
     var isBeforeSending: Bool { if case .notSent = self { true } else { false } }
 }
 

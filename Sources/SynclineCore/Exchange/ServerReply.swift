@@ -126,7 +126,7 @@ package struct ServerChanges: Hashable, Sendable {
     }
 }
 
-/// What a server can do beyond its protocol, as every answer of it says.
+/// A server's capabilities beyond its protocol, which every response of it states.
 package struct ServerCapabilities: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -136,8 +136,8 @@ package struct ServerCapabilities: OptionSet, Hashable, Sendable {
     package static let changes = ServerCapabilities(rawValue: 1)
     /// Several writes in one request.
     package static let batch = ServerCapabilities(rawValue: 2)
-    /// A stream that tells when there are changes.
+    /// An event stream that announces changes.
     package static let events = ServerCapabilities(rawValue: 4)
-    /// A write that is repeated with its operation id gets the first answer and changes nothing.
+    /// A write repeated with its operation id gets the first response and changes nothing.
     package static let operations = ServerCapabilities(rawValue: 8)
 }

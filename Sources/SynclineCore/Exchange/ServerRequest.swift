@@ -1,35 +1,36 @@
 // What a store asks of a server, in the words of neither protocol: the machines decide in these and in its replies, and
 // SynclineWire turns them into requests and back.
 
-/// Something a store asks of a server.
+/// A request to a server.
 package enum ServerRequest: Hashable, Sendable {
     case write(WriteRequest)
-    /// One row; of a server that can show a deleted one, also that.
+    /// One row; if the server can show deleted rows, also a deleted one.
     case row(table: String, id: String, includesDeleted: Bool = false)
     case list(ListRequest)
     case changes(ChangesRequest)
-    /// Several writes in one request; each has a reply of its own.
+    /// Several writes in one request, each with a reply of its own.
     case batch([WriteRequest])
 }
 
-/// An operation on its way to the server.
+/// An operation being sent to the server.
 package struct WriteRequest: Hashable, Sendable {
     package var kind: OperationKind
     package var table: String
     package var id: String
-    /// The columns of the body, without the id and without system columns; empty for a delete.
+    /// The columns of the body, without the id and system columns; empty for a delete.
     package var body: Row
-    /// The version the server's row must have, where the base has one.
+    /// The version the server's row must have, if the base has one.
     package var version: String?
     /// The same on every repeat.
     package var operationID: String
-    /// Of an insert that met a tombstone: how the server is asked to bring the row back.
+    /// For an insert that met a tombstone: how to ask the server to restore the row.
     package var undelete: Undelete?
 
     package enum Undelete: Hashable, Sendable {
-        /// By a request without a body: the row comes back as it was. The tombstone, if the server showed it.
+        /// With a request without a body, which restores the row as it was; `tombstone` is set if the server
+        /// returned it.
         case bare(tombstone: Row?)
-        /// By a request that carries the whole row.
+        /// With a request that has the whole row.
         case whole
     }
 
@@ -52,14 +53,14 @@ package struct ListRequest: Hashable, Sendable {
     package var order: [Query.Key] = []
     package var top: Int?
     package var skip = 0
-    /// Where the page before ended, in the words of the server that said so.
+    /// Where the previous page ended, as the server said.
     package var after: String?
     /// The columns wanted; nil for all.
     package var select: [String]?
     package var includesDeleted = true
-    /// Whether the answer tells how many rows match in all.
+    /// Whether the response has the total number of matching rows.
     package var counts = true
-    /// The parameters a server gave for the next page, in place of all of the above.
+    /// The server's parameters for the next page, in place of all of the above.
     package var continuation: String?
 
     package init(table: String, filter: Expression? = nil) {
@@ -68,15 +69,15 @@ package struct ListRequest: Hashable, Sendable {
     }
 }
 
-/// A page of a table's changes, in the order of their commits.
+/// A page of a table's changes, in commit order.
 package struct ChangesRequest: Hashable, Sendable {
     package var table: String
-    /// The cursor behind which they begin, in the server's words; empty for the beginning.
+    /// The server's cursor after which they begin; empty for the beginning.
     package var since: String
-    /// The view: of a changed row that is not in it, only that it has left is told.
+    /// The view: for a changed row outside of it, the server only reports that it left.
     package var filter: Expression?
     package var top: Int
-    /// Whether the answer is to tell how many there are.
+    /// Whether the response has the total number of changes.
     package var counts = false
 
     package init(table: String, since: String, filter: Expression?, top: Int) {

@@ -1,9 +1,9 @@
 // Which protocol a server speaks: it says how a filter is written, and what its division means.
 
-/// The protocol a server speaks.
+/// A server's sync protocol.
 public enum ServerProtocol: String, Hashable, Sendable, CaseIterable {
-    /// Azure Mobile Apps 2.0; filters like OData 3.
+    /// Azure Mobile Apps 2.0, with OData 3 filters.
     case zumo2
-    /// Datasync 3.0; filters like OData 4.
+    /// Datasync 3.0, with OData 4 filters.
     case datasync3
 }

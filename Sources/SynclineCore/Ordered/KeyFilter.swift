@@ -10,7 +10,7 @@ struct KeyFilter: Sendable {
     /// What the keys begin with that are left out.
     static var uncovered: UInt8 { 0x7f }
 
-    /// Whether a key of this kind is in the filter if it is in the run.
+    /// Returns whether keys of this kind are in the filter.
     static func covers(_ key: Bytes) -> Bool { key.first != uncovered }
 
     /// Creates the filter of keys from their hashes.

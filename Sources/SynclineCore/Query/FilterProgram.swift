@@ -43,7 +43,7 @@ final class FilterProgram {
     }
 }
 
-/// A part of a filter; by itself, one that is left to the evaluator.
+/// A part of a filter; this base class leaves it to the evaluator.
 private class FilterStep {
     final let filter: Expression
 

@@ -4,7 +4,7 @@
 public struct StoredRow: Hashable, Sendable {
     /// The row's id.
     public var id: String
-    /// Its columns, the id not among them.
+    /// Its columns, without the id.
     public var columns: Row
 
     /// Makes a row.
@@ -15,7 +15,7 @@ public struct StoredRow: Hashable, Sendable {
 }
 
 extension StoredRow: CustomStringConvertible {
-    /// The row as a JSON object, its id first.
+    /// The row as a JSON object, with its id first.
     public var description: String {
         Value.object([.init("id", .string(id))] + columns.members).debugDescription
     }

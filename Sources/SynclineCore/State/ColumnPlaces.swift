@@ -1,9 +1,9 @@
 // Where a column lies in rows of many shapes, looked up once for each shape.
 
-/// A column's place, looked up once for each shape that comes by.
+/// A column's position, looked up once for each new shape.
 struct ColumnPlace {
     private let name: String
-    /// Kept, so that no other can have its address.
+    /// Retained, so that no other shape can have its address.
     private var shape: Shape?
     private var address: UnsafeMutableRawPointer?
     private var place: Int?
@@ -25,7 +25,7 @@ struct ColumnPlace {
     }
 }
 
-/// A column's places: rows have one shape for what lies over the base, another for the base, and one for local columns.
+/// A column's positions in the different shapes of a row: pending changes, the base, and local columns.
 struct ColumnPlaces {
     var local: ColumnPlace
     var over: ColumnPlace

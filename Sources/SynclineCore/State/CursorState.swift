@@ -1,14 +1,14 @@
 // Where an incremental pull goes on, kept for each query of a table.
 
-/// Where an incremental pull goes on.
+/// Where an incremental pull continues.
 public struct CursorState: Hashable, Sendable {
-    /// The server's own text of the newest moment seen.
+    /// The newest time seen, as the server wrote it.
     public var position: String
-    /// The query in canonical form: the same id with another query is refused.
+    /// The canonical form of the query; another query with the same id is refused.
     public var query: String
-    /// Where a moment that spans pages goes on, by id.
+    /// If one time spans several pages, the id after which it continues.
     public var drain: String?
-    /// When it was last moved, in milliseconds since 1970.
+    /// When it last changed, in milliseconds since 1970.
     public var updated: Int64
 
     /// A place in a query.

@@ -1,7 +1,7 @@
 // Which columns have an index: kept among the settings.
 
-/// The columns that have an index, by table. Names are told apart by their bytes, as the state tells them apart: Swift
-/// takes two spellings of an accented letter for the same.
+/// The indexed columns by table. Names are compared by their bytes, as in the state: Swift treats two spellings of
+/// an accented letter as equal.
 package struct IndexList: Hashable, Sendable {
     private var columns: [[UInt8]: [String]] = [:]
 
@@ -11,7 +11,7 @@ package struct IndexList: Hashable, Sendable {
         columns[Array(table.utf8)] ?? []
     }
 
-    /// Each index: a table and a column.
+    /// All indexes, each with its table and column.
     var all: [(table: String, column: String)] {
         columns.flatMap { table, columns in columns.map { (String(decoding: table, as: UTF8.self), $0) } }
     }

@@ -1,10 +1,10 @@
 // Which local rows go because the server has them no longer, though no tombstone told.
 
-/// Which rows of a table an audit removes: those that match the query, have nothing pending and were not found. One that
-/// another query stands for, too, may have left this query's filter only: the server is asked for it.
+/// Decides which rows an audit removes: those that match the query, have nothing pending and were not found. For a
+/// row that another query covers too, which may only have left this query's filter, the server is asked.
 package struct Audit {
     package private(set) var gone: [String] = []
-    /// Those that another query stands for.
+    /// Those that another query covers.
     package private(set) var claimed: [String] = []
 
     package init(_ reader: StateReader, _ query: PullQuery, found: Set<String>) throws(StateError) {

@@ -1,7 +1,7 @@
 // Decides which local rows a pull may remove although they were not deleted: those without pending changes that no
 // other query covers.
 
-/// What the queries of a table stand for, beside the one that is pulled.
+/// What the other queries of a table cover.
 struct Claims {
     private var others: [Expression?] = []
 

@@ -1,11 +1,11 @@
 // What becomes of rows that left the view of a query: they are there, and the filter holds for them no longer.
 
-/// What becomes of a page with rows that left the view. Of such a row only the version is known. One that nobody else
-/// stands for goes at once; one with pending changes, or in the view of another query, stays, as the server has it now.
+/// Handles a page with rows that left the view, of which only the version is known. A row that no other query covers
+/// is removed; one with pending changes, or in another query's view, stays, with the server's current content.
 package struct LeftRows {
     /// The rows that must be looked up.
     package private(set) var unclear: [String] = []
-    /// The page with what was decided.
+    /// The page with the decisions.
     package private(set) var rows: [PulledRow] = []
 
     package init(
@@ -38,7 +38,7 @@ package struct LeftRows {
 }
 
 extension StateReader {
-    /// A page without tombstones that are not news.
+    /// Returns the page without outdated tombstones.
     fileprivate func news(of page: [ServerRow], _ table: String) throws(StateError) -> [ServerRow] {
         guard page.contains(where: \.isDeleted) else { return page }
         var news: [ServerRow] = []
@@ -49,8 +49,8 @@ extension StateReader {
         return news
     }
 
-    /// Whether a tombstone is older than what the server said of the row in answer to an own write: then it is not news. The
-    /// row was brought back, or inserted again, since.
+    /// Returns whether a tombstone is older than the server's response to an own write of the row: then the row was
+    /// restored or inserted again since.
     private func outlives(_ tombstone: ServerRow, _ table: String) throws(StateError) -> Bool {
         guard let deleted = tombstone.moment, let entry = try entry(table, tombstone.id), entry.isAnswered,
             let written = entry.base?["updatedAt"]?.moment

@@ -54,8 +54,8 @@ extension [Value.Member] {
 }
 
 extension Value {
-    /// Whether two values mean the same: numbers as numbers, dates as instants, a date and a text that has its form as
-    /// instants too; objects regardless of the order of their members; everything else exactly.
+    /// Returns whether two values are equivalent: numbers are compared as numbers; dates, and a date with a date
+    /// string, as instants; objects regardless of the order of their members; everything else exactly.
     public func means(_ other: Value) -> Bool {
         switch (self, other) {
         case (.array(let left), .array(let right)):

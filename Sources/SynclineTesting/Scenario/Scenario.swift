@@ -88,7 +88,7 @@ extension Value {
         guard case .object(let members) = expected else { return isExpected(by: expected) }
         return members.allSatisfy { expected in
             let found = self[member: expected.name] ?? .null
-            // Of the rows of a conflict, too, only the fields named count.
+            // For the rows of a conflict, too, only the named fields are compared.
             let isRow = ["base", "mine", "server"].contains(expected.name) && !found.isNull
             return isRow ? found.hasFields(of: expected.value) : found.isExpected(by: expected.value)
         }
