@@ -1,35 +1,74 @@
 // The one table. What is not here does not exist; what is here is parsed, documented and completed.
 
-/// The commands, and what they share.
+/// The commands by task, and what they share.
 package struct CommandTable: Sendable {
-    package var commands: [Command]
+    package let sections: [Section]
+    /// The commands of all sections, in their order.
+    package let commands: [Command]
 
-    package init(_ commands: [Command]) {
-        self.commands = commands
+    /// Commands for one task.
+    package struct Section: Sendable {
+        /// In lower case, as the help prints it.
+        package let title: String
+        package let commands: [Command]
+
+        package init(_ title: String, _ commands: [Command]) {
+            self.title = title
+            self.commands = commands
+        }
+    }
+
+    package init(_ sections: [Section]) {
+        self.sections = sections
+        commands = sections.flatMap(\.commands)
     }
 
     /// The tool's commands, in the order of the help.
     package static let all = CommandTable([
-        InitCommand.command, ConfigCommand.command,
-        ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
-        ReadCommands.get, ReadCommands.query, ReadCommands.pending, ReadCommands.cursors, ReadCommands.purge,
-        DropCommand.command, ChangeCommands.undo,
-        SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
-        ConflictCommands.conflicts, ConflictCommands.resolve,
-        LogCommands.log, LogCommands.tail, LogCommands.show, DiffCommand.command, BlameCommand.command,
-        ReplayCommand.command,
-        ExchangeCommands.export, ExchangeCommands.import, StatsCommand.command, ReportCommand.command,
-        StudioCommand.command,
-        ScenarioCommand.command, ShellCommand.command,
-        InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
-        InspectStoreCommands.events,
-        InspectStoreCommands.tables, InspectStoreCommands.indexes, InspectStoreCommands.outbox,
-        InspectStoreCommands.operations, InspectCommand.checkpoints,
-        VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
-        EraseCommand.command,
-        RawAppendCommand.command, RawCatCommand.command,
-        BenchLogCommand.command, BenchSyncCommand.command, BenchHistoryCommand.command,
-        HelpCommand.command, ManCommand.command, CompletionsCommand.command, VersionCommand.command,
+        Section(
+            "create, change and read a store",
+            [
+                InitCommand.command, ConfigCommand.command,
+                ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
+                ReadCommands.get, ReadCommands.query,
+                ExchangeCommands.export, ExchangeCommands.import,
+            ]),
+        Section(
+            "sync with a server",
+            [
+                SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
+                ReadCommands.pending, ReadCommands.cursors,
+                ConflictCommands.conflicts, ConflictCommands.resolve,
+                DropCommand.command, ChangeCommands.undo, ReadCommands.purge,
+            ]),
+        Section(
+            "look into a store",
+            [
+                LogCommands.log, LogCommands.tail, LogCommands.show,
+                InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
+                InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,
+                InspectStoreCommands.outbox, InspectStoreCommands.operations, InspectCommand.checkpoints,
+                StatsCommand.command, StudioCommand.command,
+            ]),
+        Section("explore the past", [DiffCommand.command, BlameCommand.command, ReplayCommand.command]),
+        Section(
+            "check, repair and clean up",
+            [
+                VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
+                EraseCommand.command, ReportCommand.command,
+            ]),
+        Section(
+            "test and measure",
+            [
+                ScenarioCommand.command, BenchLogCommand.command, BenchSyncCommand.command,
+                BenchHistoryCommand.command, RawAppendCommand.command, RawCatCommand.command,
+            ]),
+        Section(
+            "use the tool",
+            [
+                ShellCommand.command, HelpCommand.command, ManCommand.command, CompletionsCommand.command,
+                VersionCommand.command,
+            ]),
     ])
 
     /// What the words that only begin commands stand for.

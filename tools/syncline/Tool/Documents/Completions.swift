@@ -117,7 +117,7 @@ enum Completion {
         (table.command(path)?.options ?? []) + CommandTable.common
     }
 
-    /// What may stand behind some words.
+    /// The words that may follow some others.
     static func words(_ table: CommandTable, _ path: [String]) -> [String] {
         let operands = table.command(path)?.operands.flatMap(\.choices) ?? []
         return table.words(after: path) + operands + options(table, path).map { "--\($0.name)" }

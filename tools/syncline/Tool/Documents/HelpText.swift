@@ -3,7 +3,7 @@
 import SynclineInspect
 
 extension Command {
-    /// What it says of its exit codes, and the usual meaning of those it leaves out.
+    /// The exit codes that the command explains, and the usual meaning of the others.
     var allExits: [Exit] {
         CommandTable.exits.map { usual in exits.first { $0.code == usual.code } ?? usual }
             .filter { exit in exits.contains(exit) || [.done, .usage, .failed].contains(exit.code) }
@@ -19,7 +19,7 @@ extension Command {
     }
 }
 
-/// The shape of a result in lines, broken behind commas.
+/// The shape of a result in lines, broken after commas.
 func folded(_ shape: String, columns: Int) -> [String] {
     var lines = [""]
     for piece in shape.split(separator: ",", omittingEmptySubsequences: false) {
@@ -41,16 +41,17 @@ struct HelpText {
 
     /// Everything, or everything that begins with some words.
     func overview(_ path: [String]) -> [String] {
-        let title = path.isEmpty ? "looks into a store, checks it and works with it" : table.summary(of: path[0])
+        let title = path.isEmpty ? "inspect, verify and use a Syncline store" : table.summary(of: path[0])
         var lines = [head((["syncline"] + path).joined(separator: " "), title), ""]
-        lines += [
-            "usage: " + (["syncline"] + path + ["COMMAND", "[OPTIONS]"]).joined(separator: " "), "",
-            heading("commands"),
-        ]
-        let commands = table.commands.filter { $0.path.starts(with: path) }
-        lines += entries(commands.map { ($0.name, $0.summary) })
+        lines.append("usage: " + (["syncline"] + path + ["COMMAND", "[OPTIONS]"]).joined(separator: " "))
+        let width = self.width(of: table.commands.filter { $0.path.starts(with: path) }.map(\.name))
+        for section in table.sections {
+            let commands = section.commands.filter { $0.path.starts(with: path) }
+            if commands.isEmpty { continue }
+            lines += ["", heading(section.title)] + entries(commands.map { ($0.name, $0.summary) }, width)
+        }
         lines += ["", heading("options of every command")] + options(CommandTable.common)
-        return lines + ["", "`syncline help COMMAND` explains one."]
+        return lines + ["", "`syncline help COMMAND` explains one command."]
     }
 
     /// One command.
@@ -96,9 +97,14 @@ struct HelpText {
         choices.isEmpty ? "" : " (\(choices.joined(separator: ", ")))"
     }
 
-    /// Two columns.
-    private func entries(_ entries: [(String, String)]) -> [String] {
-        let width = min(28, (entries.map(\.0.count).max() ?? 0) + 4)
+    /// The width of a first column that holds these names.
+    private func width(of names: [String]) -> Int {
+        min(28, (names.map(\.count).max() ?? 0) + 4)
+    }
+
+    /// Two columns, the first as wide as its names need or as given.
+    private func entries(_ entries: [(String, String)], _ width: Int? = nil) -> [String] {
+        let width = width ?? self.width(of: entries.map(\.0))
         return entries.flatMap { name, summary in
             var lines = wrapped(summary, indent: width)
             let first = "  " + name

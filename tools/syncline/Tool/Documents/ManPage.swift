@@ -14,17 +14,20 @@ struct ManPage {
             ".TH SYNCLINE 1 \"\" \"syncline \(Tool.version)\" \"User Commands\"",
             // Ragged lines without hyphens: shapes of JSON do not stretch well.
             ".nh", ".ad l",
-            ".SH NAME", "syncline \\- looks into a store, checks it and works with it",
+            ".SH NAME", "syncline \\- inspect, verify and use a Syncline store",
             ".SH SYNOPSIS", ".B syncline", ".I COMMAND", "[OPTIONS]",
             ".SH DESCRIPTION",
             "Data is written to standard output, everything else to standard error.",
-            "On a terminal the output is for people, in a pipe plain text, with", bold("--json"), "one JSON value.",
-            "Commands that only look never write, work on a store that another program has open, and show as much as they can of a damaged one.",
+            "On a terminal the output is formatted for people. In a pipe it is plain text, and with", bold("--json"),
+            "one JSON value.",
+            "Read\\-only commands never write, work while another program has the store open, and show as much as they can of a damaged store.",
             ".SH OPTIONS OF EVERY COMMAND",
         ]
         lines += options(CommandTable.common)
-        lines.append(".SH COMMANDS")
-        for command in table.commands { lines += section(command) }
+        for part in table.sections {
+            lines.append(".SH COMMANDS TO " + escape(part.title.uppercased()))
+            for command in part.commands { lines += section(command) }
+        }
         lines.append(".SH EXIT STATUS")
         for exit in CommandTable.exits { lines += [".TP", bold("\(exit.code.rawValue)"), escape(exit.meaning)] }
         lines += [".SH ENVIRONMENT"]
@@ -88,18 +91,18 @@ extension Unicode.Scalar {
     }
 }
 
-/// What every document says that no command does.
+/// The parts of every document that belong to no command.
 enum Documents {
     static let environment = [
-        ("SYNCLINE_STORE", "the store, where --store does not name one"),
-        ("SYNCLINE_PAGER", "what shows long answers at a terminal; else $PAGER, else less; empty: nothing does"),
+        ("SYNCLINE_STORE", "the store to use if --store is not given"),
+        ("SYNCLINE_PAGER", "the pager for long output on a terminal (default: $PAGER, then less); empty: no pager"),
         ("NO_COLOR", "if set: no colour"),
         ("CLICOLOR_FORCE", "if set and not 0: colour in pipes, too"),
-        ("TERM", "dumb: no colour"),
-        ("XDG_STATE_HOME", "where the lines typed at a prompt are kept, in syncline; ~/.local/state if it is not set"),
+        ("TERM", "if `dumb`: no colour"),
+        ("XDG_STATE_HOME", "the folder for syncline/history, the lines typed at a prompt (default: ~/.local/state)"),
     ]
 
     static let files = [
-        (StoreLocation.folderName, "the store of a project: looked for in the current folder, then upwards")
+        (StoreLocation.folderName, "the store of a project, searched for in the current folder and then in its parents")
     ]
 }

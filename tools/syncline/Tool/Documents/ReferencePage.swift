@@ -10,18 +10,19 @@ package struct ReferencePage {
     package var text: String {
         var lines = [
             "# The `syncline` command", "",
-            "<!-- Written from the table of commands; SYNCLINE_UPDATE_DOCS=1 with the tests writes it again. -->", "",
-            "Standard output is data, standard error is narration. On a terminal the output is for people; in a pipe it is plain",
-            "text without colour or cuts; with `--json` it is one JSON value, with `--jsonl` an object a line. The shapes are stable:",
-            "fields may be added, never renamed. Commands that only look never write, work on a store that another program has",
-            "open, and show as much as they can of a damaged one. Control characters in values are escaped.", "",
-            "An error is a sentence, the place, and what to do next. With `--json` it is",
-            "`{\"error\":{\"code\",\"message\",\"hint\",\"address\",\"file\",\"records\"}}` on standard output; an error that ends a list that was begun",
-            "is its last element, and the exit code is 4.", "",
+            "<!-- Written from the table of commands; run the tests with SYNCLINE_UPDATE_DOCS=1 to write it again. -->", "",
+            "Data goes to standard output, messages go to standard error. On a terminal the output is formatted for people; in",
+            "a pipe it is plain text without colour, and nothing is cut; with `--json` it is one JSON value, with `--jsonl` one",
+            "object per line. The shapes are stable: fields may be added, never renamed. Read-only commands never write, work",
+            "while another program has the store open, and show as much as they can of a damaged store. Control characters in",
+            "values are escaped.", "",
+            "An error has a message, the place, and a hint what to do next. With `--json` it is",
+            "`{\"error\":{\"code\",\"message\",\"hint\",\"address\",\"file\",\"records\"}}` on standard output. An error that ends a list",
+            "after its first elements were printed is its last element, and the exit code is 4.", "",
             "## Addresses", "",
-            "`@41` event 41, which is record 41 of the log · `@41..57` a range · `@-1` the last · `2026-05-19T21:30Z` the last until then",
-            "· `todoitem/a` a row · `todoitem/a.text` a field of it · `todoitem/a@41` the row as it was · `~3` the third operation of a push",
-            "· `s7` segment 7 · `s7:5209663` byte 5209663 of segment 7.", "",
+            "`@41` event 41, which is record 41 of the log · `@41..57` a range · `@-1` the last event · `2026-05-19T21:30Z` the last",
+            "event up to that time · `todoitem/a` a row · `todoitem/a.text` a field of it · `todoitem/a@41` the row as of event 41 ·",
+            "`~3` the third operation of a push · `s7` segment 7 · `s7:5209663` byte 5209663 of segment 7.", "",
             "## Options of every command", "",
         ]
         lines += options(CommandTable.common)
@@ -29,8 +30,12 @@ package struct ReferencePage {
         lines += CommandTable.exits.map { "| \($0.code.rawValue) | \(cell($0.meaning)) |" }
         lines += ["", "## Environment", "", "| variable | meaning |", "|---|---|"]
         lines += Documents.environment.map { "| `\($0.0)` | \(cell($0.1)) |" }
-        lines += ["", "## Commands", "", "| command | what it does |", "|---|---|"]
-        lines += table.commands.map { "| [`\($0.name)`](#\(anchor($0))) | \(cell($0.summary)) |" }
+        lines += ["", "## Commands"]
+        for part in table.sections {
+            lines += ["", "### \(capitalized(part.title))", "", "| command | what it does |", "|---|---|"]
+            lines += part.commands.map { "| [`\($0.name)`](#\(anchor($0))) | \(cell($0.summary)) |" }
+        }
+        lines += ["", "## Each command"]
         for command in table.commands { lines += section(command) }
         return lines.map { $0 + "\n" }.joined()
     }
@@ -40,7 +45,7 @@ package struct ReferencePage {
     private func section(_ command: Command) -> [String] {
         var lines = [
             "", "### \(command.name)", "", "    \(command.usage)", "",
-            command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".",
+            capitalized(command.summary) + ".",
         ]
         for paragraph in command.details { lines += ["", paragraph] }
         if !command.operands.isEmpty {
@@ -68,6 +73,8 @@ package struct ReferencePage {
                 return "| `\(option.usage)` | \(cell(option.summary))\(choices) |"
             }
     }
+
+    private func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
     private func cell(_ text: String) -> String {
         text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
