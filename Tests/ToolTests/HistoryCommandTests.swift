@@ -75,7 +75,7 @@ import Testing
         // `run` stops after the change, `reverse` before it.
         #expect(
             output.contains("1  todoitem/a.text = \"oat milk\"") && output.contains("1  todoitem/a.text = \"milk\""))
-        #expect(output.contains("@11 of @20") && output.contains("frozen: on its way"))
+        #expect(output.contains("@11 of @20") && output.contains("frozen: being sent"))
         #expect(output.contains("@12 of @20") && output.contains("conflict: conflict"))
         #expect(output.contains("this is the last event"))
         #expect(output.contains("goes back to right before"))

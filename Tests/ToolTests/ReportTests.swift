@@ -56,7 +56,7 @@ private struct Agreeable: HTTPTransport {
         let lines = try lines(of: file).filter { !$0.contains("\"answer\"") }
         try sealed(lines).write(toFile: file, atomically: true, encoding: .utf8)
         let other = await Call.tool("replay", file)
-        #expect(other.exit == .no && other.output.contains("asked now and not then: POST /tables/todoitem"))
+        #expect(other.exit == .no && other.output.contains("requested now but not then: POST /tables/todoitem"))
         let none = await Call.tool("replay", log.path + "/LOCK", "--json")
         #expect(none.exit == .failed)
     }

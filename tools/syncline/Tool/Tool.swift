@@ -62,7 +62,7 @@ package struct Tool {
     private func form(_ arguments: Arguments) throws(ToolError) -> OutputForm {
         if let form = host.form { return form }
         return switch (arguments.flag("json"), arguments.flag("jsonl")) {
-        case (true, true): throw .usage("--json and --jsonl exclude each other")
+        case (true, true): throw .usage("--json and --jsonl can't be used together")
         case (true, false): .json
         case (false, true): .jsonLines
         case (false, false): host.environment.outputIsTerminal ? .human : .plain

@@ -80,7 +80,7 @@ package struct ArgumentParser {
         let guess = Suggestion.nearest(to: word, in: known)
         if known.isEmpty {
             let name = command?.name ?? ""
-            return .usage("`\(name)` takes no `\(escaped(word))`", hint: helpHint)
+            return .usage("`\(name)` does not take `\(escaped(word))`", hint: helpHint)
         }
         let subject = path.isEmpty ? "there is no command" : "`\(path.joined(separator: " "))` has no"
         let meant = guess.map { path + [$0] } ?? table.command(endingWith: word, after: path)
@@ -144,7 +144,7 @@ package struct ArgumentParser {
     private func check(_ value: String, of option: Option) throws(ToolError) {
         guard !option.choices.isEmpty, !option.choices.contains(value) else { return }
         throw .usage(
-            "--\(option.name) can't be `\(escaped(value))`: it is one of \(option.choices.joined(separator: ", "))",
+            "--\(option.name) can't be `\(escaped(value))`; choose one of \(option.choices.joined(separator: ", "))",
             hint: Suggestion.nearest(to: value, in: option.choices).map { "Did you mean `\($0)`?" })
     }
 
@@ -164,7 +164,7 @@ package struct ArgumentParser {
         for (operand, word) in zip(declared, arguments.operands)
         where !operand.choices.isEmpty && !operand.choices.contains(word) {
             throw .usage(
-                "\(operand.name) can't be `\(escaped(word))`: it is one of \(operand.choices.joined(separator: ", "))",
+                "\(operand.name) can't be `\(escaped(word))`; choose one of \(operand.choices.joined(separator: ", "))",
                 hint: Suggestion.nearest(to: word, in: operand.choices).map { "Did you mean `\($0)`?" })
         }
     }

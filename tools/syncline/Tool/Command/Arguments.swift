@@ -36,7 +36,7 @@ package struct Arguments: Sendable {
     private func check(_ name: String) {
         precondition(
             (command.options + CommandTable.common).contains { $0.name == name },
-            "`\(command.name)` asks for --\(name), which it does not declare")
+            "`\(command.name)` reads --\(name), but does not declare it")
     }
 
     /// Whether an option without a value was given.
@@ -105,7 +105,7 @@ package struct Arguments: Sendable {
     private static func address(_ text: String) throws(ToolError) -> Address {
         guard let address = Address(text) else {
             throw .usage(
-                "`\(escaped(text))` is no address",
+                "`\(escaped(text))` is not a valid address",
                 hint: "Write @41, @41..57, @-1 (the last), s7 or s7:5209663.")
         }
         return address

@@ -1,4 +1,4 @@
-// The one table. What is not here does not exist; what is here is parsed, documented and completed.
+// The table of all commands. The parser, the help, the documents and the completions are made from it.
 
 /// The commands by task, and what they share.
 package struct CommandTable: Sendable {
@@ -71,32 +71,32 @@ package struct CommandTable: Sendable {
             ]),
     ])
 
-    /// What the words that only begin commands stand for.
+    /// The meaning of words that begin commands and are none themselves.
     package static let groups: [String: String] = [
-        "raw": "records as bytes, without tables",
-        "bench": "measurements",
+        "raw": "append and print records as bytes, without tables",
+        "bench": "measure the speed of the log and of sync",
     ]
 
     /// Options that every command takes.
     package static let common: [Option] = [
         Option(
             "store", short: "s", value: "DIR", takesDirectory: true,
-            "the store; else $SYNCLINE_STORE, else the nearest .syncline folder upwards"),
-        Option("json", "prints one JSON value"),
-        Option("jsonl", "prints JSON, an element of a list a line"),
-        Option("color", value: "WHEN", choices: ["auto", "always", "never"], "when to use colour; auto"),
-        Option("help", short: "h", "explains the command"),
-        Option("version", "prints the version"),
+            "the store (default: $SYNCLINE_STORE, then the nearest .syncline folder upwards)"),
+        Option("json", "print one JSON value"),
+        Option("jsonl", "print JSON Lines, one element per line"),
+        Option("color", value: "WHEN", choices: ["auto", "always", "never"], "when to use colour (default: auto)"),
+        Option("help", short: "h", "explain the command"),
+        Option("version", "print the version"),
     ]
 
-    /// What exit codes mean where a command says nothing else.
+    /// What exit codes mean unless a command says something else.
     package static let exits: [Exit] = [
-        Exit(.done, "yes, or done"),
+        Exit(.done, "done, or the answer is yes"),
         Exit(.no, "the answer is no: a difference, damage, something left over"),
         Exit(.usage, "the command line is wrong"),
-        Exit(.failed, "it could not be done: no store, locked, refused"),
-        Exit(.partial, "some of what was asked for could not be shown"),
-        Exit(.internalError, "a defect of the tool"),
+        Exit(.failed, "the command failed: no store, store locked, refused"),
+        Exit(.partial, "part of the answer could not be shown"),
+        Exit(.internalError, "a bug in syncline"),
     ]
 
     /// The command of exactly these words.
@@ -115,13 +115,13 @@ package struct CommandTable: Sendable {
         return words
     }
 
-    /// The one command that ends with a word, for those who left out what goes before.
+    /// The only command that ends with a word, to suggest it if the words before were left out.
     func command(endingWith word: String, after path: [String]) -> [String]? {
         let found = commands.filter { $0.path.count > path.count && $0.path.starts(with: path) && $0.path.last == word }
         return found.count == 1 ? found[0].path : nil
     }
 
-    /// What a first word stands for.
+    /// The meaning of a first word.
     package func summary(of word: String) -> String {
         command([word])?.summary ?? CommandTable.groups[word] ?? ""
     }
@@ -129,7 +129,7 @@ package struct CommandTable: Sendable {
 
 extension Option {
     /// Values are not cut to the width of the terminal.
-    package static let full = Option("full", "shows long values whole on a terminal, too")
-    /// Values are replaced by what they are.
-    package static let redact = Option("redact", "shows type and length in place of each value")
+    package static let full = Option("full", "show long values in full on a terminal, too")
+    /// Values are replaced by their type and length.
+    package static let redact = Option("redact", "show the type and length instead of each value")
 }

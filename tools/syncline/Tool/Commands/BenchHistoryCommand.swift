@@ -10,19 +10,20 @@ enum BenchHistoryCommand {
     private static let session = 40_000
 
     static let command = Command(
-        "bench history", "makes a store of many events, to measure the inspector on",
+        "bench history", "create a store with many events, to measure the inspector",
         details: [
             """
-            Rows are inserted and updated one by one; each change is sent and answered before the next of its row, but \
-            for the last hundred, which stay pending. A checkpoint is made every 40,000 events, as by a store in use.
+            Rows are inserted and updated one by one. Each change is sent and answered before the next change of \
+            its row, except for the last hundred, which stay pending. A checkpoint is written every 40,000 events, \
+            as in a store in use.
             """
         ],
         operands: [
-            Operand("DIR", "where to make it; empty or missing", isRequired: true, takesDirectory: true)
+            Operand("DIR", "the directory, which must be empty or missing", isRequired: true, takesDirectory: true)
         ],
         options: [
-            Option("events", value: "N", "how many events; 1000000"),
-            Option("rows", value: "N", "how many rows; 100000"),
+            Option("events", value: "N", "number of events (default: 1000000)"),
+            Option("rows", value: "N", "number of rows (default: 100000)"),
         ],
         examples: [Example("syncline bench history big", "a million events")],
         result: #"{"store","events":n,"rows":n,"seconds"}"#

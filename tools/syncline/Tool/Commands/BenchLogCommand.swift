@@ -11,24 +11,24 @@ import SynclineInspect
 
 enum BenchLogCommand {
     static let command = Command(
-        "bench log", "measures appending and scanning",
+        "bench log", "measure appending and scanning",
         details: [
             """
-            Appends records like rows of a table to a new log, then reads them all back. DIR must be empty or \
-            missing; a directory made here is removed at the end. Without DIR one is made in the current folder, so \
-            that it is that disk which is measured.
+            Appends records like rows of a table to a new log, then reads them all again. DIR must be empty or \
+            missing. Without DIR a directory is created in the current folder, so that its disk is measured, and \
+            removed at the end.
             """
         ],
-        operands: [Operand("DIR", "where to make the log", takesDirectory: true)],
+        operands: [Operand("DIR", "where to create the log", takesDirectory: true)],
         options: [
-            Option("records", value: "N", "how many records; 20000"),
-            Option("size", value: "BYTES", "bytes of a record; 200"),
-            Option("batch", value: "N", "records in a commit; 1"),
-            Option("writers", value: "N", "how many append at the same time; 1"),
-            Option("durability", value: "LEVEL", choices: Durability.names, "how far each commit reaches; durable"),
+            Option("records", value: "N", "number of records (default: 20000)"),
+            Option("size", value: "BYTES", "bytes per record (default: 200)"),
+            Option("batch", value: "N", "records per commit (default: 1)"),
+            Option("writers", value: "N", "number of concurrent writers (default: 1)"),
+            Option("durability", value: "LEVEL", choices: Durability.names, "durability of commits (default: durable)"),
         ],
         examples: [
-            Example("syncline bench log --writers 16", "sixteen writers that share syncs"),
+            Example("syncline bench log --writers 16", "sixteen writers that share disk syncs"),
             Example("syncline bench log --batch 1000 --records 1000000 /mnt/disk/bench", "another disk"),
         ],
         result:

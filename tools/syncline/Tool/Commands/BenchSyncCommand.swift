@@ -13,19 +13,19 @@ import SynclineInspect
 
 enum BenchSyncCommand {
     static let command = Command(
-        "bench sync", "measures pulling and preparing a push, without a network",
+        "bench sync", "measure pulling and preparing a push, without a network",
         details: [
             """
-            Makes pages of rows in memory, pulls them into a new store, changes every row, and makes the requests that \
-            a push would send. The store is made in the current folder and removed at the end. Allocations are counted \
-            where a library is loaded that counts them, as tools/bench sync does.
+            Makes pages of rows in memory, pulls them into a new store, changes every row, and makes the requests \
+            that a push would send. The store is created in the current folder and removed at the end. Allocations \
+            are counted if a library that counts them is loaded, as tools/bench sync does.
             """
         ],
         options: [
-            Option("rows", value: "N", "how many rows; 100000"),
-            Option("page-size", value: "N", "rows a page; 1000"),
+            Option("rows", value: "N", "number of rows (default: 100000)"),
+            Option("page-size", value: "N", "rows per page (default: 1000)"),
         ],
-        examples: [Example("syncline bench sync --rows 1000000", "a first pull of a million rows")],
+        examples: [Example("syncline bench sync --rows 1000000", "the first pull of a million rows")],
         result: #"{"rows":n,"pageSize":n,"pull":{"seconds","rowsPerSecond","allocations"?},"push":{…},"peakBytes":n}"#,
         run: run)
 

@@ -5,20 +5,20 @@ import SynclineInspect
 
 enum CompactCommands {
     static let compact = Command(
-        "compact", "writes a checkpoint of the whole state and lets go of old history",
+        "compact", "write a checkpoint of the whole state and remove old history",
         details: [
             """
-            Closes the log's segment, writes a checkpoint of the whole state and reads it back. Then whole segments go \
-            that the setting `retention` does not ask for, and only below a checkpoint from which the rest can be \
-            folded. Changes that no server has confirmed are written into the log again first. A retention of `all`, the \
-            default, keeps everything.
+            Closes the log's segment, writes a checkpoint of the whole state and reads it back. Then it removes \
+            whole segments that the setting `retention` does not keep, but only those before a checkpoint from \
+            which the rest can be replayed. Changes that no server has confirmed are first written into the log \
+            again. The retention `all`, the default, keeps everything.
             """,
             """
-            Nothing goes if the checkpoint holds other entries than the events made (`store-corrupt`; `syncline repair` \
-            sets it aside), nor what another process is reading.
+            Nothing is removed if the checkpoint differs from the state that the events produced (`store-corrupt`; \
+            `syncline repair` quarantines it), and nothing that another process is reading.
             """,
         ],
-        examples: [Example("syncline compact", "lets go of what the retention does not ask for")],
+        examples: [Example("syncline compact", "remove what the setting `retention` does not keep")],
         result: #"{"checkpoint":"@40","firstEvent":"@17","segmentsRemoved":n,"bytesRemoved":n}"#
     ) { arguments, context in
         // Printed once the store is closed: a failure to close it must be the only answer.
@@ -37,8 +37,8 @@ enum CompactCommands {
     }
 
     static let checkpoint = Command(
-        "checkpoint", "writes a checkpoint, so that the next opening folds nothing",
-        examples: [Example("syncline checkpoint", "of everything there is now")], result: #"{"checkpoint":"@40"}"#
+        "checkpoint", "write a checkpoint, so that the store opens without replaying events",
+        examples: [Example("syncline checkpoint", "of the current state")], result: #"{"checkpoint":"@40"}"#
     ) { arguments, context in
         let event = try await context.withDatabase(arguments) { database in
             try await database.checkpoint()

@@ -1,23 +1,23 @@
-// `erase`: removes a store with everything in it.
+// `erase`: remove a store with everything in it.
 
 import Syncline
 import SynclineInspect
 
 enum EraseCommand {
     static let command = Command(
-        "erase", "removes a store with everything in it",
+        "erase", "remove a store with everything in it",
         details: [
             """
             Removes every file of the store: rows, history, checkpoints, quarantine, secrets and recorded traffic. \
-            Other files in its directory stay, and so does the directory. If the process dies on the way, the next \
-            program that opens the store for writing removes the rest. It is refused while another program has the \
-            store open.
+            Other files in its directory stay, and so does the directory. If the process dies before it is done, \
+            the next program that opens the store for writing removes the rest. It is refused while another \
+            program has the store open.
             """
         ],
-        options: [Option("force", "also if changes were not pushed, or the store can't be read")],
+        options: [Option("force", "erase even if changes were not pushed, or if the store can't be read")],
         examples: [
-            Example("syncline erase", "once everything is pushed"),
-            Example("syncline erase --force", "whatever is pending"),
+            Example("syncline erase", "after everything is pushed"),
+            Example("syncline erase --force", "even if changes are pending"),
         ],
         result: #"{"erased":"…"}"#
     ) { arguments, context in

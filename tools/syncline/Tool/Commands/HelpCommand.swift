@@ -6,9 +6,9 @@ import SynclineInspect
 
 enum HelpCommand {
     static let command = Command(
-        "help", "explains a command, or lists them all",
-        details: ["With --json: the table of commands, for programs that build on it."],
-        operands: [Operand("COMMAND", "its words", repeats: true)],
+        "help", "explain a command, or list all commands",
+        details: ["With --json it prints the table of commands, for use by other programs."],
+        operands: [Operand("COMMAND", "the words of the command", repeats: true)],
         examples: [Example("syncline help inspect frames", "the same as `syncline inspect frames --help`")],
         result: #"[{"name","summary","arguments":[…],"options":[…],"examples":[…],"exits":[…]}]"#
     ) { arguments, context in
@@ -25,7 +25,7 @@ enum HelpCommand {
             }
             throw ToolError.usage(
                 "there is no command `\(escaped(path.joined(separator: " ")))`",
-                hint: guess.map { "Did you mean `\($0)`?" } ?? "`syncline help` lists them.")
+                hint: guess.map { "Did you mean `\($0)`?" } ?? "`syncline help` lists all commands.")
         }
         let commands = table.commands.filter { $0.path.starts(with: path) }
         if !context.output.form.isText {
@@ -42,9 +42,9 @@ enum HelpCommand {
 
 enum ManCommand {
     static let command = Command(
-        "man", "prints the manual page",
-        details: ["In the language of `man`: `syncline man | man -l -` shows it."],
-        examples: [Example("syncline man > /usr/local/share/man/man1/syncline.1", "installs it")]
+        "man", "print the manual page",
+        details: ["The page is in the format of `man`: `syncline man | man -l -` shows it."],
+        examples: [Example("syncline man > /usr/local/share/man/man1/syncline.1", "install it")]
     ) { _, context in
         try context.output.value(["man": .string(ManPage(context.table).text)])
         for line in ManPage(context.table).lines { try context.output.line(line) }
@@ -54,11 +54,11 @@ enum ManCommand {
 
 enum CompletionsCommand {
     static let command = Command(
-        "completions", "prints completions for a shell",
+        "completions", "print completions for a shell",
         operands: [Operand("SHELL", "bash, zsh or fish", isRequired: true, choices: ["bash", "zsh", "fish"])],
         examples: [
             Example("source <(syncline completions bash)", "in ~/.bashrc"),
-            Example("syncline completions fish > ~/.config/fish/completions/syncline.fish", "once"),
+            Example("syncline completions fish > ~/.config/fish/completions/syncline.fish", "install them once"),
         ]
     ) { arguments, context in
         let script =
@@ -75,7 +75,7 @@ enum CompletionsCommand {
 
 enum VersionCommand {
     static let command = Command(
-        "version", "prints the version", examples: [Example("syncline version --json", "for a program")],
+        "version", "print the version", examples: [Example("syncline version --json", "for a program")],
         result: #"{"version","logFormat"}"#
     ) { _, context in
         try show(context)

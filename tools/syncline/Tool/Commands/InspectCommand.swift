@@ -6,13 +6,13 @@ import SynclineInspect
 
 enum InspectCommand {
     static let summary = Command(
-        "inspect", "what is in the store, on one page",
+        "inspect", "summarize the store on one page",
         details: [
             """
-            Looks at every frame and counts. It never writes, works beside a program that has the store open, and \
-            shows as much as it can of a damaged one.
+            Reads every frame and counts. It never writes, works while another program has the store open, and \
+            shows as much as it can of a damaged store.
             """,
-            "`bytes` are those of whole frames; files are longer where space is kept ready ahead.",
+            "`bytes` counts whole frames; files are longer if space is reserved for the next frames.",
         ],
         examples: [
             Example("syncline inspect", "the nearest store"),
@@ -28,12 +28,12 @@ enum InspectCommand {
         run: runSummary)
 
     static let sameSummary = Command(
-        "inspect summary", "the same as `inspect`", examples: [Example("syncline inspect summary", "in full words")],
+        "inspect summary", "do the same as `inspect`", examples: [Example("syncline inspect summary", "the same page")],
         result: summary.result, exits: summary.exits, run: runSummary)
 
     static let segments = Command(
-        "inspect segments", "the segments of the log",
-        details: ["One row a segment. Damage stands at its place, in a line that begins with `!`."],
+        "inspect segments", "list the segments of the log",
+        details: ["One row per segment. Damage is shown at its place, in a line that begins with `!`."],
         examples: [Example("syncline inspect segments --json | jq '.[] | select(.damage)'", "only what is damaged")],
         result:
             #"""
@@ -44,8 +44,8 @@ enum InspectCommand {
         run: runSegments)
 
     static let checkpoints = Command(
-        "inspect checkpoints", "the checkpoints of the log",
-        details: ["Each is read through and checked. A damaged one costs time at the next opening, never data."],
+        "inspect checkpoints", "list and check the checkpoints of the log",
+        details: ["A checkpoint is read in full. If it is damaged, the next opening is slower, but no data is lost."],
         examples: [Example("syncline inspect checkpoints", "oldest first")],
         result: #"[{"address":"@40","file","blocks":n,"bytes":n,"noteBytes":n} or {"damage":{…}}]"#,
         exits: [Exit(.done, "done, whether or not there is damage")],

@@ -5,24 +5,24 @@ import SynclineInspect
 
 extension InspectCommand {
     static let frames = Command(
-        "inspect frames", "the frames of the log, in order",
+        "inspect frames", "list the frames of the log, in order",
         details: [
             """
-            One row a frame, from ADDRESS on if one is given; a range also says where to end. Damage stands at its \
-            place, in a line that begins with `!`, and everything behind it that is whole is shown.
+            One row per frame, from ADDRESS if it is given; a range also says where to end. Damage is shown at its \
+            place, in a line that begins with `!`, and every whole frame after it is shown.
             """,
             """
-            LAG is how many records before the frame were not known durable when it was written: what follows a \
-            damaged frame proves by it whether that frame was acknowledged.
+            LAG is the number of records before the frame that were not known to be durable when it was written. \
+            The frames after a damaged frame prove in this way whether that frame was acknowledged.
             """,
         ],
-        operands: [Operand("ADDRESS", "where to begin: @41, @41..57, @-1 (the last), s7 or s7:5209663")],
+        operands: [Operand("ADDRESS", "where to start: @41, @41..57, @-1 (the last), s7 or s7:5209663")],
         options: [
-            Option("segment", value: "N", "only this segment"),
-            Option("limit", short: "n", value: "N", "at most so many rows: the first from ADDRESS on, else the last"),
+            Option("segment", value: "N", "show only this segment"),
+            Option("limit", short: "n", value: "N", "show the first N rows from ADDRESS, or the last N rows"),
         ],
         examples: [
-            Example("syncline inspect frames -n 20", "the newest twenty"),
+            Example("syncline inspect frames -n 20", "the twenty newest frames"),
             Example("syncline inspect frames s7:5209663 -n 1", "the frame that holds a byte"),
             Example("syncline inspect frames @41..57", "the frames that hold these records"),
         ],

@@ -8,9 +8,9 @@ import SynclineInspect
 
 enum InspectStoreCommands {
     static let events = Command(
-        "inspect events", "the events of the log, by kind",
+        "inspect events", "count the events of the log, by kind",
         details: ["`syncline log` lists them."],
-        examples: [Example("syncline inspect events", "how many of each")],
+        examples: [Example("syncline inspect events", "the number of each kind")],
         result: #"[{"kind","events":n,"bytes":n,"first":"@1","last":"@41"}]"#,
         exits: [Exit(.partial, "damage keeps some events from being counted")]
     ) { arguments, context in
@@ -37,7 +37,7 @@ enum InspectStoreCommands {
     }
 
     static let tables = Command(
-        "inspect tables", "the tables of the store",
+        "inspect tables", "list the tables of the store",
         options: [.at], examples: [Example("syncline inspect tables", "with rows, pending changes and columns")],
         result: #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"]}]"#
     ) { arguments, context in
@@ -78,7 +78,7 @@ enum InspectStoreCommands {
     }
 
     static let indexes = Command(
-        "inspect indexes", "the indexes over columns of tables",
+        "inspect indexes", "list the indexes on columns of tables",
         options: [.at], examples: [Example("syncline inspect indexes", "all of them")],
         result: #"[{"table","column"}]"#
     ) { arguments, context in
@@ -96,9 +96,9 @@ enum InspectStoreCommands {
     }
 
     static let outbox = Command(
-        "inspect outbox", "what would be pushed, with the changes behind each operation",
-        details: ["For each change the rule that collapsed it with those before it, and what came of that."],
-        options: [.at], examples: [Example("syncline inspect outbox", "why is this one update?")],
+        "inspect outbox", "show what would be pushed, with the changes in each operation",
+        details: ["Each change is listed with the rule that combined it with earlier changes, and with the result."],
+        options: [.at], examples: [Example("syncline inspect outbox", "why did these changes become one update?")],
         result:
             #"[{"address":"~1",… as in pending,"place","changes":[{"event":"@3","kind","columns","rule","result"}]}]"#
     ) { arguments, context in
@@ -115,31 +115,31 @@ enum InspectStoreCommands {
     }
 
     static let operations = Command(
-        "inspect operations", "what became of every change this app made, with the sum checked",
+        "inspect operations", "account for every change that this app made",
         details: [
             """
-            Each change is unconfirmed (in the outbox), done, superseded (part of a later change's operation, or come to nothing), \
-            cancelled (taken back or purged) or resolved. The fates are found in the log and held against the counts \
-            that the store keeps.
+            Each change is unconfirmed (in the outbox), done, superseded (part of a later change's operation, or \
+            cancelled out by one), cancelled (undone, dropped or purged) or resolved. The fates are read from the \
+            log and compared with the counts that the store keeps.
             """
         ],
         options: [
-            Option("list", "every change with its fate, and the event that decided it"),
+            Option("list", "list every change with its fate, and the event that decided it"),
             Option(
-                "fate", value: "FATE", choices: Fate.allCases.map(\.rawValue), "with --list: those of one fate"
+                "fate", value: "FATE", choices: Fate.allCases.map(\.rawValue), "with --list: changes with this fate"
             ).needing("list"),
-            Option("table", value: "TABLE", "with --list: those of one table").needing("list"),
+            Option("table", value: "TABLE", "with --list: changes of this table").needing("list"),
         ],
         examples: [
             Example("syncline inspect operations", "was any change lost?"),
-            Example("syncline inspect operations --list --fate cancelled", "what was taken back"),
+            Example("syncline inspect operations --list --fate cancelled", "what was undone, dropped or purged"),
         ],
         result:
             #"""
             {"made":n,"unconfirmed":n,"done":n,"superseded":n,"cancelled":n,"resolved":n,"balanced":bool,\#
             "differences":[…]}; with --list [{"change":"@5","index":n,"table","id","kind","fate","by":"@9"}]
             """#,
-        exits: [Exit(.done, "the sum is right"), Exit(.no, "it is not")]
+        exits: [Exit(.done, "every change has one fate"), Exit(.no, "the counts differ")]
     ) { arguments, context in
         let reading = EventReading(try context.storage(arguments), context)
         let claim = HistoryReading.claim(reading.storage)
@@ -177,7 +177,7 @@ enum InspectStoreCommands {
         for difference in result.differences {
             context.narration.warn("\(difference.name): \(difference.found) found, \(difference.counted) counted")
         }
-        let verdict = result.isBalanced ? "every change has one fate" : "the sum is wrong"
+        let verdict = result.isBalanced ? "every change has one fate" : "the counts differ"
         if !isListed {
             try context.output.line(context.output.style.paint(verdict, result.isBalanced ? .good : .bad))
         }

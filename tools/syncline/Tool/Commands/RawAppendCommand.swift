@@ -5,28 +5,28 @@ import SynclineInspect
 
 enum RawAppendCommand {
     static let command = Command(
-        "raw append", "appends lines of the input as records",
+        "raw append", "append lines of the input as records",
         details: [
             """
-            Reads standard input. Each line, or each N lines with --batch, is one commit: all of it is stored or \
-            nothing. Its records' numbers are printed when the commit is stored as --durability says, and not \
-            before: a script may kill this process at any moment and compare. What is left at the end of the input \
-            is a commit, too.
+            Reads standard input. Each line, or each group of N lines with --batch, is one commit: it is stored as \
+            a whole or not at all. The numbers of its records are printed only after the commit is stored as \
+            --durability says, so a script may kill this process at any moment and compare. The lines left at the \
+            end of the input are a commit, too.
             """,
-            "A store that was named and does not exist is made.",
+            "If --store names a store that does not exist, it is created.",
         ],
         options: [
             Option(
                 "durability", value: "LEVEL", choices: Durability.names,
-                "how far a commit reaches before it is printed; durable"),
-            Option("batch", value: "N", "lines in a commit; 1"),
+                "durability of a commit before it is printed (default: durable)"),
+            Option("batch", value: "N", "lines per commit (default: 1)"),
         ],
         examples: [
             Example("seq 1000 | syncline raw append -s demo.log", "a thousand durable commits"),
-            Example("syncline raw append --batch 100 < lines.txt", "a hundred lines a commit"),
+            Example("syncline raw append --batch 100 < lines.txt", "a hundred lines per commit"),
         ],
         result: #"[{"records":"@1..3","count":3}]"#,
-        exits: [Exit(.done, "everything was stored"), Exit(.failed, "what was not printed may be missing")],
+        exits: [Exit(.done, "everything was stored"), Exit(.failed, "records that were not printed may be missing")],
         run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode

@@ -5,32 +5,34 @@ import SynclineInspect
 
 enum RawCatCommand {
     static let command = Command(
-        "raw cat", "prints records, a line each",
+        "raw cat", "print records, one per line",
         details: [
             """
-            Control characters are escaped, so that a record is always one line; --exact writes its bytes as they \
-            are. Damage is told on standard error, at its place in JSON, and what is whole behind it is printed.
+            Control characters are escaped, so that a record is always one line; --exact writes its bytes \
+            unchanged. Damage is reported on standard error, or at its place in JSON, and every whole record after \
+            it is printed.
             """,
             """
-            Shown is every whole transaction in the files. --durable shows only what is known to survive power loss, \
-            which the last commits of a program that was killed are not until the log is opened for writing again.
+            Every whole transaction in the files is shown. --durable shows only what is known to survive a power \
+            loss. The last commits of a program that was killed are not durable until the log is opened for \
+            writing again.
             """,
-            "--follow waits for more until Ctrl-C, or until nobody reads any more.",
+            "--follow waits for more records until Ctrl-C, or until the reader of the output ends.",
         ],
         options: [
-            Option("from", value: "ADDRESS", "where to begin: @41, @41..57, @-1 (the last)"),
-            Option("follow", short: "f", "goes on as records are appended"),
-            Option("durable", "only what is known to be durable"),
-            Option("exact", "the bytes of each record as they are, and a line feed"),
+            Option("from", value: "ADDRESS", "where to start: @41, @41..57, @-1 (the last)"),
+            Option("follow", short: "f", "wait for more records and print them"),
+            Option("durable", "print only records that are known to be durable"),
+            Option("exact", "print the exact bytes of each record, and a line feed"),
             .full, .redact,
         ],
         examples: [
-            Example("syncline raw cat --from @-10", "the last ten"),
-            Example("syncline raw cat -f --jsonl", "everything, and what comes, for a program"),
+            Example("syncline raw cat --from @-10", "the last ten records"),
+            Example("syncline raw cat -f --jsonl", "all records and new ones, for a program"),
         ],
         result: #"[{"sequence":n,"time","text" or "base64"} or {"hole":"@7..9"} or {"address","damage":{…}}]"#,
         exits: [
-            Exit(.done, "everything asked for was printed"),
+            Exit(.done, "every requested record was printed"),
             Exit(.partial, "damage keeps some records from being shown"),
         ],
         run: run)
@@ -39,12 +41,12 @@ enum RawCatCommand {
     {
         let printer = RecordPrinter(arguments, context)
         if arguments.flag("exact"), !context.output.form.isText || arguments.flag("redact") {
-            throw ToolError.usage("--exact excludes --json, --jsonl and --redact")
+            throw ToolError.usage("--exact can't be used with --json, --jsonl or --redact")
         }
         let follows = arguments.flag("follow")
         let address = try arguments.address("from")
         if follows, case .records = address {
-            throw ToolError.usage("--follow has no end: give --from one record, not a range")
+            throw ToolError.usage("--follow has no end: pass one record to --from, not a range")
         }
         let storage = try context.storage(arguments)
         if follows { context.host.interrupt.listen() }

@@ -6,32 +6,32 @@ import SynclineInspect
 
 enum RepairCommand {
     static let command = Command(
-        "repair", "mends what can be mended without loss",
+        "repair", "repair what can be repaired without losing data",
         details: [
             """
-            Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log, removes \
-            leftovers, moves damaged checkpoints into quarantine/, and those whose entries are not the ones their digest was \
-            made of, and covers a damaged frame that holds no record, \
-            such as an index, with a hole. What it cuts, moves or covers stays in quarantine/. \
-            Damage to acknowledged records is never touched.
+            Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log. Removes \
+            leftovers. Moves damaged checkpoints into quarantine/, and checkpoints whose entries do not match \
+            their digest. Covers a damaged frame that holds no record, such as an index, with a hole. Everything \
+            it cuts, moves or covers is kept in quarantine/. Damage to acknowledged records is never touched.
             """,
             """
-            --salvage makes a new store of what is whole; the damaged one is only read. The new store has the state of \
-            the newest whole checkpoint and every whole event after it, so nothing that is pending and can be read is \
-            lost, and as much of the history as leads to that state without a gap. If events are missing after that \
-            checkpoint, the next pull of each query begins anew. The token, the headers and the recorded traffic go along. \
-            Of a log that holds no events, every whole record is copied under its number.
+            --salvage creates a new store from all whole data; the damaged store is only read. The new store has \
+            the state of the newest whole checkpoint and every whole event after it, so no pending change that can \
+            be read is lost, and as much of the history as leads to that state without a gap. If events are \
+            missing after that checkpoint, the next pull of each query starts from the beginning. The token, the \
+            headers and the recorded traffic are copied, too. If the log holds no events, every whole record is \
+            copied and keeps its number.
             """,
         ],
         options: [
-            Option("dry-run", "says what would be done, and does nothing"),
+            Option("dry-run", "show what would be done, and change nothing"),
             Option(
                 "salvage", value: "DIR", takesDirectory: true,
-                "makes a new store of what is whole in DIR, which must be empty or missing"),
+                "create a new store in DIR from all whole data; DIR must be empty or missing"),
         ],
         examples: [
             Example("syncline repair --dry-run", "what would be done"),
-            Example("syncline repair --salvage rescued", "a new store of all that is whole"),
+            Example("syncline repair --salvage rescued", "a new store from all whole data"),
         ],
         result:
             #"""
@@ -40,8 +40,8 @@ enum RepairCommand {
             "events":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],"foreign":[file]}
             """#,
         exits: [
-            Exit(.done, "nothing is left damaged; with --salvage: no event is missing"),
-            Exit(.no, "something is left; with --salvage: events are missing, and named"),
+            Exit(.done, "no damage is left; with --salvage: no event is missing"),
+            Exit(.no, "damage is left; with --salvage: events are missing, and the report lists them"),
             Exit(.failed, "refused: another program has the store open, or it can't be written"),
         ],
         run: run)
@@ -52,7 +52,7 @@ enum RepairCommand {
         let isDry = arguments.flag("dry-run")
         if let directory = arguments.value("salvage") {
             if isDry {
-                throw ToolError.usage("--salvage and --dry-run exclude each other: salvage only reads the store")
+                throw ToolError.usage("--salvage and --dry-run can't be used together: --salvage only reads the store")
             }
             return try SalvageCommand.run(from: storage, to: directory, context)
         }

@@ -17,7 +17,7 @@ struct SalvageCommand {
     static func run(from storage: POSIXStorage, to directory: String, _ context: Context) throws -> ExitCode {
         let draft = try StoreDraft(of: directory) {
             ToolError(
-                "store-exists", "there is something in \(directory) already",
+                "store-exists", "\(directory) is not empty",
                 hint: "Name a new directory with --salvage.")
         }
         do {
@@ -71,10 +71,10 @@ struct SalvageCommand {
         try context.output.line(
             style.paint("copied", .good) + "  \(counted(events, "record")) into \(escaped(directory))")
         if first > .first {
-            try context.output.line("  its history begins with \(first); what was before is in its state")
+            try context.output.line("  its history begins with \(first); earlier events are part of its first state")
         }
         try tell("lost", lost, "", context)
-        try tell("left out", leftOut, ": they make no sense without what is lost", context)
+        try tell("left out", leftOut, ": they depend on lost events", context)
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
         return lost.isEmpty && leftOut.isEmpty ? .done : .no
     }

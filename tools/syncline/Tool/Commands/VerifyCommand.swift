@@ -6,18 +6,19 @@ import SynclineInspect
 
 enum VerifyCommand {
     static let command = Command(
-        "verify", "checks every frame, segment and checkpoint",
+        "verify", "check every frame, segment and checkpoint",
         details: [
             """
-            Reads the whole log and checks each frame's checksums, its place in the order, the ends of segments, \
-            indexes and checkpoints. It changes nothing, and works beside a program that has the store open: what such \
-            a program is just writing is no damage, and what it compacts stays until this is done (a claim in leases/). If all of it is whole, every entry of each checkpoint is read and \
-            compared with the digest that the checkpoint notes. Then the events after the oldest checkpoint are folded \
-            again, and the state is compared with what each segment and each checkpoint noted.
+            Reads the whole log and checks each frame's checksums and position, the ends of segments, the indexes \
+            and the checkpoints. It changes nothing, and works while another program has the store open: a write \
+            in progress does not count as damage, and files that the other program compacts stay until this \
+            command is done (a claim in leases/). If everything is whole, every entry of each checkpoint is read \
+            and compared with the digest in the checkpoint. Then the events after the oldest checkpoint are \
+            replayed, and the state is compared with the digest in each segment and each checkpoint.
             """,
-            "`repairable` damage costs no acknowledged record: `syncline repair` mends it.",
+            "`repairable` damage affects no acknowledged record; `syncline repair` repairs it.",
         ],
-        options: [Option("deep", "decodes every record, too, and folds from the first event on, in memory")],
+        options: [Option("deep", "also decode every record, and replay from the first event, in memory")],
         examples: [
             Example("syncline verify", "the answer in words"),
             Example("syncline verify --deep --json", "the answer for a program"),
@@ -30,8 +31,8 @@ enum VerifyCommand {
             """#,
         exits: [
             Exit(.done, "nothing is damaged"),
-            Exit(.no, "something is"),
-            Exit(.failed, "it could not be checked: no store, a newer format, unreadable files"),
+            Exit(.no, "something is damaged"),
+            Exit(.failed, "the check failed: no store, a newer format, unreadable files"),
         ],
         run: run)
 

@@ -7,21 +7,21 @@ import SynclineInspect
 
 enum BlameCommand {
     static let command = Command(
-        "blame", "shows which event gave each field of a row its value",
+        "blame", "show which event gave each field of a row its value",
         details: [
             """
-            `by` says what stands behind the event: a transaction of this app, which page of which pull, the answer to \
-            which operation, a decision and its policy, an undo.
+            `by` names the source of the event: a transaction of this app, a page of a pull, the answer to an \
+            operation, a decision and its policy, or an undo.
             """
         ],
         operands: [Operand("ROW", "TABLE/ID or TABLE/ID.FIELD", isRequired: true)],
         options: [.at, .redact],
         examples: [
-            Example("syncline blame todoitem/a", "every field"),
-            Example("syncline blame todoitem/a.text --at @41", "one, as it was"),
+            Example("syncline blame todoitem/a", "show every field"),
+            Example("syncline blame todoitem/a.text --at @41", "one field, as of event 41"),
         ],
         result: #"[{"field","value","event":"@41","time","cause","by","provenance":{…}}]"#,
-        exits: [Exit(.no, "there is no such row or field")], run: run)
+        exits: [Exit(.no, "the row or the field does not exist")], run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {

@@ -7,24 +7,24 @@ import SynclineInspect
 
 enum DiffCommand {
     static let command = Command(
-        "diff", "shows what changed between two moments or two stores, by row and field",
+        "diff", "show what changed between two moments or two stores, by row and field",
         details: [
             """
-            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`: then the rows \
-            are read from the store's backend, and compared without the columns that belong to it.
+            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For \
+            `server` the rows are read from the store's backend, and its system columns are not compared.
             """
         ],
         operands: [
             Operand("A", "a moment, a store, or `server`", isRequired: true),
-            Operand("B", "another; the present without it"),
+            Operand("B", "another one (default: the present)"),
         ],
         options: [
-            Option("stat", "counts rows only"), Option("table", value: "TABLE", "of one table"), .redact,
+            Option("stat", "only count rows"), Option("table", value: "TABLE", "only this table"), .redact,
         ],
         examples: [
-            Example("syncline diff @41", "since event 41"),
-            Example("syncline diff ../other/.syncline", "how this store differs from another"),
-            Example("syncline diff server --table todoitem", "how this store differs from its server"),
+            Example("syncline diff @41", "show what changed since event 41"),
+            Example("syncline diff ../other/.syncline", "compare this store with another"),
+            Example("syncline diff server --table todoitem", "compare a table with the server"),
         ],
         result: #"[{"table","id","change":"added|removed|changed","fields":[{"name","before","after"}]}]"#,
         exits: [Exit(.done, "nothing differs"), Exit(.no, "something differs")], run: run)

@@ -46,7 +46,7 @@ struct EventSummary {
         case .local(let transaction):
             transaction.changes.prefix(3).map { "\($0.kind) \($0.table)/\($0.id)" }.joined(separator: ", ")
                 + (transaction.changes.count > 3 ? " and \(transaction.changes.count - 3) more" : "")
-        case .undone(let event): "took back @\(event)"
+        case .undone(let event): "undid @\(event)"
         case .page(let page): "\(page.rows.count) rows of \(page.table)"
         case .purged(let purge): "purged \(purge.ids.map { "\($0.count) rows of " } ?? "")\(purge.table)"
         case .indexed(let table, let column, let isOn): "\(table).\(column) \(isOn ? "on" : "off")"

@@ -23,7 +23,7 @@ struct EventReading {
                 event = try Event(record, shapes: shapes)
             } catch {
                 context.output.notePartial()
-                context.narration.warn("@\(number) is no event: \(SyncError(error).message)")
+                context.narration.warn("@\(number) is not an event: \(SyncError(error).message)")
                 return true
             }
             return try body(number, event)

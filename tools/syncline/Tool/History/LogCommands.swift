@@ -7,18 +7,21 @@ import SynclineInspect
 
 enum LogCommands {
     static let log = Command(
-        "log", "lists events, the newest last",
+        "log", "list events, the newest last",
         details: [
-            "What can't be read is told on standard error, what is whole is listed, and the exit code is 4."
+            """
+            If some events can't be read, a message on standard error names them, the others are listed, and the exit \
+            code is 4.
+            """
         ],
-        operands: [Operand("ADDRESS", "@41 or @41..57; all events without it")],
+        operands: [Operand("ADDRESS", "@41 or @41..57 (default: all events)")],
         options: [
-            Option("table", value: "TABLE", "of one table"),
-            Option("kind", value: "KIND", choices: EventKind.allCases.map(\.cause), "of one kind"),
-            Option("limit", short: "n", value: "N", "the newest so many"),
+            Option("table", value: "TABLE", "only events of this table"),
+            Option("kind", value: "KIND", choices: EventKind.allCases.map(\.cause), "only events of this kind"),
+            Option("limit", short: "n", value: "N", "show the N newest"),
             .at, .full, .redact,
         ],
-        examples: [Example("syncline log -n 20", "the last twenty")],
+        examples: [Example("syncline log -n 20", "show the last twenty")],
         result: #"[{"address":"@41","time","kind",…}]"#,
         exits: [Exit(.partial, "damage keeps some events from being shown")]
     ) { arguments, context in
@@ -62,19 +65,19 @@ enum LogCommands {
         case .fromEnd?:
             let event = try Moment(arguments.operands[0], storage).event
             return (event, min(end, event))
-        default: throw ToolError.usage("log takes @41, @41..57 or @-1")
+        default: throw ToolError.usage("`log` takes @41, @41..57 or @-1")
         }
     }
 
     static let tail = Command(
-        "tail", "shows the newest events, and with -f those to come",
+        "tail", "show the newest events, and with -f new ones as they arrive",
         options: [
-            Option("follow", short: "f", "waits for more, until interrupted"),
-            Option("limit", short: "n", value: "N", "how many to begin with; 10"),
+            Option("follow", short: "f", "wait for new events until interrupted"),
+            Option("limit", short: "n", value: "N", "start with the N newest (default: 10)"),
             .full, .redact,
         ],
-        examples: [Example("syncline tail -f", "watches another process write")],
-        result: "an event a line, with --jsonl"
+        examples: [Example("syncline tail -f", "watch the writes of another process")],
+        result: "one event per line, with --jsonl"
     ) { arguments, context in
         let storage = try context.storage(arguments)
         let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? 10)
@@ -124,16 +127,16 @@ enum LogCommands {
     }
 
     static let show = Command(
-        "show", "shows one event, frame, row or operation in full",
+        "show", "show one event, frame, row or operation in full",
         operands: [
             Operand("ADDRESS", "@41, s7:5209663, TodoItem/7f3a, TodoItem/7f3a@41 or ~3", isRequired: true)
         ],
         options: [.at, .redact],
         examples: [
-            Example("syncline show @-1", "the last event"),
-            Example("syncline show ~1", "the first operation of a push, and the changes behind it"),
+            Example("syncline show @-1", "show the last event"),
+            Example("syncline show ~1", "show the first operation of a push, and its changes"),
         ],
-        result: "object", exits: [Exit(.no, "there is no such thing")]
+        result: "object", exits: [Exit(.no, "the event, frame, row or operation does not exist")]
     ) { arguments, context in
         let text = arguments.operands[0]
         let redacts = arguments.flag("redact")
@@ -157,7 +160,7 @@ enum LogCommands {
         }
         guard let json else {
             try context.output.value(.null)
-            if context.output.form.isText { context.narration.say("there is no \(escaped(text))") }
+            if context.output.form.isText { context.narration.say("\(escaped(text)) does not exist") }
             return .no
         }
         try context.output.value(json)
@@ -193,7 +196,9 @@ enum LogCommands {
     }
 
     private static func operation(_ text: String, _ reader: StateReader, _ redacts: Bool) throws -> JSONValue? {
-        guard let number = Int(text.dropFirst()), number > 0 else { throw ToolError.usage("an operation is ~1, ~2, …") }
+        guard let number = Int(text.dropFirst()), number > 0 else {
+            throw ToolError.usage("write an operation as ~1, ~2, …")
+        }
         let operations = try reader.outbox()
         guard number <= operations.count else { return nil }
         let report = operations[number - 1]

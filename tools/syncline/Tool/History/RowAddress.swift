@@ -11,7 +11,9 @@ struct RowAddress {
 
     init(_ text: String) throws(ToolError) {
         guard let slash = text.firstIndex(of: "/") else {
-            throw .usage("`\(escaped(text))` is no address", hint: "Write @41, TodoItem/7f3a, TodoItem/7f3a@41 or ~3.")
+            throw .usage(
+                "`\(escaped(text))` is not a valid address",
+                hint: "Write @41, TodoItem/7f3a, TodoItem/7f3a@41 or ~3.")
         }
         table = String(text[..<slash])
         let rest = text[text.index(after: slash)...]

@@ -39,7 +39,7 @@ package final class DescriptorLines: LineSource {
                 return start < buffer.count ? Array(buffer[start...]) : nil
             }
             guard buffer.count - start <= DescriptorLines.limit else {
-                throw ToolError("invalid-argument", "a line of the input is longer than a record may be")
+                throw ToolError("invalid-argument", "a line of the input is longer than the longest record")
             }
             if start > 0 {
                 buffer.removeFirst(start)

@@ -35,8 +35,8 @@ package struct StoreLocation: Hashable, Sendable {
             directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
         }
         throw ToolError(
-            "no-store", "there is no \(folderName) folder here or above, and none was named",
-            hint: "Name one with --store DIR or SYNCLINE_STORE.")
+            "no-store", "there is no \(folderName) folder here or in a parent folder",
+            hint: "Run `syncline init`, or name a store with --store DIR or SYNCLINE_STORE.")
     }
 
     /// Where a new store is made: never in a folder upwards.

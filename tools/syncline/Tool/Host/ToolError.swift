@@ -63,7 +63,7 @@ package struct ToolError: Error, Hashable, Sendable {
         case let error as StorageError: self.init(LogError(error))
         default:
             self.init(
-                "internal", "\(error)", hint: "This is a defect of syncline; please report it.", exit: .internalError)
+                "internal", "\(error)", hint: "This is a bug in syncline; please report it.", exit: .internalError)
         }
     }
 

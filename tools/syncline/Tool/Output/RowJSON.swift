@@ -37,7 +37,7 @@ extension ToolError {
     /// Why a text is no JSON.
     static func json(_ error: JSONError, line: Int? = nil) -> ToolError {
         ToolError(
-            "invalid-item", "the item is no JSON: \(error)" + (line.map { " of line \($0)" } ?? ""),
+            "invalid-item", "the item is not valid JSON: \(error)" + (line.map { " of line \($0)" } ?? ""),
             hint: "Write it as {\"text\":\"milk\"}.")
     }
 }

@@ -31,8 +31,8 @@ struct Bisection {
         }
         if let answer = condition.constant {
             throw ToolError(
-                "invalid-query", "the condition is \(answer ? "true" : "false") of every state: a count is 0 or more",
-                hint: "Compare with a number that a count can reach and leave, as in `pending eq 0`.")
+                "invalid-query", "the condition is \(answer ? "true" : "false") for every state: a count is 0 or more",
+                hint: "Compare with a number that the count can reach and leave, as in `pending eq 0`.")
         }
         return condition
     }
@@ -79,11 +79,11 @@ struct Bisection {
 extension ConditionSearch.Finding {
     /// What is said if no event made the condition true.
     var sentence: String {
-        guard let searched = range else { return "there is no event to look at" }
+        guard let searched = range else { return "there are no events to search" }
         if !heldBefore { return "it never became true in \(searched)" }
         return ceased
             ? "it was true before \(searched), and did not become true again in it"
-            : "it was true before \(searched), and all through it"
+            : "it was true before \(searched), and at every event in it"
     }
 
     /// `@1..41`

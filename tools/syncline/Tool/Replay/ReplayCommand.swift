@@ -8,57 +8,57 @@ import SynclineInspect
 
 enum ReplayCommand {
     static let command = Command(
-        "replay", "folds the log again: checks it, varies it, searches it, or steps through it",
+        "replay", "replay the log: verify it, test what-ifs, search, or step",
         details: [
             """
-            Alone it folds everything and compares the state with what each segment and each checkpoint noted. With \
-            --to it says what the state was at a moment.
+            Without options it replays all events and compares the state with the digest in each segment and each \
+            checkpoint. With --to it prints the state at a moment.
             """,
             """
-            With --policy conflicts that arose in pushes are decided by that policy; with --without events are left \
-            out. The rows that would differ are shown, and the events that would have made no sense. What the server \
-            was told stays told: pages that were pulled later bring what they brought.
+            With --policy the conflicts of pushes are resolved by that policy; with --without events are left out. \
+            The rows that would differ are shown, and the events that would have been impossible. What the server \
+            received does not change: later pulls deliver the same pages.
             """,
             """
-            --bisect finds the first event behind which a condition is true: TodoItem/7f3a (the row is there), \
-            not TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
-            count(TodoItem: FILTER) ge 10, pending gt 100 (operations, as `pending` lists them), conflicts ge 1. Every \
-            event that is kept is looked at, or those from --from to --to; the answer says which were searched. What is \
-            true before the first of them must become false before an event can make it true.
+            --bisect finds the first event after which a condition is true: TodoItem/7f3a (the row exists), not \
+            TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
+            count(TodoItem: FILTER) ge 10, pending gt 100 (operations, as `pending` lists them), conflicts ge 1. \
+            It searches every event in the log, or those from --from to --to, and the answer names the range. A \
+            condition that is true before the range must become false before an event can make it true.
             """,
-            "--step begins an interactive session; `help` in it tells the rest.",
+            "--step starts an interactive session; type `help` in it for its commands.",
         ],
-        operands: [Operand("REPORT", "a file of `report`; without other options its recorded sessions are run")],
+        operands: [Operand("REPORT", "a file of `report`; without options, run its recorded sessions")],
         options: [
-            Option("to", value: "ADDRESS", "as far as this moment"),
+            Option("to", value: "ADDRESS", "replay up to this moment"),
             Option(
                 "policy", value: "POLICY", choices: ["fail", "server-wins", "client-wins", "merge"],
-                "who decides conflicts that arose in pushes"),
-            Option("without", value: "ADDRESS", "leaves an event or a range out; may be given several times"),
-            Option("bisect", value: "EXPR", "finds the first event that makes it true")
+                "resolve the conflicts of pushes by this policy instead"),
+            Option("without", value: "ADDRESS", "leave out an event or a range; can be repeated"),
+            Option("bisect", value: "EXPR", "find the first event that makes the condition true")
                 .excluding("policy", "without"),
-            Option("from", value: "ADDRESS", "where a search begins").needing("bisect"),
-            Option("step", "steps through the events, at a prompt")
+            Option("from", value: "ADDRESS", "start the search here").needing("bisect"),
+            Option("step", "step through the events, at a prompt")
                 .excluding("bisect", "policy", "without"),
             .redact,
         ],
         examples: [
-            Example("syncline replay", "does the log still give the state of the checkpoints?"),
-            Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "who wrote that?"),
-            Example("syncline replay --policy client-wins", "what another policy would have done"),
-            Example("syncline replay --step --to @41", "begins a session at event 41"),
-            Example("syncline replay bug.jsonl", "runs what somebody reported"),
-            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "asks it as one asks a store"),
+            Example("syncline replay", "verify the state of the checkpoints"),
+            Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "find the event that wrote a value"),
+            Example("syncline replay --policy client-wins", "try another policy"),
+            Example("syncline replay --step --to @41", "start a session at event 41"),
+            Example("syncline replay bug.jsonl", "run the sessions of a report"),
+            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "search a report like a store"),
         ],
         result:
             #"""
             {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…}}; with --bisect \#
-            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; varied {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
+            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; with --policy or --without {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
             "impossible":[…]}
             """#,
         exits: [
-            Exit(.done, "it matches, nothing would differ, or an event was found"),
-            Exit(.no, "it does not match, something would differ, or the condition was never true"),
+            Exit(.done, "the state matches, nothing would differ, or an event was found"),
+            Exit(.no, "the state does not match, rows would differ, or the condition was never true"),
         ], run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
@@ -122,8 +122,8 @@ enum ReplayCommand {
         let count = counted(found.projector.through - found.from, "event")
         let verdict =
             mismatches.isEmpty
-            ? "\(count) folded; the state agrees with \(counted(UInt64(found.compared), "note"))"
-            : "\(count) folded; the state disagrees with \(counted(UInt64(mismatches.count), "note"))"
+            ? "\(count) replayed; the state matches \(counted(UInt64(found.compared), "digest"))"
+            : "\(count) replayed; the state does not match \(counted(UInt64(mismatches.count), "digest"))"
         try context.output.line(style.paint(verdict, mismatches.isEmpty ? .good : .bad))
         return mismatches.isEmpty ? .done : .no
     }
@@ -137,7 +137,8 @@ enum ReplayCommand {
         let from = try arguments.value("from").map { try Moment($0, storage).event }
         if let from, let last, from > last {
             throw ToolError.usage(
-                "nothing is between --from @\(from) and --to @\(last)", hint: "Begin before the end: --from @\(last).")
+                "nothing is between --from @\(from) and --to @\(last)",
+                hint: "Start at @\(last) or before: --from @\(last).")
         }
         let found = try HistoryReading.run(storage) {
             try Bisection(storage, condition, from: from, through: last ?? .max).run()

@@ -72,13 +72,13 @@ final class Stepper {
         switch Address(text.hasPrefix("@") ? text : "@" + text) {
         case .record(let number)?: return number.rawValue
         case .fromEnd(let back)?: return session.last - min(session.last, back - 1)
-        default: throw ToolError.usage("`\(escaped(text))` is no event", hint: "Write @41, or @-1 for the last.")
+        default: throw ToolError.usage("`\(escaped(text))` is not an event", hint: "Write @41, or @-1 for the last.")
         }
     }
 
     private func move(_ text: String, by direction: Int64) throws {
         guard let count = text.isEmpty ? 1 : Int64(text), count > 0 else {
-            throw ToolError.usage("how many steps is a number, not `\(escaped(text))`")
+            throw ToolError.usage("the number of steps must be a number, not `\(escaped(text))`")
         }
         let here = Int64(session.through)
         let target = max(Int64(session.first), here + direction * count)
@@ -107,22 +107,22 @@ final class Stepper {
         } else {
             let now = try values()
             guard !now.isEmpty else {
-                throw ToolError.usage("there is nothing to run to", hint: "`watch TodoItem/7f3a.title`, then `run`.")
+                throw ToolError.usage("no watch is set to run to", hint: "`watch TodoItem/7f3a.title`, then `run`.")
             }
             let watches = watches
             reached = try session.run(
                 until: { reader in try watches.map { try $0.value(reader) } != now }, { interrupt.isSet })
         }
-        if !reached { try say("nothing that is watched changed until the last event") }
+        if !reached { try say("no watched value changed up to the last event") }
     }
 
     private func reverse(_ text: String) throws {
         let watched = text.isEmpty ? watches : [try Watch(text, session.reader)]
         guard !watched.isEmpty else {
-            throw ToolError.usage("there is nothing to run back to", hint: "`watch TodoItem/7f3a.title` first.")
+            throw ToolError.usage("no watch is set to run back to", hint: "`watch TodoItem/7f3a.title` first.")
         }
         let isReached = try session.reverse { reader in try watched.map { try $0.value(reader) } }
-        if !isReached { try say("nothing that is watched changed since the beginning") }
+        if !isReached { try say("no watched value changed since the beginning") }
     }
 
     private func unwatch(_ text: String) throws {
@@ -152,7 +152,7 @@ final class Stepper {
     }
 
     private func list() throws -> Bool {
-        if watches.isEmpty { try context.output.line("nothing is watched") }
+        if watches.isEmpty { try context.output.line("there are no watches") }
         for (index, watch) in watches.enumerated() {
             try context.output.line("\(index + 1)  \(escaped(watch.text))")
         }
@@ -178,7 +178,7 @@ final class Stepper {
     private func row(_ text: String) throws -> Bool {
         let address = try RowAddress(text)
         guard let entry = try session.reader.entry(address.table, address.id) else {
-            try context.output.line("not there")
+            try context.output.line("the row does not exist")
             return false
         }
         for line in EntrySummary.json(entry, address.id).lines() { try context.output.line(line) }
@@ -198,7 +198,7 @@ final class Stepper {
         for command in StepperCommand.allCases {
             try context.output.line("  \(command.usage.padded(to: 22)) \(command.summary)")
         }
-        try context.output.line("An empty line does the last thing again. Words may be cut to their first letters.")
+        try context.output.line("An empty line repeats the last command. Commands can be abbreviated.")
         return false
     }
 }

@@ -21,20 +21,20 @@ enum StepperCommand: String, CaseIterable {
 
     var summary: String {
         switch self {
-        case .next: "folds the next event, or the next so many"
-        case .back: "takes the last event back, or the last so many"
-        case .go: "goes to an event; @-1 is the last"
-        case .first: "goes to the beginning"
-        case .last: "goes to the end"
-        case .run: "goes on until something watched changes"
-        case .reverse: "goes back to right before something watched last changed"
-        case .watch: "watches a row, a field (TodoItem/7f3a.title) or a condition; lists what is watched"
-        case .unwatch: "watches it no longer; without a number, nothing"
-        case .rows: "lists the tables, or the rows of one"
-        case .row: "shows all that is kept of a row"
-        case .outbox: "shows the operations with the changes behind each"
-        case .help: "shows this"
-        case .quit: "ends the session"
+        case .next: "go to the next event, or N events forward"
+        case .back: "go one event back, or N events back"
+        case .go: "go to an event; @-1 is the last"
+        case .first: "go to the beginning"
+        case .last: "go to the end"
+        case .run: "continue until a watched value changes"
+        case .reverse: "go back to just before a watched value last changed"
+        case .watch: "watch a row, a field (TodoItem/7f3a.title) or a condition; list the watches"
+        case .unwatch: "remove a watch; without a number, all watches"
+        case .rows: "list the tables, or the rows of one"
+        case .row: "show everything stored for a row"
+        case .outbox: "show the operations, with their changes"
+        case .help: "show this list"
+        case .quit: "end the session"
         }
     }
 
@@ -48,9 +48,9 @@ enum StepperCommand: String, CaseIterable {
             return (command, rest)
         }
         throw .usage(
-            "there is no `\(escaped(word))` here",
+            "there is no command `\(escaped(word))` here",
             hint: Suggestion.nearest(to: word, in: allCases.map(\.rawValue)).map { "Did you mean `\($0)`?" }
-                ?? "`help` lists what there is.")
+                ?? "`help` lists the commands.")
     }
 
     static func completions(of line: String) -> [String] {

@@ -106,7 +106,7 @@ extension RowChange {
     fileprivate var note: String {
         let (before, after) = (self.before?.pending?.frozen, self.after?.pending?.frozen)
         switch (before?.status, after?.status) {
-        case (nil, .inFlight?): return "  frozen: on its way"
+        case (nil, .inFlight?): return "  frozen: being sent"
         case (.inFlight?, nil): return "  answered"
         case (_, .conflict?) where before?.status != .conflict: return "  conflict: \(after?.code ?? "")"
         case (_, .parked?) where before?.status != .parked: return "  parked"

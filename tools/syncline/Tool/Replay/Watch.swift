@@ -38,9 +38,9 @@ struct Watch {
     /// What it is by now.
     func value(_ reader: StateReader) throws -> String {
         switch subject {
-        case .row(let table, let id): return try reader.row(table, id).map { JSONValue($0).text } ?? "not there"
+        case .row(let table, let id): return try reader.row(table, id).map { JSONValue($0).text } ?? "does not exist"
         case .field(let table, let id, let field):
-            guard let row = try reader.row(table, id) else { return "not there" }
+            guard let row = try reader.row(table, id) else { return "does not exist" }
             return row.columns[field].map { JSONValue($0).text } ?? "not set"
         case .condition(let condition): return condition.holds(try condition.count(in: reader)) ? "true" : "false"
         }

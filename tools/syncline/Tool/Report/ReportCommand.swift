@@ -8,41 +8,42 @@ import SynclineWire
 
 enum ReportCommand {
     static let command = Command(
-        "report", "packs log, recorded traffic and versions for a bug report, values masked",
+        "report", "write the log, recorded traffic and versions to a file for a bug report, with masked values",
         details: [
             """
-            The report begins with the state before the first event that is there, so it can be made of a store with a \
-            retention. Of a damaged store it has what a rescue keeps, and says what is missing.
+            The report starts with the state before the first event in the log, so it can be made of a store with \
+            a retention. If the store is damaged, the report has what `repair --salvage` would keep, and lists \
+            what is missing.
             """,
             """
-            Each value is replaced by one of the same type that has its rank in its column, so values that were equal \
-            are equal, and they stand in the same order. Names of tables and columns, ids, versions and times stay, unless \
-            --mask-names and --mask-ids ask for more. docs/REPORTS.md says what a mask promises and what not. Headers that \
-            may be secrets were never recorded.
+            Each value is replaced by one of the same type with the same rank in its column, so equal values stay \
+            equal and the order stays the same. Names of tables and columns, ids, versions and times stay, unless \
+            --mask-names and --mask-ids are given. docs/REPORTS.md says what masking guarantees and what it does \
+            not. Headers that may be secrets are never recorded.
             """,
-            "`syncline config record '8 MiB'` begins to record what is said to the server; it is off by default.",
+            "`syncline config record '8 MiB'` starts recording the traffic with the server; it is off by default.",
             """
-            `syncline replay FILE` runs the sessions of a report again, without a network. Every command that reads a \
-            store takes the report in its place: `syncline log --store FILE`.
+            `syncline replay FILE` runs the sessions of a report again, without a network. Every command that \
+            reads a store also accepts a report: `syncline log --store FILE`.
             """,
         ],
         options: [
-            Option("output", short: "o", value: "FILE", "where to write it; syncline-report.jsonl"),
-            Option("to", value: "ADDRESS", "with the history up to this moment"),
-            Option("no-mask", "leaves values as they are"),
-            Option("mask-ids", "masks the ids of rows as well"),
-            Option("mask-names", "masks the names of tables and columns as well"),
+            Option("output", short: "o", value: "FILE", "the file to write (default: syncline-report.jsonl)"),
+            Option("to", value: "ADDRESS", "end the history at this moment"),
+            Option("no-mask", "do not mask values"),
+            Option("mask-ids", "also mask the ids of rows"),
+            Option("mask-names", "also mask the names of tables and columns"),
         ],
         examples: [
-            Example("syncline report -o bug.jsonl", "everything, masked"),
-            Example("syncline report --mask-ids --mask-names", "where ids and names tell something, too"),
+            Example("syncline report -o bug.jsonl", "report everything, masked"),
+            Example("syncline report --mask-ids --mask-names", "mask ids and names, too"),
         ],
         result:
             #"""
             {"file","first":"@1","events":n,"sessions":n,"exchanges":n,"leftOut":n,"masked":bool,"lost":["@7..9"],\#
             "bytes":n}
             """#,
-        exits: [Exit(.no, "events are missing, and named")], run: run)
+        exits: [Exit(.no, "events are missing; the output lists them")], run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
@@ -51,7 +52,7 @@ enum ReportCommand {
         options.names = arguments.flag("mask-names")
         let isMasked = !arguments.flag("no-mask")
         guard isMasked || options == Masking.Options() else {
-            throw ToolError.usage("--no-mask excludes --mask-ids and --mask-names")
+            throw ToolError.usage("--no-mask can't be used with --mask-ids or --mask-names")
         }
         let storage = try context.storage(arguments)
         let claim = HistoryReading.claim(storage)
@@ -104,11 +105,11 @@ enum ReportCommand {
             "\(escaped(file)): \(counted(events, "event")), \(counted(UInt64(source.sessions.count), "session")) with "
                 + "\(counted(UInt64(exchanges), "exchange")), \(humanBytes(size))" + (isMasked ? "" : ", not masked"))
         if source.start.through > 0 {
-            try context.output.line("  it begins with the state as of @\(source.start.through)")
+            try context.output.line("  it starts with the state as of @\(source.start.through)")
         }
         if source.leftOut > 0 {
             let count = counted(UInt64(source.leftOut), "session")
-            try context.output.line("  \(count) left out: what they started from is not there any more")
+            try context.output.line("  \(count) left out: the history before them was removed")
         }
         if !lost.isEmpty {
             let style = context.output.style

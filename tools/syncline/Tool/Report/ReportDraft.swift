@@ -26,7 +26,7 @@ struct ReportDraft {
     init(_ path: String) throws {
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw ToolError("usage", "\(escaped(path)) is there, and is no file", exit: .usage)
+            throw ToolError("usage", "\(escaped(path)) exists and is not a file", exit: .usage)
         }
         let slash = path.lastIndex(of: "/")
         folder = POSIXStorage(directory: slash.map { String(path[...$0]) } ?? ".")

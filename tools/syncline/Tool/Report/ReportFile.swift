@@ -67,8 +67,8 @@ struct ReportReading {
         }
         if version < Report.version {
             throw ToolError(
-                "invalid-item", "the report was written by an older version, which did not mark its end",
-                hint: "Make it again with `syncline report -o FILE`.")
+                "invalid-item", "the report was written by an older version, without an end mark",
+                hint: "Write it again with `syncline report -o FILE`.")
         }
         self.head = value
         self.name = name
@@ -85,7 +85,7 @@ struct ReportReading {
         }
         if value[member: "end"] != nil {
             guard value == checksum.endMark else {
-                throw ReportReading.wrong(name, "it was changed: the checksum is another")
+                throw ReportReading.wrong(name, "it was changed: the checksum does not match")
             }
             isEnded = true
         } else if EventImport.holdsEvent(value) {
@@ -128,13 +128,13 @@ struct ReportReading {
 
     private static func noReport(_ name: String) -> ToolError {
         ToolError(
-            "no-store", "\(escaped(name)) is no store and no report",
+            "no-store", "\(escaped(name)) is neither a store nor a report",
             hint: "A store is a directory; `syncline report -o FILE` writes a report.")
     }
 
     private static func wrong(_ name: String, _ what: String) -> ToolError {
         ToolError(
-            "invalid-item", "\(escaped(name)) is no whole report: \(what)",
-            hint: "`syncline report -o FILE` writes one.")
+            "invalid-item", "\(escaped(name)) is not a complete report: \(what)",
+            hint: "Write one with `syncline report -o FILE`.")
     }
 }

@@ -46,17 +46,17 @@ enum ReportReplay {
             "sessions": .array(results.map(\.json)),
         ])
         let style = context.output.style
-        try context.output.line("\(counted(count, "event")) folded")
+        try context.output.line("\(counted(count, "event")) replayed")
         for result in results {
-            let verdict = result.isSame ? style.paint("the same", .good) : style.paint("another outcome", .bad)
+            let verdict = result.isSame ? style.paint("the same", .good) : style.paint("a different outcome", .bad)
             try context.output.line(
                 "@\(result.session.through)  \(escaped(result.session.words.joined(separator: " "))): \(verdict)")
             for request in result.unexpected {
-                try context.output.line("  asked now and not then: \(escaped("\(request.method) \(request.path)"))")
+                try context.output.line("  requested now but not then: \(escaped("\(request.method) \(request.path)"))")
             }
             for exchange in result.left {
                 let request = exchange.request
-                try context.output.line("  asked then and not now: \(escaped("\(request.method) \(request.path)"))")
+                try context.output.line("  requested then but not now: \(escaped("\(request.method) \(request.path)"))")
             }
             if !result.isSame, let recorded = result.session.report {
                 try context.output.line("  then: \(escaped(recorded.json))")

@@ -69,8 +69,8 @@ extension Context {
         let path = try StoreLocation.find(arguments, environment).path
         guard !ReportShelf.isFile(path) else {
             throw ToolError(
-                "no-store", "\(escaped(path)) is a file, no store: a report is only read",
-                hint: "`syncline import --store DIR < FILE` makes a store of a report.")
+                "no-store", "\(escaped(path)) is a report, not a store; reports are read-only",
+                hint: "`syncline import --store DIR < FILE` creates a store from a report.")
         }
         return path
     }

@@ -30,7 +30,7 @@ struct ReportSource {
             storage = POSIXStorage(directory: scratch.path + "/store")
             rescue = try Rescue.run(from: store, to: storage, now: context.clock.now().rawValue)
             guard rescue != nil else {
-                throw ToolError("no-store", "the log holds no events, so there is nothing to report of it")
+                throw ToolError("no-store", "the log holds no events, so there is nothing to report")
             }
             folder = scratch
         }
@@ -39,7 +39,7 @@ struct ReportSource {
         let newest = try EventWalk(storage).last
         last = try text.map { try Moment($0, storage).event } ?? max(newest, start.through)
         guard last >= start.through else {
-            throw ToolError("collected", "what is left of the history begins after @\(start.through)")
+            throw ToolError("collected", "the history in the log begins after @\(start.through)")
         }
         let through = (start.through, last)
         let isTrue = rescue?.isWhole ?? true

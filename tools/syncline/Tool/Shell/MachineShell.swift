@@ -95,7 +95,7 @@ final class MachineShell {
         guard ["push", "pull", "sync"].contains(word) else { return await parts.reply(to: request) }
         let key = JSONValue(request.number).text
         guard running?.key != key, !waiting.contains(where: { $0.key == key }) else {
-            let error = ToolError.usage("a request with the number \(key) is running")
+            let error = ToolError.usage("a request with the number \(key) is already running")
             return ShellReply(number: request.number, exit: .usage, output: error.json.text)
         }
         waiting.append((key, request))

@@ -8,25 +8,27 @@ import SynclineInspect
 
 enum ShellCommand {
     static let command = Command(
-        "shell", "runs many commands over one open store",
+        "shell", "run many commands on one open store",
         details: [
             """
-            With --json a line of the input is {"n":7,"args":["insert","todoitem","{…}"]}, and its reply \
-            {"n":7,"exit":0,"result":…} or {"n":7,"exit":3,"error":{…}}. What a command would read from the input \
-            travels as "input":"line\\nline\\n". What was replied to is stored, whatever happens to this process.
+            With --json each line of the input is a request: {"n":7,"args":["insert","todoitem","{…}"]}. Its reply \
+            is {"n":7,"exit":0,"result":…} or {"n":7,"exit":3,"error":{…}}. Input for the command is passed as \
+            "input":"line\\nline\\n". A change is stored before its reply is written.
             """,
             """
-            While a push, a pull or a sync waits for the network other lines are answered; {"n":8,"cancel":7} ends it.
+            While a push, a pull or a sync waits for the network, other requests are answered; {"n":8,"cancel":7} \
+            cancels it.
             """,
             """
-            Without it a line is a command as it is typed after `syncline`. At a terminal lines can be edited, earlier \
-            ones come back with the arrow keys, words are completed with Tab, and `exit` ends it. Lines are kept for \
-            the next session in syncline/history in $XDG_STATE_HOME (or ~/.local/state), which nobody else may read, \
-            but for those that set the token or the headers and those that begin with a space.
+            Without --json each line is a command, typed as after `syncline`. On a terminal, lines can be edited, \
+            the arrow keys bring back earlier lines, Tab completes words, and `exit` ends the shell. Lines are \
+            kept for the next session in syncline/history in $XDG_STATE_HOME (or ~/.local/state), which only your \
+            user can read. Lines that set the token or the headers, and lines that start with a space, are not \
+            kept.
             """,
         ],
-        examples: [Example("syncline shell --json", "for a program in another language")],
-        result: "a reply a line", run: run)
+        examples: [Example("syncline shell --json", "serve a program in another language")],
+        result: "one reply per line", run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
@@ -69,9 +71,9 @@ struct ShellRequest: Sendable {
         }
         let value: Value
         do throws(ToolError) { value = try Value.item(line) } catch {
-            throw wrong("a request is a JSON object: \(error.message)")
+            throw wrong("a request must be a JSON object: \(error.message)")
         }
-        guard case .object(let members) = value else { throw wrong("a request is a JSON object") }
+        guard case .object(let members) = value else { throw wrong("a request must be a JSON object") }
         for member in members {
             switch (member.name, member.value) {
             case ("n", let value): number = value
@@ -79,10 +81,10 @@ struct ShellRequest: Sendable {
             case ("input", .string(let text)): input = text
             case ("args", .array(let elements)):
                 for element in elements {
-                    guard case .string(let word) = element else { throw wrong("\"args\" are texts") }
+                    guard case .string(let word) = element else { throw wrong("\"args\" must be strings") }
                     words.append(word)
                 }
-            default: throw wrong("a request has \"n\", \"args\" and \"input\" or \"cancel\"")
+            default: throw wrong("a request must have \"n\", and \"args\" and \"input\" or \"cancel\"")
             }
         }
     }

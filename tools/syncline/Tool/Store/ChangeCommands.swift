@@ -5,20 +5,20 @@ import SynclineCore
 import SynclineInspect
 
 enum ChangeCommands {
-    static let insert = change(.insert, "inserts a row", "the new row, as JSON; `-` reads a line a row from the input")
+    static let insert = change(.insert, "insert a row", "the new row as JSON; `-` reads one row per line of input")
     static let update = change(
-        .update, "changes columns of a row", "the columns to change and the id, as JSON; `-` reads a line a row")
+        .update, "change columns of a row", "the id and the columns to change as JSON; `-` reads one row per line")
 
     private static func change(_ kind: OperationKind, _ summary: String, _ item: String) -> Command {
         Command(
             "\(kind)", summary,
-            details: ["Lines of the input are one transaction, unless --each makes one of each."],
+            details: ["All lines of the input are one transaction, unless --each is given."],
             operands: [
                 Operand("TABLE", "the table", isRequired: true), Operand("ITEM", item, isRequired: true),
             ],
-            options: [Option("each", "stores each line of the input by itself")],
+            options: [Option("each", "store each line of the input as a transaction of its own")],
             examples: [Example("syncline \(kind) todoitem '{\"id\":\"a\",\"text\":\"milk\"}'", "one row")],
-            result: "the row as stored; an array for lines of the input"
+            result: "the row as stored; an array for lines of input"
         ) { arguments, context in
             try await run(kind, arguments, context)
         }
@@ -75,7 +75,7 @@ enum ChangeCommands {
     }
 
     static let delete = Command(
-        "delete", "deletes a row",
+        "delete", "delete a row",
         operands: [Operand("TABLE", "the table", isRequired: true), Operand("ID", "its id", isRequired: true)],
         examples: [Example("syncline delete todoitem a", "one row")], result: #"{"id":"…"}"#
     ) { arguments, context in
@@ -87,12 +87,12 @@ enum ChangeCommands {
     }
 
     static let transaction = Command(
-        "transaction", "stores changes of several rows: all or none",
+        "transaction", "store changes of several rows, all or none",
         details: [
-            #"Reads a line a change: {"insert":{"table":"todoitem","item":{…}}}, {"update":…}, {"delete":{"table":…,"id":…}}."#
+            #"Reads one change per line: {"insert":{"table":"todoitem","item":{…}}}, {"update":…}, {"delete":{"table":…,"id":…}}."#
         ],
         operands: [Operand("INPUT", "`-`", isRequired: true, choices: ["-"])],
-        examples: [Example("syncline transaction - < changes.jsonl", "everything in the file, as one")],
+        examples: [Example("syncline transaction - < changes.jsonl", "all changes of a file as one transaction")],
         result: #"{"events":"@41"}"#
     ) { arguments, context in
         var lines: [(kind: OperationKind, table: String, item: Value)] = []
@@ -118,13 +118,13 @@ enum ChangeCommands {
     }
 
     static let undo = Command(
-        "undo", "takes back the last local transaction that is not pushed",
-        examples: [Example("syncline undo", "as if it had not been made")], result: #"{"events":"@12"}"#,
+        "undo", "undo the last local transaction that is not pushed",
+        examples: [Example("syncline undo", "undo the last change")], result: #"{"events":"@12"}"#,
         exits: [Exit(.no, "there is nothing to undo")]
     ) { arguments, context in
         let event = try await context.withDatabase(arguments) { try await $0.undo() }
         try context.output.value(["events": .string("@\(event)")])
-        try context.output.line("took back @\(event)")
+        try context.output.line("undid @\(event)")
         return .done
     }
 }
@@ -138,18 +138,18 @@ enum TransactionLine {
                 hint: #"Write {"insert":{"table":"todoitem","item":{"text":"milk"}}}."#)
         }
         guard case .object(let members) = try Value.item(line, line: number), members.count == 1 else {
-            throw wrong("a change is an object with one member")
+            throw wrong("a change must be an object with one member")
         }
         guard case .object(let parts) = members[0].value,
             case .string(let table)? = parts.last(where: { $0.name == "table" })?.value
-        else { throw wrong("a change names its table") }
+        else { throw wrong("a change must name its table") }
         func part(_ name: String) -> Value? { parts.last { $0.name == name }?.value }
         switch members[0].name {
         case "insert", "update":
-            guard let item = part("item") else { throw wrong("it has no item") }
+            guard let item = part("item") else { throw wrong("the change has no item") }
             return (members[0].name == "insert" ? .insert : .update, table, item)
         case "delete":
-            guard let id = part("id") else { throw ToolError("missing-id", "line \(number): it has no id") }
+            guard let id = part("id") else { throw ToolError("missing-id", "line \(number): the change has no id") }
             return (.delete, table, .object([.init("id", id)]))
         case let other: throw wrong("`\(escaped(other))` is not insert, update or delete")
         }

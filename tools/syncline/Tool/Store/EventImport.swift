@@ -40,7 +40,7 @@ struct EventImport {
     init(path: String) throws {
         draft = try StoreDraft(of: path) {
             ToolError(
-                "store-exists", "there is something in \(path) already; events make a store of their own",
+                "store-exists", "\(path) is not empty; events are imported into a new store",
                 hint: "Name a new directory with --store.")
         }
     }
@@ -64,9 +64,9 @@ struct EventImport {
         guard case .string("@\(expected)")? = line[member: "address"] else {
             throw ToolError(
                 "invalid-item", "line \(number): @\(expected) is missing",
-                hint: "A store is made of all events that an export has, in their order.")
+                hint: "Import all events of an export, in their order.")
         }
-        let record = try EventImport.bytes(line[member: "record"], number, "it has no record of the event")
+        let record = try EventImport.bytes(line[member: "record"], number, "the event has no `record`")
         do throws(StateError) {
             try record.span.withUnsafeBytes { bytes throws(StateError) in
                 try target.projector.apply(bytes, number: expected)
@@ -86,7 +86,7 @@ struct EventImport {
         guard case .string(let text)? = value, let bytes = Base64.decode(text) else {
             throw ToolError(
                 "invalid-item", "line \(number): \(complaint)",
-                hint: "`syncline export --format events` writes it, but not with --redact.")
+                hint: "Export the store with `syncline export --format events`, without --redact.")
         }
         return bytes
     }
@@ -97,10 +97,10 @@ struct EventImport {
         guard target == nil, beginning == nil, case .string(let address)? = line[member: "address"],
             let through = UInt64(address.dropFirst()), case .string(let digest)? = state[member: "digest"],
             let totals = Totals(state[member: "changes"])
-        else { throw ToolError("invalid-item", "line \(number): it is not the beginning of a state") }
+        else { throw ToolError("invalid-item", "line \(number): this is not the beginning of a state") }
         guard state[member: "fold"] == .integer(Int64(Projector.version)) else {
             throw ToolError(
-                "invalid-item", "line \(number): the state was exported by a version that keeps it differently",
+                "invalid-item", "line \(number): the state was exported by a version with another format",
                 hint: "Import it with that version, or pull the rows into a new store.")
         }
         beginning = Beginning(through: through, totals: totals, digest: digest)
@@ -108,9 +108,9 @@ struct EventImport {
 
     private mutating func add(entries: Value, _ number: Int) throws {
         guard let beginning, target == nil else {
-            throw ToolError("invalid-item", "line \(number): entries of a state belong before the first event")
+            throw ToolError("invalid-item", "line \(number): the entries of a state must come before the first event")
         }
-        let piece = try EventImport.bytes(entries, number, "it has no entries of the state")
+        let piece = try EventImport.bytes(entries, number, "the line has no `entries` of the state")
         try StateTransfer.add(piece, to: beginning.store)
     }
 
@@ -124,7 +124,7 @@ struct EventImport {
         }
         guard beginning.store.digest.description == beginning.digest else {
             throw ToolError(
-                "invalid-item", "line \(number): entries of the state before it are missing or not as they were",
+                "invalid-item", "line \(number): entries of the state before the first event are missing or changed",
                 hint: "Export the store again.")
         }
         let projector = try Projector(store: beginning.store, through: beginning.through, totals: beginning.totals)

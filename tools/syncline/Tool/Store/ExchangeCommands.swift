@@ -8,26 +8,30 @@ import SynclineWire
 
 enum ExchangeCommands {
     static let export = Command(
-        "export", "writes rows as data",
+        "export", "write rows as JSON Lines, CSV, SQL or events",
         details: [
             """
-            `sql` makes the data tables, and three more: what is to be pushed (MS_TableOperations), what waits for a \
-            decision (MS_TableOperationErrors) and the cursors (MS_TableConfig), as the retired client's store had them.
+            `sql` writes the data tables and three more: the operations to push (MS_TableOperations), those that \
+            wait for a decision (MS_TableOperationErrors) and the cursors (MS_TableConfig), as in the store of the \
+            retired client.
             """,
             """
-            `events` are the log's events, as `log --json` tells them, for other programs, and each as the log has it \
-            (`record`), from which `import` makes the same store elsewhere. Where the history before them was let go of, \
-            the state before the first comes first: its `address`, the version of the fold, its digest and the counts of \
-            changes (`state`), and its entries (`entries`). With --table or --redact there is no state.
+            `events` writes the events of the log as `log --json` shows them, for other programs, each with its \
+            bytes in the log (`record`), from which `import` creates the same store elsewhere. If earlier history \
+            was removed, the state before the first event comes first: its `address`, the version of its format, \
+            its digest and the counts of changes (`state`), and its entries (`entries`). With --table or --redact \
+            no state is written.
             """,
         ],
         options: [
-            Option("format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events"], "jsonl"),
-            Option("table", value: "TABLE", "one table; all of them"), .at, .redact,
+            Option(
+                "format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events"],
+                "output format (default: jsonl)"),
+            Option("table", value: "TABLE", "only this table (default: all tables)"), .at, .redact,
         ],
         examples: [
-            Example("syncline export --format csv --table todoitem > todo.csv", "for a spreadsheet"),
-            Example("syncline export --format sql | sqlite3 out.db", "for SQL"),
+            Example("syncline export --format csv --table todoitem > todo.csv", "write a file for a spreadsheet"),
+            Example("syncline export --format sql | sqlite3 out.db", "create an SQLite database"),
         ],
         result: #"[{"table","row"}]"#
     ) { arguments, context in
@@ -99,23 +103,24 @@ enum ExchangeCommands {
     }
 
     static let `import` = Command(
-        "import", "takes in what `export` wrote: rows, or the events of a whole store",
+        "import", "import the output of `export`: rows, or the events of a whole store",
         details: [
             """
-            Rows are inserted: a line a row, {"table":…,"row":{…}}, or rows alone with --table. All are stored, or none.
+            Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. All rows are \
+            stored, or none.
             """,
             """
-            Events, as `export --format events` writes them, make a store where there is none: in the directory that \
-            --store names, or in .syncline in the current one. It has the history, the outbox and the conflicts of the \
-            other. Each line is read by its `address` and its `record`, and folded; where one is wrong no store is made. \
-            The first event that the other still had is the first of the new one. A report, as `report` writes it, makes a \
-            store in the same way.
+            Events, as `export --format events` writes them, create a new store in the directory that --store \
+            names, or in .syncline in the current directory. It has the same history, outbox and conflicts as the \
+            other store. Each line is read by its `address` and its `record`, and replayed; if a line is wrong, no \
+            store is created. The first event in the input is the first event of the new store. A report, as \
+            `report` writes it, creates a store in the same way.
             """,
         ],
-        options: [Option("table", value: "TABLE", "the table, where the lines are rows alone")],
+        options: [Option("table", value: "TABLE", "the table, if the lines are only rows")],
         examples: [
-            Example("syncline import < rows.jsonl", "as pending inserts"),
-            Example("syncline import --store copy < events.jsonl", "a store with the same history"),
+            Example("syncline import < rows.jsonl", "import rows as pending inserts"),
+            Example("syncline import --store copy < events.jsonl", "create a store with the same history"),
         ],
         result: #"{"rows":n}, or {"store":"…","events":"@1..41"}"#
     ) { arguments, context in
@@ -191,8 +196,8 @@ enum ExchangeCommands {
         if let table { return (table, value) }
         guard case .string(let name)? = value[member: "table"], let row = value[member: "row"] else {
             throw ToolError(
-                "invalid-item", "line \(number): a row comes as {\"table\":…,\"row\":{…}}",
-                hint: "Name the table with --table if the lines are rows alone.")
+                "invalid-item", "line \(number): a row must be written as {\"table\":…,\"row\":{…}}",
+                hint: "Name the table with --table if the lines are only rows.")
         }
         return (name, row)
     }

@@ -9,14 +9,14 @@ import SynclineWire
 
 enum InitCommand {
     static let command = Command(
-        "init", "creates a store",
-        details: ["The store is the directory that --store names, or .syncline in the current one."],
+        "init", "create a store",
+        details: ["The store is the directory that --store names, or .syncline in the current directory."],
         options: [
-            Option("backend", value: "URL", "where its tables are on a server"),
-            Option("protocol", value: "NAME", choices: ["zumo2", "datasync3"], "what that server speaks; zumo2"),
-            Option("ids", value: "HOW", choices: ["exact", "ignore-case"], "how ids are compared; exact"),
+            Option("backend", value: "URL", "the server that holds its tables"),
+            Option("protocol", value: "NAME", choices: ["zumo2", "datasync3"], "server protocol (default: zumo2)"),
+            Option("ids", value: "HOW", choices: ["exact", "ignore-case"], "how ids are compared (default: exact)"),
         ],
-        examples: [Example("syncline init --backend https://example.com", "in ./.syncline")],
+        examples: [Example("syncline init --backend https://example.com", "create ./.syncline")],
         result: #"{"store":"…"}"#, run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
@@ -50,14 +50,14 @@ enum Setting {
     static func checked(backend: String) throws(ToolError) -> String {
         guard backend.hasPrefix("http://") || backend.hasPrefix("https://") else {
             throw ToolError(
-                "invalid-configuration", "`\(escaped(backend))` is no address of a server",
+                "invalid-configuration", "`\(escaped(backend))` is not the address of a server",
                 hint: "Write it as https://example.com.")
         }
         // What is set here is written into the log, which is shared in reports and exports.
         let authority = backend.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
         guard !authority.contains("@") else {
             throw ToolError(
-                "invalid-configuration", "the address of a server can't carry a name or a password",
+                "invalid-configuration", "the address of a server can't contain a name or a password",
                 hint: "Set the address without them, and `token` or `headers` for the credentials.")
         }
         return backend
@@ -68,17 +68,17 @@ enum Setting {
         case "backend": return try checked(backend: value)
         case "protocol":
             guard ["zumo2", "datasync3"].contains(value) else {
-                throw ToolError("invalid-configuration", "the protocol is zumo2 or datasync3")
+                throw ToolError("invalid-configuration", "the protocol must be zumo2 or datasync3")
             }
             return value
         case "ids":
             throw ToolError(
-                "invalid-configuration", "how ids are compared is fixed when a store is created",
-                hint: "Create another with --ids and import the rows.")
+                "invalid-configuration", "the comparison of ids is fixed when a store is created",
+                hint: "Create another store with --ids and import the rows.")
         case "retention":
             guard let retention = Retention(value) else {
                 throw ToolError(
-                    "invalid-configuration", "the retention is `all`, or a number of days or events",
+                    "invalid-configuration", "the retention must be `all`, or a number of days or events",
                     hint: "Write it as `30 days` or `100000 events`.")
             }
             return retention.description
@@ -89,13 +89,13 @@ enum Setting {
         case "record":
             guard value == "off" || Traffic.limit(value) != nil else {
                 throw ToolError(
-                    "invalid-configuration", "`record` is `off`, or how much may be recorded",
+                    "invalid-configuration", "`record` must be `off` or a size",
                     hint: "Write it as `8 MiB`.")
             }
             return value
         case "token":
             guard !value.isEmpty, value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f }) else {
-                throw ToolError("invalid-configuration", "a token is one word of ASCII characters")
+                throw ToolError("invalid-configuration", "a token must be one word of ASCII characters")
             }
             return value
         case "headers":
@@ -103,14 +103,14 @@ enum Setting {
                 members.allSatisfy({ isHeader($0) })
             else {
                 throw ToolError(
-                    "invalid-configuration", "headers are an object of texts",
+                    "invalid-configuration", "headers must be an object of strings",
                     hint: #"Write them as {"X-Key":"value"}."#)
             }
             return value
         default:
             throw ToolError(
                 "invalid-configuration", "there is no setting `\(escaped(name))`",
-                hint: "There are: \(names.joined(separator: ", ")).")
+                hint: "Known settings: \(names.joined(separator: ", ")).")
         }
     }
 }
@@ -151,38 +151,39 @@ extension Setting {
 
 enum ConfigCommand {
     static let command = Command(
-        "config", "shows or changes settings",
+        "config", "show or change settings",
         details: [
             """
-            The token and the headers of requests are kept in secrets.json beside the log, which nobody else may \
-            read, and are shown masked. A token given again replaces the one that a server refused.
+            The token and the headers of requests are kept in secrets.json next to the log. Only your user can \
+            read the file, and the values are shown masked. If the server refused a token, set a new one here.
             """,
             """
-            A store takes any table, until `tables` names those it has, with commas between them: then every other one \
-            is refused with `unknown-table`. The word `any`, or nothing, ends that. An app that opens the store with a \
-            schema of its own says it anew.
+            A store accepts any table until `tables` lists the allowed ones, separated by commas; every other \
+            table is then refused with `unknown-table`. The value `any`, or an empty one, removes the restriction. \
+            An app that opens the store with a schema of its own sets the list again.
             """,
             """
-            `limits` bounds the exchange with the server: seconds for `connect`, `stall`, `total`, `idle` and `wait` \
-            (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one pull. What is \
-            not named stays as usual; `{}` ends all of them.
+            `limits` limits the exchange with the server: seconds for `connect`, `stall`, `total`, `idle` and \
+            `wait` (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one \
+            pull. A limit that is not named keeps its default; `{}` removes all settings.
             """,
             """
-            With `record` what push, pull and sync say to the server, and what it answers, is kept in traffic.jsonl \
-            beside the log, without tokens and other secrets and never larger than was said. It is `off` by default.
+            With `record` the requests of push, pull and sync and the answers of the server are kept in \
+            traffic.jsonl next to the log, without tokens and other secrets, up to the size given. The default is \
+            `off`.
             """,
         ],
         operands: [
-            Operand("KEY", "the setting; all are shown without it"),
-            Operand("VALUE", "what to set it to"),
+            Operand("KEY", "the setting (default: show all)"),
+            Operand("VALUE", "its new value"),
         ],
         examples: [
-            Example("syncline config", "everything that is set"),
-            Example("syncline config backend https://example.com", "where to push and pull"),
-            Example("syncline config retention '30 days'", "what `compact` keeps of the history"),
-            Example("syncline config tables todoitem,list", "refuses every other table"),
-            Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "waits less for the server"),
-            Example("syncline config record '8 MiB'", "records what is said to the server, for `report`"),
+            Example("syncline config", "show all settings"),
+            Example("syncline config backend https://example.com", "set the server to push to and pull from"),
+            Example("syncline config retention '30 days'", "set how much history `compact` keeps"),
+            Example("syncline config tables todoitem,list", "refuse every other table"),
+            Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "wait a shorter time for the server"),
+            Example("syncline config record '8 MiB'", "record the traffic with the server, for `report`"),
         ],
         result:
             #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"limits":{…},"record":"off","token":"••••","headers":{…}}"#,

@@ -25,7 +25,8 @@ struct Moment {
             event = last - back + 1
         default:
             throw ToolError.usage(
-                "`\(escaped(text))` is no moment", hint: "Write @41, @-1 (the last event) or 2026-05-19T21:30Z.")
+                "`\(escaped(text))` is not a valid moment",
+                hint: "Write @41, @-1 (the last event) or 2026-05-19T21:30Z.")
         }
     }
 

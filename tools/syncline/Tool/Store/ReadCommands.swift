@@ -6,15 +6,16 @@ import SynclineInspect
 
 extension Option {
     /// The moment a command that only looks looks at.
-    static let at = Option("at", value: "ADDRESS", "as it was: @41, @-1 (the last event) or 2026-05-19T21:30Z")
+    static let at = Option(
+        "at", value: "ADDRESS", "show the state as of @41, @-1 (the last event) or 2026-05-19T21:30Z")
 }
 
 enum ReadCommands {
     static let get = Command(
-        "get", "shows a row",
+        "get", "show a row",
         operands: [Operand("TABLE", "the table", isRequired: true), Operand("ID", "its id", isRequired: true)],
-        options: [.at], examples: [Example("syncline get todoitem a --at @12", "as it was at event 12")],
-        result: "the row, or null", exits: [Exit(.no, "there is no such row")]
+        options: [.at], examples: [Example("syncline get todoitem a --at @12", "the row as of event 12")],
+        result: "the row, or null", exits: [Exit(.no, "the row does not exist")]
     ) { arguments, context in
         let focus = RowFocus(table: arguments.operands[0], id: arguments.operands[1])
         let reader = try await context.view(arguments, at: arguments.value("at"), of: focus).reader
@@ -29,14 +30,14 @@ enum ReadCommands {
     }
 
     static let query = Command(
-        "query", "shows the rows that match",
+        "query", "show the rows that match",
         operands: [Operand("TABLE", "the table", isRequired: true)],
         options: [
-            Option("filter", value: "ODATA", "which rows: \"n gt 3 and not done\""),
-            Option("orderby", value: "KEYS", "in which order: \"n desc, text\"; by id"),
-            Option("top", value: "N", "at most so many"), Option("skip", value: "N", "without the first so many"),
-            Option("select", value: "COLUMNS", "these columns only: \"id,text\""),
-            Option("count", "says how many match, whatever --top leaves"), .at,
+            Option("filter", value: "ODATA", "only rows that match: \"n gt 3 and not done\" (default: all rows)"),
+            Option("orderby", value: "KEYS", "sort order: \"n desc, text\" (default: by id)"),
+            Option("top", value: "N", "return at most N rows"), Option("skip", value: "N", "skip the first N rows"),
+            Option("select", value: "COLUMNS", "only these columns: \"id,text\""),
+            Option("count", "also count all rows that match, regardless of --top"), .at,
         ],
         examples: [
             Example("syncline query todoitem --filter 'not done' --orderby 'n desc' --top 10", "the ten largest")
@@ -68,8 +69,8 @@ enum ReadCommands {
     }
 
     static let pending = Command(
-        "pending", "shows what would be pushed now, in push order",
-        options: [.at], examples: [Example("syncline pending", "the outbox, collapsed")],
+        "pending", "list the operations that would be pushed now, in push order",
+        options: [.at], examples: [Example("syncline pending", "the operations in the outbox")],
         result: #"[{"address":"~1","table","id","kind","state","maybeSent":bool,"fields":[…],"events":"@3..9"}]"#
     ) { arguments, context in
         let view = try await context.view(arguments, at: arguments.value("at"))
@@ -93,9 +94,9 @@ enum ReadCommands {
     }
 
     static let cursors = Command(
-        "cursors", "shows where each query stands",
-        options: [Option("reset", value: "TABLE/QUERYID", "makes a query start anew").excluding("at"), .at],
-        examples: [Example("syncline cursors", "all of them")],
+        "cursors", "show how far each query has been pulled",
+        options: [Option("reset", value: "TABLE/QUERYID", "restart a query from the beginning").excluding("at"), .at],
+        examples: [Example("syncline cursors", "all cursors")],
         result: #"[{"table","queryId","position","query","updated"}]"#
     ) { arguments, context in
         if let text = arguments.value("reset") {
@@ -126,13 +127,13 @@ enum ReadCommands {
     }
 
     static let purge = Command(
-        "purge", "removes local rows and the table's cursors, without telling the server",
+        "purge", "remove local rows and the table's cursors, without telling the server",
         operands: [Operand("TABLE", "the table", isRequired: true)],
         options: [
-            Option("filter", value: "ODATA", "which rows; all of them"),
-            Option("force", "drops pending changes with them"),
+            Option("filter", value: "ODATA", "only rows that match (default: all rows)"),
+            Option("force", "also drop pending changes of these rows"),
         ],
-        examples: [Example("syncline purge todoitem --filter done", "what is done")],
+        examples: [Example("syncline purge todoitem --filter done", "remove the rows that are done")],
         result: #"{"removed":n,"dropped":n}"#
     ) { arguments, context in
         let filter = try StoreQuery.filter(arguments)

@@ -6,12 +6,12 @@ import SynclineTesting
 
 enum ScenarioCommand {
     static let command = Command(
-        "scenario", "runs conformance scenarios",
-        details: ["A scenario with a step that this version can't run counts as failed, and says which step it is."],
+        "scenario", "run conformance scenarios",
+        details: ["If this version can't run a step, its scenario fails, and the message names the step."],
         operands: [Operand("FILE", "a JSON array of scenarios", isRequired: true, repeats: true)],
-        examples: [Example("syncline scenario conformance/*.json", "all of them")],
+        examples: [Example("syncline scenario conformance/*.json", "run all scenarios")],
         result: #"{"passed":n,"failed":n,"failures":[{"file","name","reason"}]}"#,
-        exits: [Exit(.no, "one failed")]
+        exits: [Exit(.no, "at least one scenario failed")]
     ) { arguments, context in
         var passed = 0
         var failures: [JSONValue] = []
@@ -53,7 +53,7 @@ enum ScenarioCommand {
         } catch let error as StorageError {
             throw ToolError("io-error", "\(escaped(path)) can't be read: \(error.reason)")
         } catch {
-            throw ToolError("invalid-item", "\(escaped(path)) holds no scenarios: \(error)")
+            throw ToolError("invalid-item", "\(escaped(path)) contains no scenarios: \(error)")
         }
     }
 }

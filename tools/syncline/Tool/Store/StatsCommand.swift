@@ -7,17 +7,17 @@ import SynclineInspect
 
 enum StatsCommand {
     static let command = Command(
-        "stats", "shows counts of rows, events and changes",
+        "stats", "show counts of rows, events and changes",
         details: [
             """
-            In a shell `session` counts since the store was opened there. With --prometheus the counts are printed in \
-            the text format that Prometheus reads.
+            In a shell, `session` counts since the store was opened there. With --prometheus the counts are \
+            printed in the text format that Prometheus reads.
             """
         ],
-        options: [Option("prometheus", "prints them for a scraper")],
+        options: [Option("prometheus", "print the counts in the format of Prometheus")],
         examples: [
-            Example("syncline stats", "everything"),
-            Example("syncline stats --prometheus > syncline.prom", "for the text file collector"),
+            Example("syncline stats", "all counts"),
+            Example("syncline stats --prometheus > syncline.prom", "write a file for the text file collector"),
         ],
         result:
             #"""
@@ -51,7 +51,7 @@ struct StoreStats {
     let totals: Totals
     let pending: Int
     let conflicts: Int
-    /// When the oldest change that waits was made.
+    /// When the oldest pending change was made.
     let oldest: Int64?
     let storedBytes: UInt64
     let recordBytes: UInt64
@@ -139,15 +139,15 @@ struct StoreStats {
             "events_total", "counter", "Events in the log, by kind.",
             kinds.map { (label("kind", $0.name), "\($0.count)") })
         lines += metric(
-            "rows", "gauge", "Rows an app sees, by table.", tables.map { (label("table", $0.name), "\($0.rows)") })
+            "rows", "gauge", "Visible rows, by table.", tables.map { (label("table", $0.name), "\($0.rows)") })
         lines += metric(
-            "changes_total", "counter", "Changes the app made, by what became of them.",
+            "changes_total", "counter", "Changes that the app made, by fate.",
             totals.named.filter { $0.key != "unconfirmed" }.map { (label("fate", $0.key), "\($0.value)") })
         lines += metric("pending_operations", "gauge", "Operations that wait to be pushed.", [("", "\(pending)")])
         lines += metric("conflicts", "gauge", "Operations that wait for a decision.", [("", "\(conflicts)")])
         if let oldest {
             lines += metric(
-                "oldest_pending_timestamp_seconds", "gauge", "When the oldest change that waits was made.",
+                "oldest_pending_timestamp_seconds", "gauge", "When the oldest pending change was made.",
                 [("", decimal(Double(oldest) / 1000, places: 3))])
         }
         lines += metric("log_bytes", "gauge", "Bytes of the log's segments.", [("", "\(storedBytes)")])

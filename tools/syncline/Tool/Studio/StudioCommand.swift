@@ -8,20 +8,21 @@ import SynclineServer
 
 enum StudioCommand {
     static let command = Command(
-        "studio", "serves a page to look at the store with",
+        "studio", "serve a web page that shows the store",
         details: [
             """
-            Prints an address of this machine with a token that opens the page once; what that browser keeps then is \
-            good until the command ends. The page has a timeline of events, the tables as of any of them, the history \
-            of each row, the outbox, conflicts and charts. It only looks, unless --write lets it resolve conflicts.
+            Prints an address on this machine with a token that opens the page once. The browser then keeps its \
+            access until the command ends. The page has a timeline of events, the tables as of any event, the \
+            history of each row, the outbox, conflicts and charts. It is read-only, unless --write allows it to \
+            resolve conflicts.
             """,
-            "Ctrl-C ends it.",
+            "Ctrl-C ends the command.",
         ],
         options: [
-            Option("port", value: "N", "the port; any that is free"),
-            Option("write", "lets the page resolve conflicts"),
+            Option("port", value: "N", "port to listen on (default: any free port)"),
+            Option("write", "allow the page to resolve conflicts"),
         ],
-        examples: [Example("syncline studio", "then open the address that it prints")],
+        examples: [Example("syncline studio", "open the address that it prints")],
         result: #"{"url":"http://127.0.0.1:4567/?token=…"}"#, run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode

@@ -24,10 +24,10 @@ final class StudioGate: Sendable {
 
     func judge(_ request: HTTPRequest) -> Verdict {
         guard let host = request.headers.value("Host"), StudioGate.isLoopback(host) else {
-            return .refused("Open the page by the address that was printed.")
+            return .refused("Open the page with the printed address.")
         }
         if let origin = request.headers.value("Origin"), origin != "http://\(host)" {
-            return .refused("Another page may not ask.")
+            return .refused("Requests from other pages are refused.")
         }
         if let given = request.query.first(where: { $0.name == "token" })?.value {
             let isFirst = isUsed.withLock { isUsed in
@@ -40,7 +40,7 @@ final class StudioGate: Sendable {
         }
         let cookies = (request.headers.value("Cookie") ?? "").split(separator: ";").map { $0.trimmingSpaces() }
         if cookies.contains("syncline-studio=\(session)") { return .admitted }
-        return .refused("The token was used, or is another. Start `syncline studio` again for a new one.")
+        return .refused("The token was used already, or is wrong. Start `syncline studio` again for a new one.")
     }
 
     private static func isLoopback(_ host: String) -> Bool {

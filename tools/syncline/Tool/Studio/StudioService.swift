@@ -52,7 +52,7 @@ final class StudioService: Sendable {
     private func route(_ request: HTTPRequest) throws -> HTTPResponse {
         let query = StudioQuery(request)
         if request.path == "/api/resolve" { return try resolve(request) }
-        guard request.method == "GET" else { return Self.text(405, "Only GET is answered here.") }
+        guard request.method == "GET" else { return Self.text(405, "Only GET is allowed here.") }
         switch request.path {
         case "/": return Self.page
         case "/api/summary": return Self.json(200, try data.summary(mayWrite: mayWrite))
@@ -70,13 +70,13 @@ final class StudioService: Sendable {
         case "/api/row": return Self.json(200, try data.row(query.text("table"), query.text("id")))
         case "/api/outbox": return Self.json(200, try data.outbox(at: query.number("at")))
         case "/api/charts": return Self.json(200, try data.charts())
-        default: return Self.text(404, "There is nothing here.")
+        default: return Self.text(404, "Not found.")
         }
     }
 
     /// `{"table","id","choice"}`
     private func resolve(_ request: HTTPRequest) throws -> HTTPResponse {
-        guard mayWrite else { return Self.text(403, "The page only looks; start it with --write.") }
+        guard mayWrite else { return Self.text(403, "The page is read-only; start it with --write.") }
         guard request.method == "POST", let body = request.body, let value = try? Value(json: body),
             case .string(let table)? = value[member: "table"], case .string(let id)? = value[member: "id"],
             case .string(let choice)? = value[member: "choice"],

@@ -6,9 +6,9 @@ import SynclineInspect
 
 enum ConflictCommands {
     static let conflicts = Command(
-        "conflicts", "shows conflicts and operations the server refused",
+        "conflicts", "list conflicts and operations that the server refused",
         options: [.at, .redact],
-        examples: [Example("syncline conflicts", "what `resolve` decides")],
+        examples: [Example("syncline conflicts", "list what `resolve` can decide")],
         result:
             #"""
             [{"table","id","kind","state":"conflict|parked","status","code","message","mayHaveBeenDone",\#
@@ -32,21 +32,21 @@ enum ConflictCommands {
     }
 
     static let resolve = Command(
-        "resolve", "decides a conflict or a parked operation",
+        "resolve", "resolve a conflict or a parked operation",
         operands: [Operand("TABLE/ID", "the row", isRequired: true)],
         options: [
-            Option("take-server", "drops mine; of a parked operation the row goes back to what the server told"),
-            Option("keep-mine", "sends mine on top of the server's row; a parked operation is tried again"),
+            Option("take-server", "drop the local changes; the row becomes the server's"),
+            Option("keep-mine", "send the local changes on top of the server's row; try a parked operation again"),
             Option("discard", "the same as --take-server"),
-            Option("merge", "joins the columns that only one side changed"),
-            Option("row", value: "JSON", "a row of your choosing"),
+            Option("merge", "combine the columns that only one side changed"),
+            Option("row", value: "JSON", "send this row instead"),
             Option(
                 "as", value: "KIND", choices: ["insert", "update", "delete"],
-                "what --row is sent as; an update if the server has the row, else an insert"),
+                "the operation for --row (default: update if the server has the row, else insert)"),
         ],
         examples: [
-            Example("syncline resolve todoitem/a --merge", "joins both sides"),
-            Example("syncline resolve todoitem/a --row '{\"text\":\"both\"}'", "neither of them"),
+            Example("syncline resolve todoitem/a --merge", "combine both sides"),
+            Example("syncline resolve todoitem/a --row '{\"text\":\"both\"}'", "use neither side"),
         ],
         result: #"{"table","id","resolved":"keep-mine"}"#
     ) { arguments, context in
@@ -69,10 +69,10 @@ enum ConflictCommands {
             throw ToolError.usage("`resolve` takes one of --take-server, --keep-mine, --discard, --merge and --row")
         }
         let kind = OperationKind.allCases.first { "\($0)" == arguments.value("as") }
-        if arguments.value("as") != nil, item == nil { throw ToolError.usage("--as goes with --row") }
+        if arguments.value("as") != nil, item == nil { throw ToolError.usage("--as needs --row") }
         if let item {
             let item = try Item(try Value.item(Array(item.utf8)))
-            guard item.id == nil || item.id == id else { throw ToolError.usage("--row names another row than \(id)") }
+            guard item.id == nil || item.id == id else { throw ToolError.usage("--row has another id than \(id)") }
             return ("row", .row(item.columns, as: kind))
         }
         switch flags[0] {

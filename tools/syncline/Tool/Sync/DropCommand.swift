@@ -5,16 +5,16 @@ import SynclineInspect
 
 enum DropCommand {
     static let command = Command(
-        "drop", "takes back what is pending on one row",
+        "drop", "drop the pending changes of a row",
         details: [
             """
-            The row's operation leaves the outbox, with those that follow it, and the row is what the server last told. \
-            Other rows and all cursors stay. An operation that is on the wire can't be dropped.
+            The row's operation is removed from the outbox, with those that depend on it, and the row becomes the \
+            server's again. Other rows and all cursors stay. An operation that is being sent can't be dropped.
             """
         ],
         operands: [Operand("TABLE/ID", "the row", isRequired: true)],
-        options: [Option("force", "also if the operation may have reached the server; pull afterwards to see")],
-        examples: [Example("syncline drop todoitem/a", "when the server refuses it again and again")],
+        options: [Option("force", "drop it even if it may have reached the server; pull afterwards to see")],
+        examples: [Example("syncline drop todoitem/a", "drop a change that the server always refuses")],
         result: #"{"dropped":n}"#
     ) { arguments, context in
         let row = try RowAddress(arguments.operands[0])

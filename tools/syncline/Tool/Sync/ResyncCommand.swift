@@ -5,19 +5,20 @@ import SynclineInspect
 
 enum ResyncCommand {
     static let command = Command(
-        "resync", "reads everything again from the server",
+        "resync", "read all rows from the server again",
         details: [
             """
-            Every query of the tables begins again, and rows that are no longer there go. What is pending stays, and so do \
-            conflicts; nothing is pushed. A table without a query id is read whole. Use it after `repair --salvage`, or \
-            when the store and the server seem to differ. If it stops, the next pull of each query continues it.
+            Every query of the tables starts from the beginning, and rows that the server no longer has are \
+            removed. Pending changes and conflicts stay; nothing is pushed. A table that was pulled without a \
+            query id is read in full. Use it after `repair --salvage`, or if the store and the server seem to \
+            differ. If it stops, the next pull of each query continues it.
             """
         ],
-        operands: [Operand("TABLE", "the tables; all that came from the server", repeats: true)],
+        operands: [Operand("TABLE", "the tables to read (default: all tables pulled before)", repeats: true)],
         options: [.retries],
-        examples: [Example("syncline resync", "after a rescue")],
+        examples: [Example("syncline resync", "after `repair --salvage`")],
         result: #"{"pulls":[{"table","queryId","outcome",…}]}"#,
-        exits: [Exit(.failed, "a pull stopped; what came stays")]
+        exits: [Exit(.failed, "a pull stopped; the rows received so far are kept")]
     ) { arguments, context in
         let tables = arguments.operands.isEmpty ? nil : arguments.operands
         let retries = try arguments.retries()
@@ -30,7 +31,7 @@ enum ResyncCommand {
         }
         try context.output.value(report.json)
         for pull in report.pulls { try context.output.line(pull.report.line(pull.table)) }
-        if report.pulls.isEmpty { try context.output.line("nothing came from a server yet") }
+        if report.pulls.isEmpty { try context.output.line("nothing was pulled from a server yet") }
         return report.reason == nil ? .done : .failed
     }
 }

@@ -7,33 +7,35 @@ import SynclineWire
 
 enum SyncCommands {
     static let push = Command(
-        "push", "sends what is pending",
+        "push", "send the pending changes to the server",
         details: [
             """
-            The report lists every operation in scope in the order of the plan, those that wait too. What could not be \
-            sent stays pending; nothing is lost.
+            The report lists every operation in scope in push order, including those that wait. Operations that \
+            could not be sent stay pending; nothing is lost.
             """,
             """
-            With --dry-run each operation has the request that would be sent of it, without credentials; null for one \
-            that waits. To a server that takes several in one request they go together.
+            With --dry-run each operation is listed with the request that would be sent, without credentials; null \
+            for operations awaiting a decision. Servers with batch support receive several operations in one \
+            request.
             """,
         ],
         options: [
-            Option("table", value: "TABLE", "only operations on this table; may be given several times"),
+            Option("table", value: "TABLE", "only operations on this table; can be repeated"),
             Option(
                 "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
-                "who decides conflicts that arise; fail: they wait for `resolve`"),
-            Option("concurrency", value: "N", "operations on different rows at once; 1"),
-            .retries, Option("dry-run", "shows what would be sent, and sends nothing"),
+                "how to resolve conflicts (default: fail, they wait for `resolve`)"),
+            Option("concurrency", value: "N", "maximum operations in flight (default: 1)"),
+            .retries, Option("dry-run", "show the requests without sending them"),
         ],
         examples: [
-            Example("syncline push --policy merge", "joins what both sides changed"),
-            Example("syncline push --dry-run --json", "the requests, as they would be sent"),
+            Example("syncline push --policy merge", "merge conflicts"),
+            Example("syncline push --dry-run --json", "show the requests"),
         ],
         result:
             #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,
         exits: [
-            Exit(.done, "every operation is done"), Exit(.no, "something is left"), Exit(.failed, "the push stopped"),
+            Exit(.done, "all operations are done"), Exit(.no, "some operations are left"),
+            Exit(.failed, "the push stopped"),
         ]
     ) { arguments, context in
         var settings = PushSettings()
@@ -67,25 +69,25 @@ enum SyncCommands {
     }
 
     static let pull = Command(
-        "pull", "brings rows from the server",
-        details: ["With --query-id only what changed since the last pull with that id is brought."],
+        "pull", "fetch rows from the server",
+        details: ["With --query-id it fetches only the changes since the last pull with that id."],
         operands: [Operand("TABLE", "the table", isRequired: true)],
         options: [
-            Option("query-id", value: "ID", "makes it incremental"),
-            Option("filter", value: "ODATA", "which rows; all of them"),
-            Option("orderby", value: "KEYS", "in which order, without --query-id"),
-            Option("top", value: "N", "at most so many, without --query-id"),
-            Option("skip", value: "N", "without the first so many, without --query-id"),
-            Option("page-size", value: "N", "rows a page; 50 (zumo2), 100 (datasync3), 1000 (by changes)"),
-            Option("overlap", value: "SECONDS", "how far behind its cursor it begins, for servers that commit late; 0")
+            Option("query-id", value: "ID", "pull only changes since the last pull with this id"),
+            Option("filter", value: "ODATA", "only rows that match (default: all rows)"),
+            Option("orderby", value: "KEYS", "sort order; not with --query-id"),
+            Option("top", value: "N", "return at most N rows; not with --query-id"),
+            Option("skip", value: "N", "skip the first N rows; not with --query-id"),
+            Option("page-size", value: "N", "rows per page (default: 50 zumo2, 100 datasync3, 1000 changes feed)"),
+            Option("overlap", value: "SECONDS", "start this long before the cursor, for late commits (default: 0)")
                 .needing("query-id"),
-            Option("reconcile", "removes local rows that are no longer there"),
-            Option("no-push", "leaves pending operations of the table alone"), .retries,
+            Option("reconcile", "remove local rows that the server no longer has"),
+            Option("no-push", "do not push pending changes of the table first"), .retries,
         ],
-        examples: [Example("syncline pull todoitem --query-id all", "what changed since the last time")],
+        examples: [Example("syncline pull todoitem --query-id all", "fetch the changes since the last time")],
         result:
             #"{"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n}"#,
-        exits: [Exit(.failed, "the pull stopped; what came stays")]
+        exits: [Exit(.failed, "the pull stopped; the rows received so far are kept")]
     ) { arguments, context in
         let settings = try pullSettings(arguments)
         let table = arguments.operands[0]
@@ -121,25 +123,26 @@ enum SyncCommands {
     }
 
     static let sync = Command(
-        "sync", "pushes, then pulls each table",
+        "sync", "push, then pull each table",
         details: [
             """
-            Pulls are incremental, with the query id `sync`. Without tables, all that the store knows are pulled. \
-            Conflicts are merged: what both sides changed in different columns is joined, and the rest waits for `resolve`.
+            Pulls are incremental, with the query id `sync`. Without tables, all tables that the store knows are \
+            pulled. By default conflicts are merged: changes to different columns are combined, and the rest waits \
+            for `resolve`.
             """
         ],
-        operands: [Operand("TABLE", "the tables to pull", repeats: true)],
+        operands: [Operand("TABLE", "the tables to pull (default: all tables)", repeats: true)],
         options: [
             Option(
                 "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
-                "who decides conflicts that arise; merge"),
-            Option("watch", "keeps going until it is interrupted"),
-            Option("interval", value: "SECONDS", "how long a round waits for the next, with --watch; 10")
+                "how to resolve conflicts (default: merge)"),
+            Option("watch", "repeat until interrupted"),
+            Option("interval", value: "SECONDS", "pause between rounds, with --watch (default: 10)")
                 .needing("watch"), .retries,
         ],
-        examples: [Example("syncline sync todoitem", "both ways")],
-        result: #"{"push":{…},"pulls":[{"table","outcome",…}]}, one a round"#,
-        exits: [Exit(.no, "something is left to be pushed"), Exit(.failed, "the push or a pull stopped")]
+        examples: [Example("syncline sync todoitem", "push, then pull one table")],
+        result: #"{"push":{…},"pulls":[{"table","outcome",…}]}, one per round"#,
+        exits: [Exit(.no, "some changes are left to push"), Exit(.failed, "the push or a pull stopped")]
     ) { arguments, context in
         let retries = try arguments.retries()
         let interval = try arguments.number("interval", in: 1...86_400) ?? 10
@@ -186,7 +189,7 @@ extension SyncReport {
 }
 
 extension Option {
-    static let retries = Option("retries", value: "N", "how often a request is tried again after 408, 429 and 5xx; 3")
+    static let retries = Option("retries", value: "N", "retries after 408, 429 or 5xx (default: 3)")
 }
 
 extension Arguments {
