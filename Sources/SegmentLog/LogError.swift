@@ -86,6 +86,9 @@ extension LogError {
             hint: "Nothing was written to what is there now. Close this writer, then open the store again.")
     }
 
+    /// The hint of an error that says that there is no log. The tool replaces it by the name of its command.
+    package static let absenceHint = "Create a log, or check the path."
+
     /// Whether the file does not exist.
     package var isNotFound: Bool { systemError == StorageError.notFoundNumber }
 
@@ -106,7 +109,7 @@ extension LogError {
             case .diskFull: "Free some space, then try again; what was acknowledged is safe."
             case .readOnly: "The file system is mounted read-only; remount it or copy the log elsewhere."
             case .notADirectory, .exists: nil
-            case .inputOutput, .other: "The device or file system reported a failure; check it before going on."
+            case .inputOutput, .other: "The device or file system reported a failure; check it before you continue."
             }
         let code: Code = error.kind == .diskFull ? .diskFull : .ioError
         self.init(

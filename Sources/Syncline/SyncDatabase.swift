@@ -258,7 +258,7 @@ public final class SyncDatabase: Sendable {
             }
             guard self.onTheirWay.withLock({ $0.isDisjoint(with: plan.pendingKeys) }) else {
                 throw SyncError(
-                    .pendingChanges, "an operation on the rows is being sent", hint: "Purge when the push is over.")
+                    .pendingChanges, "an operation on the rows is being sent", hint: "Purge after the push has ended.")
             }
             if plan.pending > 0 && !force {
                 throw SyncError(
@@ -301,7 +301,7 @@ public final class SyncDatabase: Sendable {
     /// Changes a setting; nil removes it.
     public func set(_ name: String, _ value: Value?) async throws(SyncError) {
         guard !name.utf8.contains(0) else {
-            throw SyncError(.invalidConfiguration, "a setting has no such name", hint: "Leave out the zero byte.")
+            throw SyncError(.invalidConfiguration, "a setting's name is not valid", hint: "Leave out the zero byte.")
         }
         try await perform { engine throws(SyncError) in
             _ = try engine.record(.configured(name: name, value: value))

@@ -168,7 +168,7 @@ public final class Transaction {
     }
 
     private func checkOpen() {
-        precondition(isOpen, "a transaction is used within its closure only")
+        precondition(isOpen, "a transaction can be used only within its closure")
     }
 
     /// Inserts a row and returns it as stored. Makes an id if the item has none.
@@ -246,7 +246,7 @@ public final class Transaction {
         if let row = try get(table, id: id) { return row }
         throw SyncError(
             .rowDeleted, "\(table) has no row with this id",
-            hint: "It was deleted, or never there. Insert it.", address: "\(table)/\(id)")
+            hint: "It was deleted or never existed. Insert it.", address: "\(table)/\(id)")
     }
 
     /// Returns what an update sets: the columns that differ between two items of a row that still exists.

@@ -41,8 +41,8 @@ extension LogDamage.Remedy {
     /// What to do about it, in a sentence.
     package var advice: String {
         switch self {
-        case .cutTail: "It was never acknowledged: `syncline repair`, or the next writer, cuts it off and keeps a copy."
-        case .rebuild: "It is derived data: `syncline repair` rebuilds it or sets it aside."
+        case .cutTail: "It was never acknowledged. `syncline repair` or the next writer cuts it off and keeps a copy."
+        case .rebuild: "It is derived data. `syncline repair` rebuilds it or moves it into quarantine."
         case .salvage: "`syncline repair --salvage DIR` copies every whole record into a new log."
         case .upgrade: "Open it with the version that wrote it, or a newer one."
         }

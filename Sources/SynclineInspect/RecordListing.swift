@@ -62,8 +62,8 @@ extension LogInspection {
             return range
         case .segment, .position:
             throw LogError(
-                .invalidArgument, "records are addressed by number, not by place",
-                hint: "`syncline inspect frames` shows which records stand at a place.")
+                .invalidArgument, "records are addressed by number, not by position",
+                hint: "`syncline inspect frames` shows which records are at a position.")
         }
     }
 

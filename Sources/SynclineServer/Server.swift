@@ -86,7 +86,7 @@ final class Server: Sendable {
             try store.purge(tombstonesBefore: limit)
         } catch {
             http.log.note(
-                "the tables could not be looked at, or old tombstones and operations not removed: \(StartFailure(error).message)"
+                "the tables could not be checked, or old data could not be removed: \(StartFailure(error).message)"
             )
         }
     }
@@ -100,7 +100,7 @@ final class Server: Sendable {
             throw StartFailure("the configuration has no table \(name.table)", hint: "Name it with --table or --config")
         }
         if TableSchema.declared(table).contains(where: { $0.name == name.column }) {
-            throw StartFailure("the configuration asks for column \(name.column)", hint: "Take it out there first")
+            throw StartFailure("the configuration lists column \(name.column)", hint: "Remove it there first")
         }
         do throws(StoreFailure) {
             let store = try SQLStore(try database(configuration), configuration.tables, surroundings)

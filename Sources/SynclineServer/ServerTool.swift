@@ -57,7 +57,7 @@ package enum ServerTool {
         if allowed < wanted {
             configuration.limits.connections = max(1, allowed - 100, allowed / 2)
             Diagnostics.note(
-                "the system lets this process have \(allowed) files open, fewer than limits.connections needs;"
+                "this process may open only \(allowed) files, fewer than limits.connections needs;"
                     + " it is \(configuration.limits.connections)")
         }
         let server = try Server(configuration)
@@ -85,9 +85,9 @@ package enum ServerTool {
             if case .serve(let configuration) = try parse(words) { try server.reload(configuration) }
             server.note("keys and certificates were read again")
         } catch let failure as StartFailure {
-            server.note("nothing was taken over: \(failure.text)")
+            server.note("the new configuration was not used: \(failure.text)")
         } catch {
-            server.note("nothing was taken over: \(error)")
+            server.note("the new configuration was not used: \(error)")
         }
     }
 

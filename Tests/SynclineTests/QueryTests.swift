@@ -120,7 +120,7 @@ extension Chance {
                 if chance.once(in: 3) { continue }
                 let changes = chance.columns()
                 try await database.table("t").update(.item(id, changes))
-                // Null where the row has no such column changes nothing.
+                // Null where the row does not have this column changes nothing.
                 rows[id]?.merge(changes.filter { !($0.value.isNull && columns[$0.key] == nil) }) { old, new in
                     old.means(new) ? old : new
                 }

@@ -79,9 +79,9 @@ import Testing
         let entries = try #require(lines.firstIndex { $0.contains(#""entries""#) })
         let later = lines[0].replacing(#""fold":"#, with: #""fold":9"#)
         let inputs: [([Substring], String)] = [
-            (Array(lines[..<entries] + lines[(entries + 1)...]), "not as they were"),
-            (Array(lines.dropFirst()), "belong before"), ([later[...]] + lines.dropFirst(), "keeps it differently"),
-            (lines + [lines[entries]], "belong before"),
+            (Array(lines[..<entries] + lines[(entries + 1)...]), "missing or changed"),
+            (Array(lines.dropFirst()), "must come before"), ([later[...]] + lines.dropFirst(), "with another format"),
+            (lines + [lines[entries]], "must come before"),
         ]
         for (input, what) in inputs {
             let call = await Call.tool("import", "-s", copy, "--json", input: input.joined(separator: "\n"))

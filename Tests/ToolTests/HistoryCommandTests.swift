@@ -78,8 +78,8 @@ import Testing
         #expect(output.contains("@11 of @20") && output.contains("frozen: being sent"))
         #expect(output.contains("@12 of @20") && output.contains("conflict: conflict"))
         #expect(output.contains("this is the last event"))
-        #expect(output.contains("goes back to right before"))
-        #expect(call.errors.contains("there is no `frob` here") && call.errors.contains("Did you mean `back`?"))
+        #expect(output.contains("go back to just before"))
+        #expect(call.errors.contains("there is no command `frob` here") && call.errors.contains("Did you mean `back`?"))
     }
 
     @Test func `stores are compared with each other`() async throws {

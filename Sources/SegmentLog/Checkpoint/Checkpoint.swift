@@ -101,7 +101,7 @@ public final class Checkpoint: Sendable {
     private static func damaged(_ name: String, _ offset: UInt64, _ reason: String) -> LogError {
         LogError(
             .storeCorrupt, "\(reason) (byte \(offset))", file: name,
-            hint: "A checkpoint is derived data: remove it, and it is made again from the log.")
+            hint: "A checkpoint is derived data: remove it, and it is written again from the log.")
     }
 
     /// Returns the block at an address.

@@ -47,7 +47,7 @@ package enum FrameFault: Error, Hashable, Sendable {
         case .cutOff: "the file ends inside the frame"
         case .notAFrame: "no frame starts here"
         case .headerChecksum: "the header's checksum is wrong"
-        case .malformed: "the header makes no sense"
+        case .malformed: "the header is not valid"
         case .chain: "the frame does not follow the one before it"
         case .sequence: "the frame's first record is not the one expected"
         case .transaction: "the frame does not belong to the transaction around it"

@@ -69,7 +69,7 @@ package struct LogCatalog: Sendable {
         guard let known = head?.identity ?? segments.lazy.compactMap({ $0.header?.identity }).first else {
             if segments.isEmpty {
                 throw LogError(
-                    .noStore, "\(storage.location) holds no log", hint: "Create one, or check the path.")
+                    .noStore, "\(storage.location) holds no log", hint: LogError.absenceHint)
             }
             throw damage.first { $0.file == segments[0].name }?.error
                 ?? LogError(.storeCorrupt, "no segment header can be read", file: segments[0].name)
@@ -187,9 +187,9 @@ package struct LogCatalog: Sendable {
                         LogDamage(
                             file: segment.name,
                             position: LogPosition(segment: segment.ordinal, offset: next.previousLength),
-                            reason: "its end is not the one its successor was written behind", remedy: .salvage))
+                            reason: "its end does not match its successor", remedy: .salvage))
                 } else if let expected = end?.sequence, expected != next.sequence {
-                    report(successor, "its first record is not \(expected), the one behind its predecessor")
+                    report(successor, "its first record is not \(expected), the next after its predecessor")
                 }
             }
         }
@@ -242,7 +242,7 @@ package struct LogCatalog: Sendable {
                     records: try LogCatalog.sequence(behind: last, storage).flatMap {
                         head.durableThrough < $0 ? nil : SequenceRange(first: $0, last: head.durableThrough)
                     },
-                    reason: "\(LogCatalog.words(last.ordinal + 1...head.newestOrdinal)) missing behind it",
+                    reason: "\(LogCatalog.words(last.ordinal + 1...head.newestOrdinal)) missing after it",
                     remedy: .salvage))
         }
         if let first = segments.first, first.first > head.floor {
@@ -282,7 +282,7 @@ extension LogStorage {
     /// Maps a failure to open or list the directory to the log's error.
     fileprivate func absence(_ error: StorageError) -> LogError {
         switch error.kind {
-        case .notFound: LogError(.noStore, "\(location) does not exist", hint: "Create a log, or check the path.")
+        case .notFound: LogError(.noStore, "\(location) does not exist", hint: LogError.absenceHint)
         case .notADirectory: LogError(.noStore, "\(location) is not a directory", hint: "A log is a directory.")
         default: LogError(error)
         }

@@ -47,7 +47,7 @@ struct LogBirth {
         if let posix = storage as? POSIXStorage, let kind = posix.networkFileSystem() {
             throw LogError(
                 .ioError,
-                "\(storage.location) is on a network file system (\(kind)), whose locks and syncs can't be relied on",
+                "\(storage.location) is on a network file system (\(kind)), where locks and syncs are not reliable",
                 hint: "Keep the log on a local disk.")
         }
         let finding = try look()
@@ -57,7 +57,7 @@ struct LogBirth {
         case (.log, _), (.erasure, _), (.beginnings, .ifMissing), (.beginnings, .always):
             break
         case (.nothing, .never), (.beginnings, .never):
-            throw LogError(.noStore, "\(storage.location) holds no log", hint: "Create one, or check the path.")
+            throw LogError(.noStore, "\(storage.location) holds no log", hint: LogError.absenceHint)
         case (.somethingElse(let what), _):
             throw strange(what)
         case (.nothing, _):
@@ -119,7 +119,7 @@ struct LogBirth {
 
     private var exists: LogError {
         LogError(
-            .storeExists, "\(storage.location) holds a log already", hint: "Open it, or choose another directory.")
+            .storeExists, "\(storage.location) already holds a log", hint: "Open it, or choose another directory.")
     }
 
     /// Returns whether the log's creation was not finished: the first segment is as it was created, and no record
@@ -162,7 +162,7 @@ struct LogBirth {
 
     private func strange(_ what: String) -> LogError {
         LogError(
-            .noStore, "\(storage.location) is no log: \(what)",
+            .noStore, "\(storage.location) is not a log: \(what)",
             hint: "Give an empty or new directory, or the path of a log.")
     }
 

@@ -90,7 +90,7 @@ public final class Backend: Sendable {
         request.body = Array(Value.object(members).json.utf8)
         let value = try await signedIn(request)
         guard let token = value.text("authenticationToken"), let id = value[member: "user"]?.text("userId") else {
-            throw SyncError(.serverError, "the answer to signing in has no token or no user")
+            throw SyncError(.serverError, "the sign-in response has no token or no user")
         }
         channel.use(token: token)
         return User(id: id, token: token)
@@ -100,7 +100,7 @@ public final class Backend: Sendable {
     public func refreshSignIn() async throws(SyncError) -> String {
         let value = try await signedIn(HTTPRequest("GET", "/.auth/refresh"))
         guard let token = value.text("authenticationToken") else {
-            throw SyncError(.serverError, "the answer to the refresh has no token")
+            throw SyncError(.serverError, "the refresh response has no token")
         }
         channel.use(token: token)
         return token
@@ -119,7 +119,7 @@ public final class Backend: Sendable {
             throw SyncError(of: reply)
         }
         guard let value = try? Value(json: response.body) else {
-            throw SyncError(.serverError, "the answer is no JSON")
+            throw SyncError(.serverError, "the response is not JSON")
         }
         return value
     }

@@ -57,7 +57,7 @@ public struct OnlineTable: Sendable {
         let reply = try await send(.list(list))
         guard reply.status == 200 else { throw error(reply) }
         guard case .list(let found) = reply.content else {
-            throw SyncError(.serverError, "the server's answer is not a list of rows")
+            throw SyncError(.serverError, "the response is not a list of rows")
         }
         return Page(
             rows: found.rows.map { StoredRow(id: $0.id, columns: $0.columns) }, count: found.count, next: found.next)
@@ -79,7 +79,7 @@ public struct OnlineTable: Sendable {
     @discardableResult
     public func update(_ item: Value, version: String? = nil) async throws(SyncError) -> StoredRow {
         let item = try Item(item)
-        guard let id = item.id else { throw SyncError(.missingID, "an update names the row by its id") }
+        guard let id = item.id else { throw SyncError(.missingID, "an update needs the id of the row") }
         let isPart = channel.codec.serverProtocol == .zumo2
         var request = HTTPRequest(isPart ? "PATCH" : "PUT", path + "/" + id)
         request.body = body(item, withID: !isPart)
@@ -139,7 +139,7 @@ public struct OnlineTable: Sendable {
     private func row(_ reply: ServerReply) throws(SyncError) -> StoredRow {
         guard (200..<300).contains(reply.status) else { throw error(reply) }
         guard case .row(let row) = reply.content else {
-            throw SyncError(.serverError, "the server's answer is not a row")
+            throw SyncError(.serverError, "the response is not a row")
         }
         return StoredRow(id: row.id, columns: row.columns)
     }
@@ -149,7 +149,7 @@ public struct OnlineTable: Sendable {
         return switch reply.status {
         case 401: SyncError.unauthorized(reply)
         case 404, 410: SyncError(.rowGone, words, hint: "The server has no such row.")
-        case 409, 412: SyncError(.conflict, words, hint: "Get the server's row, and try with its version.")
+        case 409, 412: SyncError(.conflict, words, hint: "Get the server's row and try again with its version.")
         case 408, 429, 500...: SyncError(of: reply)
         default: SyncError(.rejected, words)
         }

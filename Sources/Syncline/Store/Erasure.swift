@@ -41,6 +41,6 @@ extension SyncDatabase {
         guard try inAppWords({ () throws(StateError) in try reader.oldestPending }) != nil else { return }
         throw SyncError(
             .pendingChanges, "the store has changes that were not pushed",
-            hint: "Push them first, or erase with force to give them up.")
+            hint: "Push them first, or erase with force to lose them.")
     }
 }

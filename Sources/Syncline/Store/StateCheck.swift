@@ -49,8 +49,8 @@ package struct StateCheck {
         /// What is wrong, as part of a sentence.
         package var sentence: String {
             isOfEntries
-                ? "its entries are not the ones whose digest it notes"
-                : "the state at @\(event) is not the one that \(source) notes"
+                ? "its entries do not match its digest"
+                : "the state at @\(event) does not match the digest in \(source)"
         }
     }
 

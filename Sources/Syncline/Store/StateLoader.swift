@@ -103,7 +103,7 @@ package struct StateLoader: Sendable {
     private static func lost(_ floor: SequenceNumber) -> SyncError {
         SyncError(
             .init(rawValue: LogError.Code.collected.rawValue),
-            "the history before \(floor) was let go of, and no checkpoint of it can be read",
+            "the history before \(floor) was removed, and no checkpoint of it can be read",
             hint: "Ask for a later moment.")
     }
 

@@ -180,8 +180,8 @@ extension SyncDatabase {
             try slot.checkOpen()
             guard case .free = slot else {
                 throw SyncError(
-                    .invalidConfiguration, "the store syncs by itself already",
-                    hint: "Use `automaticSync`, or stop it before another is started.")
+                    .invalidConfiguration, "automatic sync is already running",
+                    hint: "Use `automaticSync`, or stop it before you start it again.")
             }
             let sync = AutomaticSync(self, settings) { [weak self] sync in
                 self?.automatic.withLock { $0.leave(sync) }

@@ -60,7 +60,7 @@ extension NetworkLimits {
         guard isFine else {
             throw SyncError(
                 .invalidConfiguration, "a network limit is not valid",
-                hint: "Times are more than nothing and at most a year; sizes and pages are 1 or more.")
+                hint: "Times must be above 0 and at most a year; sizes and pages must be 1 or more.")
         }
     }
 
@@ -88,7 +88,7 @@ extension NetworkLimits {
             case "body": body = .bytes(UInt64(number))
             case "headers": headers = .bytes(UInt64(number))
             case "pages": pages = Int(number)
-            default: throw NetworkLimits.refusal("there is no limit \"\(member.name)\"")
+            default: throw NetworkLimits.refusal("\"\(member.name)\" is not a known limit")
             }
         }
         try check()
@@ -107,6 +107,6 @@ extension NetworkLimits {
         if number <= pages { return nil }
         return SyncError(
             .serverError, "the list of \(table) did not end within \(pages) pages",
-            hint: "Pages that were stored stay. Pull again to continue, or allow more pages in the limits.")
+            hint: "Stored pages are kept. Pull again to continue, or allow more pages in the limits.")
     }
 }

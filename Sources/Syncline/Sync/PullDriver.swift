@@ -41,8 +41,8 @@ struct PullDriver {
             if try await readChanges(query, from: cursor, &report) { return report }
         }
         report.reason = SyncError(
-            .serverError, "the server can tell changes by one answer and can't by the next; nothing was read",
-            hint: "Pull again. If it stays so, servers of several versions answer under one address.")
+            .serverError, "the server advertised the changes feed, then stopped; the pull was abandoned",
+            hint: "Pull again. If it happens again, servers of different versions share one address.")
         return report
     }
 
@@ -136,8 +136,8 @@ struct PullDriver {
         let known = try inAppWords { () throws(StateError) in try database.reader.cursor(query.table, queryID) }
         if let known, known.query != (try query.canonicalText) {
             throw SyncError(
-                .queryChanged, "the query id \"\(queryID)\" stands for another query of \(query.table)",
-                hint: "Use another query id, or reset the cursor to start anew.")
+                .queryChanged, "the query id \"\(queryID)\" is used for another query of \(query.table)",
+                hint: "Use another query id, or reset the cursor to start from the beginning.")
         }
         return known
     }

@@ -154,7 +154,7 @@ struct PushDriver {
         let warning =
             try cursors() == before
             ? nil
-            : "the server's clock went back in \(answer.table): its cursors were lowered, and the next pull reads again"
+            : "the server's clock went back in \(answer.table): its cursors were set back; the next pull reads again"
         return Outcome(input: .recorded(index, conflict, hasBase: entry?.base != nil), warning: warning)
     }
 }

@@ -19,14 +19,15 @@ extension SyncDatabase {
             let address = "\(table)/\(id)"
             guard let entry = found, let pending = entry.pending else {
                 throw SyncError(
-                    .operationNotFound, "nothing is pending on \(address)", hint: "`pending` lists what is.",
+                    .operationNotFound, "nothing is pending on \(address)",
+                    hint: "`pending` lists the pending operations.",
                     address: address)
             }
             let key = engine.projector.rowKey(table, id)
             if self.onTheirWay.withLock({ $0.contains(key) }) {
                 throw SyncError(
                     .pendingChanges, "the operation on \(address) is being sent",
-                    hint: "Drop it when the push is over.", address: address)
+                    hint: "Drop it after the push has ended.", address: address)
             }
             if let frozen = pending.frozen, frozen.status == .inFlight, frozen.maybeSent, !force {
                 throw SyncError(

@@ -188,7 +188,7 @@ extension SyncDatabase {
             else {
                 throw SyncError(
                     .operationNotFound, "no operation on \(table)/\(id) waits for a decision",
-                    hint: "`conflicts` lists those that do.")
+                    hint: "`conflicts` lists those that wait.")
             }
             guard let resolution = try conflict.resolution(decision, hasBase: entry.base != nil) else { return }
             try engine.record(.resolved(resolution))
@@ -228,8 +228,8 @@ extension SyncDatabase {
             if url == nil, case .string(let stored)? = try await setting("backend") { url = stored }
             guard let url else {
                 throw SyncError(
-                    .invalidConfiguration, "the store has no backend to talk to",
-                    hint: "Give its URL: `syncline config backend URL`, or SyncConfiguration.backend.")
+                    .invalidConfiguration, "the store has no backend",
+                    hint: "Set its URL: `syncline config backend URL`, or SyncConfiguration.backend.")
             }
             transport = try makeTransport(baseURL: url, limits: limits.transport)
         }

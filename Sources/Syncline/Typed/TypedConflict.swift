@@ -53,7 +53,7 @@ extension TypedTable {
     /// of them if the server has no row. Local columns keep their values unless the model sets them.
     public func resolve(_ conflict: TypedConflict<Model>, with model: Model) async throws(SyncError) {
         guard model.id == conflict.id else {
-            throw SyncError(.invalidID, "the model is about another row than the conflict", hint: "Keep its id.")
+            throw SyncError(.invalidID, "the model belongs to another row than the conflict", hint: "Keep its id.")
         }
         let chosen = try members(of: model)
         // A refused operation has changed nothing on the server, so its base is the server's row.

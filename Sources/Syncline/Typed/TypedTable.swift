@@ -114,7 +114,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
                 Model.self, from: .object([.init("id", .string(row.id))] + row.columns.members))
             guard model.id == row.id else {
                 throw SyncError(
-                    .invalidItem, "id: the model's id is not the row's",
+                    .invalidItem, "id: the model's id is not the id of the row",
                     hint: "A model's id is the column \"id\", or one with the same value.")
             }
             return model
@@ -155,7 +155,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
         if let place = members.firstIndex(where: { $0.name == "id" }) {
             guard members[place].value == id else {
                 throw SyncError(
-                    .invalidID, "\(Model.self) encodes another \"id\" than its own",
+                    .invalidID, "\(Model.self) encodes an \"id\" that is not its own",
                     hint: "Give that property another coding key.")
             }
         } else {

@@ -27,9 +27,9 @@ enum ValueDecoder {
     }
 
     private static func missing(_ path: [any CodingKey]) -> SyncError {
-        var error = mismatch(path, "the row has no such column")
+        var error = mismatch(path, "the row does not have this column")
         if path.count == 1, Item.systemColumns.contains(path[0].stringValue) {
-            error.hint = "The server gives it, once it knows the row: make the property optional."
+            error.hint = "The server sets it after the row is pushed: make the property optional."
         }
         return error
     }
@@ -218,7 +218,7 @@ private struct UnkeyedSource: UnkeyedDecodingContainer {
     private mutating func next() throws -> Source {
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
-                Any.self, .init(codingPath: codingPath, debugDescription: "the array ends"))
+                Any.self, .init(codingPath: codingPath, debugDescription: "the array has no more elements"))
         }
         defer { currentIndex += 1 }
         return Source(elements[currentIndex], codingPath)

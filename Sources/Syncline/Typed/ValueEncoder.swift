@@ -40,7 +40,7 @@ enum ValueEncoder {
     static func decimal(_ number: Decimal, _ path: [any CodingKey]) throws -> Value {
         if let value = Value(number) { return value }
         throw SyncError(
-            .invalidItem, "\(name(path)): the decimal has more digits than a number keeps",
+            .invalidItem, "\(name(path)): the decimal has more digits than a number can hold",
             hint: "Round it to 15 digits, or keep it as a string.")
     }
 

@@ -133,14 +133,14 @@ extension SyncError {
         case .malformed(let what):
             self.init(
                 .storeCorrupt, "\(what) can't be read",
-                hint: "Nothing was changed. `syncline verify` says what is damaged.")
+                hint: "Nothing was changed. `syncline verify` lists the damage.")
         case .untrue:
             self.init(
                 .storeCorrupt,
-                "a checkpoint holds other entries than the events made; nothing of the history was removed",
+                "a checkpoint does not match the events of the log; no history was removed",
                 hint:
-                    "Close the store and run `syncline repair`: it sets the checkpoint aside, and the state is made again "
-                    + "from the log.")
+                    "Close the store and run `syncline repair`: it moves the checkpoint into quarantine, and the state "
+                    + "is rebuilt from the log.")
         case .newer(let what):
             self.init(
                 .storeNewer, "\(what) was written by a newer version", hint: "Open the store with that version.")

@@ -16,7 +16,7 @@ package enum FilterKind: Hashable, Sendable {
 
     var noun: String {
         switch self {
-        case .text: "a text"
+        case .text: "a string"
         case .number: "a number"
         case .boolean: "true or false"
         case .date: "a date"

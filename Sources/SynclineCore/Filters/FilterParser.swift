@@ -45,7 +45,7 @@ struct FilterParser {
     /// Throws if kinds are checked and a part has the wrong kind.
     private func check(_ part: Part, is kind: FilterKind) throws(FilterError) {
         guard typing != nil, let found = part.kind, found != kind else { return }
-        throw scanner.error("\(kind.noun) is needed, and this is \(found.noun)", at: part.start)
+        throw scanner.error("expected \(kind.noun), found \(found.noun)", at: part.start)
     }
 
     private func check(_ part: Part, fits other: Part) throws(FilterError) {
@@ -232,9 +232,9 @@ struct FilterParser {
         case "Edm.Guid":
             if !text.isEmpty { return literal(.string(text), form: .guid, from: start) }
         default:
-            throw scanner.error("casts to \(type) are not known", at: start)
+            throw scanner.error("can't cast to \(type)", at: start)
         }
-        throw scanner.error("'\(text)' is no \(type)", at: start)
+        throw scanner.error("'\(text)' is not a valid \(type)", at: start)
     }
 
     private mutating func call(_ name: String, from start: Int) throws(FilterError) -> Part {

@@ -8,7 +8,7 @@ package struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConv
         self.what = what
     }
 
-    package var description: String { "the server's protocol has no words for \(what)" }
+    package var description: String { "the server's protocol can't express \(what)" }
 }
 
 struct FilterPrinter {

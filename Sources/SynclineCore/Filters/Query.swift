@@ -51,7 +51,7 @@ extension Query {
     /// Throws if the window is not valid.
     package func check() throws(SyncError) {
         if skip < 0 || top ?? 0 < 0 {
-            throw SyncError(.invalidQuery, "top and skip can't be negative", hint: "Leave out what is not wanted.")
+            throw SyncError(.invalidQuery, "top and skip can't be negative", hint: "Use 0 or more.")
         }
     }
 }

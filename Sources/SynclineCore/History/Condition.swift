@@ -183,8 +183,8 @@ extension Condition {
         } else {
             throw FilterError(
                 position: 0,
-                message: "a condition is about a row (TABLE/ID), a table (TABLE: FILTER), a count, "
-                    + "pending or conflicts; this is neither")
+                message: "a condition must name a row (TABLE/ID), a table (TABLE: FILTER), a count, "
+                    + "pending or conflicts")
         }
     }
 
@@ -193,7 +193,7 @@ extension Condition {
         let words = text.split(separator: " ")
         guard words.count == 2, let comparison = Expression.Comparison(rawValue: String(words[0])),
             let number = Int(words[1])
-        else { throw FilterError(position: 0, message: "a count is compared with a number, as in `count(T) ge 10`") }
+        else { throw FilterError(position: 0, message: "compare a count with a number, as in `count(T) ge 10`") }
         return (comparison, number)
     }
 
@@ -221,7 +221,7 @@ extension Condition {
             return .row(RowFocus(table: table, id: String(text[..<dot])), filter)
         }
         if comparisons.contains(where: { text.hasSuffix($0.dropLast()) }) {
-            throw FilterError(position: text.count, message: "a value is missing behind the comparison")
+            throw FilterError(position: text.count, message: "a value is missing after the comparison")
         }
         return .row(RowFocus(table: table, id: String(text)), nil)
     }

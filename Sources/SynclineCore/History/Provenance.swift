@@ -35,11 +35,11 @@ extension Provenance: CustomStringConvertible {
         case .push(let operationID, let status): "answer \(status) to the operation \(operationID)"
         case .resolution(let choice, let policy):
             "\(choice), " + (policy.map { "decided by the policy \($0)" } ?? "decided by the app")
-        case .undo(let event): "took back @\(event)"
+        case .undo(let event): "undid @\(event)"
         case .purge: "purge"
         case .discard: "dropped by the app"
         case .migration(let version): "migration to schema \(version)"
-        case .beginning: "before the history begins"
+        case .beginning: "before the start of the history"
         case .other: "–"
         }
     }

@@ -45,7 +45,7 @@ package enum LocalDecision {
                 .rowExists, "\(table) has a row with this id", hint: "Update it instead.", address: "\(table)/\(id)")
         case .rowDeleted:
             SyncError(
-                .rowDeleted, "the row was deleted and waits to be pushed",
+                .rowDeleted, "the row was deleted, and the delete is not pushed yet",
                 hint: "Insert it again, or undo the delete.", address: "\(table)/\(id)")
         }
     }

@@ -71,7 +71,7 @@ package struct LocalTransactionWriter {
         try projector.check(table: table)
         let item = try Item(item)
         if item.id == nil, kind != .insert {
-            throw SyncError(.missingID, "the item has no \"id\"", hint: "Say which row to change.")
+            throw SyncError(.missingID, "the item has no \"id\"", hint: "Pass the id of the row to change.")
         }
         let id = item.id ?? newID()
         try Item.check(id: id)

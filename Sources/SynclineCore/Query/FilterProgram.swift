@@ -17,8 +17,8 @@ final class FilterProgram {
         if work.failure == nil { return matches }
         throw .failed(
             SyncError(
-                .invalidQuery, "the filter makes more than \(FilterWork.textLimit >> 20) MiB of text of one row",
-                hint: "Leave out functions that make long texts."))
+                .invalidQuery, "the filter makes more than \(FilterWork.textLimit >> 20) MiB of text from one row",
+                hint: "Leave out functions that make long strings."))
     }
 
     private static func compile(_ filter: Expression) -> FilterStep {

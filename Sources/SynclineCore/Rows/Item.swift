@@ -14,7 +14,7 @@ package struct Item: Hashable, Sendable {
     /// Creates an item from a JSON value.
     package init(_ value: Value) throws(SyncError) {
         guard case .object(let members) = value else {
-            throw SyncError(.invalidItem, "an item must be an object", hint: "Give an object with an \"id\".")
+            throw SyncError(.invalidItem, "an item must be an object", hint: "Pass an object with an \"id\".")
         }
         try self.init(members)
     }
@@ -30,8 +30,8 @@ package struct Item: Hashable, Sendable {
             self.id = text
         case let other?:
             throw SyncError(
-                .invalidID, "an id must be a text, not \(other.kindName)",
-                hint: "Leave the id out to have one made.")
+                .invalidID, "an id must be a string, not \(other.kindName)",
+                hint: "Leave the id out to get a new one.")
         }
         for member in members where member.name.hasPrefix("__") {
             throw SyncError(
@@ -56,7 +56,7 @@ package struct Item: Hashable, Sendable {
         guard name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return }
         throw SyncError(
             .invalidItem, name.isEmpty ? "a column has no name" : "a column's name has a control character",
-            hint: "Begin with a letter or \"_\", then letters, digits, \"_\" and \"-\".")
+            hint: "Start with a letter or \"_\", followed by letters, digits, \"_\" and \"-\".")
     }
 
     package static func check(id: String) throws(SyncError) {
@@ -121,9 +121,9 @@ extension Value {
     package var kindName: String {
         switch self {
         case .null: "null"
-        case .bool: "a truth value"
+        case .bool: "a boolean"
         case .integer, .double: "a number"
-        case .string: "a text"
+        case .string: "a string"
         case .date: "a date"
         case .bytes: "bytes"
         case .array: "an array"

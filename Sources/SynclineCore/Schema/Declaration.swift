@@ -72,7 +72,7 @@ public struct Declaration: Hashable, Sendable {
         let shown = tables.prefix(20).map(\.name).joined(separator: ", ") + (tables.count > 20 ? ", …" : "")
         throw SyncError(
             .unknownTable, "the table \"\(table)\" is not declared",
-            hint: tables.isEmpty ? "No table is." : "Declared are: \(shown).")
+            hint: tables.isEmpty ? "No tables are declared." : "Declared tables: \(shown).")
     }
 }
 

@@ -153,7 +153,7 @@ extension Schema {
     /// Throws if the schema is not valid.
     package func check() throws(SyncError) {
         guard version > 0 else {
-            throw SyncError(.invalidConfiguration, "a schema's version is 1 or more")
+            throw SyncError(.invalidConfiguration, "a schema's version must be 1 or more")
         }
         var names: Set<[UInt8]> = []
         for table in tables {
@@ -175,7 +175,7 @@ extension Schema {
         for migration in migrations {
             guard migration.version > last, migration.version <= version else {
                 throw SyncError(
-                    .invalidConfiguration, "the migration to version \(migration.version) is out of its place",
+                    .invalidConfiguration, "the migration to version \(migration.version) is out of order",
                     hint: "List migrations by version, each once, none beyond the schema's own.")
             }
             last = migration.version
@@ -205,8 +205,8 @@ extension Schema {
         let isOthers = column == "id" || Item.systemColumns.contains(column) || column.hasPrefix("__")
         if isOthers {
             throw SyncError(
-                .invalidConfiguration, "the column \"\(table).\(column)\" is not the app's to declare",
-                hint: "The id, system columns and names that begin with \"__\" stay as they are.")
+                .invalidConfiguration, "the column \"\(table).\(column)\" can't be declared by the app",
+                hint: "The id, system columns and names that begin with \"__\" are reserved.")
         }
         guard !column.isEmpty, !column.utf8.contains(0) else {
             throw SyncError(.invalidConfiguration, "a column of \(table) has no usable name in the schema")

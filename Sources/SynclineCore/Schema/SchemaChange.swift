@@ -39,8 +39,8 @@ package struct SchemaChange: Sendable {
         if declared == known { return nil }
         if let table = declared.changedTables(since: known).first {
             throw SyncError(
-                .invalidConfiguration, "the app's schema says something of columns of \(table): it can't be left out",
-                hint: "Name that table too.")
+                .invalidConfiguration, "the app's schema declares columns of \(table), so it must list the table",
+                hint: "Add the table to the list.")
         }
         self.init(declared)
     }
@@ -52,8 +52,8 @@ package struct SchemaChange: Sendable {
         if let lost = followed.localColumns(missingIn: declaration).first {
             let columns = lost.columns.sorted().joined(separator: ", ")
             throw SyncError(
-                .invalidConfiguration, "\(columns) of \(lost.table) would be local no longer",
-                hint: "Declare it as before, or let a migration drop it: what it holds was never meant to be sent.")
+                .invalidConfiguration, "\(columns) of \(lost.table) would no longer be local",
+                hint: "Declare it as before, or drop it in a migration; its values were never meant to be sent.")
         }
         for case .dropTable(let table, let discardsPending) in steps where !discardsPending {
             try SchemaChange.checkNothingPending(table, reader)
@@ -77,7 +77,7 @@ package struct SchemaChange: Sendable {
         if pending == 0 { return }
         throw SyncError(
             .pendingChanges, "\(pending) operations on \(table) were not pushed, and the schema drops the table",
-            hint: "Nothing was changed. Open the store with the schema before and push, or let the step discard them.")
+            hint: "Nothing was changed. Open the store with the old schema and push, or let the step discard them.")
     }
 
     /// Throws if a rename would replace a column that a row has, or if a column has the server name of another.
@@ -131,7 +131,7 @@ package struct SchemaChange: Sendable {
     private static func inexpressible(_ table: String, _ id: String) -> SyncError {
         SyncError(
             .pendingChanges, "an operation may have reached the server under a name that now means another column",
-            hint: "Nothing was changed. Open the store with the schema before and push.", address: "\(table)/\(id)")
+            hint: "Nothing was changed. Open the store with the old schema and push.", address: "\(table)/\(id)")
     }
 }
 

@@ -166,7 +166,7 @@ extension Conflict {
             guard theirs.means(base?[member.name] ?? .null) else {
                 throw SyncError(
                     .mergeConflict, "both sides changed the column \"\(member.name)\"",
-                    hint: "Take the server's row, keep yours, or give a row of your choosing.")
+                    hint: "Take the server's row, keep yours, or write a row of your own.")
             }
             left.append(member)
         }

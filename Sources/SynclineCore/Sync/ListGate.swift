@@ -77,11 +77,11 @@ extension ServerReply.Content {
         let reason =
             switch self {
             case .row: "it is a row"
-            case .list, .changes, .results: "it answers something else"
+            case .list, .changes, .results: "it is another kind of answer"
             case .unreadable(let reason): reason
             }
         return SyncError(
-            .serverError, "the answer to a list is not one: \(reason)",
-            hint: "Is it the right backend, and the protocol it speaks? Nothing is lost.")
+            .serverError, "the response is not a list of rows: \(reason)",
+            hint: "Check the backend URL and the protocol. Nothing is lost.")
     }
 }

@@ -195,8 +195,8 @@ package struct PullMachine: PullReading {
         guard restarts <= PullMachine.restartLimit else {
             return end(
                 SyncError(
-                    .serverError, "the rows moved each time they were read",
-                    hint: "Pull without an order: then rows may move."))
+                    .serverError, "the rows changed their order each time they were read",
+                    hint: "Pull without an order, so that rows may move."))
         }
         place = .offset(0, last: nil)
         pages = RepeatGuard()
@@ -229,11 +229,11 @@ package struct PullMachine: PullReading {
     }
 
     private static let noTime = SyncError(
-        .serverError, "a row came without updatedAt, by which pages are told apart",
+        .serverError, "a row has no updatedAt, which is needed to read in pages",
         hint: "The server's table needs the column updatedAt.")
     static let noOrder = SyncError(
-        .serverError, "the server did not give rows in the order they were asked for",
-        hint: "Nothing is lost: pages that were stored stay.")
+        .serverError, "the server did not return rows in the requested order",
+        hint: "Nothing is lost; stored pages are kept.")
 }
 
 extension Value {

@@ -37,14 +37,14 @@ package struct PullQuery: Hashable, Sendable {
     package func check(for server: ServerProtocol) throws(SyncError) {
         if queryID != nil, goesByOffset || top != nil {
             throw SyncError(
-                .invalidQuery, "a query id does not go with an order, top or skip",
+                .invalidQuery, "a query id can't be used with an order, top or skip",
                 hint: "Pull without a query id, or query the local table with them.")
         }
         if let queryID, queryID.isEmpty || queryID.utf8.count > 255 || queryID.utf8.contains(0) {
-            throw SyncError(.invalidQuery, "a query id is a text of 1 to 255 bytes")
+            throw SyncError(.invalidQuery, "a query id must have 1 to 255 bytes")
         }
         if skip < 0 || top ?? 0 < 0 { throw SyncError(.invalidQuery, "top and skip can't be negative") }
-        if pageSize < 1 { throw SyncError(.invalidQuery, "a page has at least one row") }
+        if pageSize < 1 { throw SyncError(.invalidQuery, "a page must have at least one row") }
         if overlap < 0 { throw SyncError(.invalidQuery, "an overlap can't be negative") }
         do throws(UnsupportedPredicate) { _ = try filter?.forServers.text(for: server) } catch {
             throw SyncError(error)

@@ -13,10 +13,10 @@ enum KeySet {
         do throws(JSONError) {
             value = try Value(json: json, refusesDuplicates: true)
         } catch {
-            throw StartFailure("it is no JSON: \(error)")
+            throw StartFailure("it is not valid JSON: \(error)")
         }
         guard case .array(let elements)? = try members(value, "it")["keys"] else {
-            throw StartFailure("it is no set of JSON Web Keys", hint: #"Write {"keys":[…]}"#)
+            throw StartFailure("it is not a JSON Web Key Set", hint: #"Write {"keys":[…]}"#)
         }
         guard elements.count <= limit else { throw StartFailure("it has more than \(limit) keys") }
         var keys: [TokenKey] = []
@@ -25,7 +25,7 @@ enum KeySet {
             guard let key = try key(try members(element, place), place) else { continue }
             if let fault = TokenSignature.fault(key) { throw StartFailure("\(place) can't be used", hint: fault) }
             if key.id != nil, keys.contains(where: { $0.id == key.id && $0.algorithm == key.algorithm }) {
-                throw StartFailure("two keys have the kid of \(place)")
+                throw StartFailure("two keys have the same kid as \(place)")
             }
             keys.append(key)
         }
@@ -41,7 +41,7 @@ enum KeySet {
     private static func key(_ members: [String: Value], _ place: String) throws(StartFailure) -> TokenKey? {
         func bytes(_ name: String) throws(StartFailure) -> [UInt8] {
             guard case .string(let text)? = members[name], let bytes = Base64.decode(url: text[...]) else {
-                throw StartFailure("\(place).\(name) must be base64 in the alphabet of URLs")
+                throw StartFailure("\(place).\(name) must be base64url")
             }
             return bytes
         }
@@ -57,7 +57,7 @@ enum KeySet {
         if case .array(let uses)? = members["key_ops"], !uses.contains(.string("verify")) { return nil }
         var id: String?
         if let value = members["kid"] {
-            guard case .string(let text) = value else { throw StartFailure("\(place).kid must be a text") }
+            guard case .string(let text) = value else { throw StartFailure("\(place).kid must be a string") }
             id = text
         }
         switch algorithm {

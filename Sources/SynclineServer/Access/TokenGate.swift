@@ -90,7 +90,7 @@ final class TokenGate: Sendable {
                 keys.change { $0 = Keys($0.rules, others) }
                 return true
             } catch {
-                listener.withLock { $0 }("the keys stay as they were: \(error.text)")
+                listener.withLock { $0 }("the old keys stay in use: \(error.text)")
                 return false
             }
         }

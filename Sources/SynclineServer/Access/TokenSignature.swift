@@ -43,12 +43,12 @@ enum TokenSignature {
         defer { EVP_PKEY_free(known) }
         let type = EVP_PKEY_get_base_id(known)
         if key.algorithm == .rs256 {
-            if type != EVP_PKEY_RSA { return "RS256 needs a key of RSA" }
+            if type != EVP_PKEY_RSA { return "RS256 needs an RSA key" }
             return EVP_PKEY_get_bits(known) < 2048 ? "RS256 needs a key of at least 2048 bits" : nil
         }
         var name = [CChar](repeating: 0, count: 80)
         guard type == EVP_PKEY_EC, EVP_PKEY_get_group_name(known, &name, name.count, nil) == 1 else {
-            return "ES256 needs a key of an elliptic curve"
+            return "ES256 needs an elliptic curve key"
         }
         return strcmp(name, "prime256v1") == 0 ? nil : "ES256 needs a key of the curve P-256"
     }

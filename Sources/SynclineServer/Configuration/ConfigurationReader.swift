@@ -18,12 +18,12 @@ struct ConfigurationObject {
         // Duplicates are checked here, too, because the short form of a table is not parsed from JSON.
         var names: Set<String> = []
         if let twice = members.first(where: { !names.insert($0.name).inserted }) {
-            throw StartFailure("the configuration has two members called \(ConfigurationObject.join(path, twice.name))")
+            throw StartFailure("the configuration has two members named \(ConfigurationObject.join(path, twice.name))")
         }
         for member in members where !known.contains(member.name) {
             let guess = Suggestion.nearest(to: member.name, in: known)
             throw StartFailure(
-                "the configuration has no member \(ConfigurationObject.join(path, member.name))",
+                "the configuration can't have a member \(ConfigurationObject.join(path, member.name))",
                 hint: guess.map { "Did you mean \($0)?" })
         }
     }
@@ -38,7 +38,7 @@ struct ConfigurationObject {
 
     func text(_ name: String) throws(StartFailure) -> String? {
         guard let value = self[name] else { return nil }
-        guard case .string(let text) = value else { throw StartFailure("\(place(name)) must be a text") }
+        guard case .string(let text) = value else { throw StartFailure("\(place(name)) must be a string") }
         return text
     }
 
@@ -63,7 +63,7 @@ struct ConfigurationObject {
         guard let choice = Choice(rawValue: text) else {
             let known = Choice.allCases.map(\.rawValue)
             throw StartFailure(
-                "\(place(name)) can't be \(Value.string(text).json); it is one of \(known.joined(separator: ", "))",
+                "\(place(name)) can't be \(Value.string(text).json); choose one of \(known.joined(separator: ", "))",
                 hint: Suggestion.nearest(to: text, in: known).map { "Did you mean \($0)?" })
         }
         return choice
@@ -120,7 +120,7 @@ extension ServerConfiguration {
         for member in members {
             let table = try TableDefinition(member.name, member.value)
             if tables.contains(where: { $0.name.lowercased() == table.name.lowercased() }) {
-                throw StartFailure("tables has two that are called \(table.name)")
+                throw StartFailure("tables has two tables named \(table.name)")
             }
             tables.append(table)
         }
@@ -133,7 +133,7 @@ extension ServerConfiguration {
             let needsLogin = table.perUser != nil || permissions.contains { $0 != .anonymous && $0 != .disabled }
             if needsLogin, auth == nil {
                 throw StartFailure(
-                    "table \(table.name) needs a login, and there is no key to check tokens with",
+                    "table \(table.name) needs a login, but there is no key to check tokens",
                     hint: "Set auth.key, or --auth-key")
             }
         }
@@ -193,7 +193,7 @@ extension TokenRules {
         file = try object.text("jwks")
         if keys.isEmpty, file == nil { throw StartFailure("auth needs a key, keys or jwks") }
         if keys.count != Set(keys.map { [$0.id, $0.algorithm.rawValue] }).count {
-            throw StartFailure("auth has two keys of one kid", hint: "Give each a kid of its own")
+            throw StartFailure("two keys of auth have the same kid", hint: "Give each key its own kid")
         }
         audience = try object.text("audience")
         issuer = try object.text("issuer")
@@ -207,7 +207,7 @@ extension TokenRules {
         let algorithm = try object.word("algorithm", TokenAlgorithm.self) ?? .hs256
         let key = TokenKey(try secret(text), algorithm, id: try object.text("kid"))
         if let fault = TokenSignature.fault(key) {
-            throw StartFailure("\(object.place("key")) is no key for \(algorithm.rawValue)", hint: fault)
+            throw StartFailure("\(object.place("key")) is not a key for \(algorithm.rawValue)", hint: fault)
         }
         return key
     }
@@ -225,7 +225,7 @@ extension CrossOrigin {
             guard case .string(let text) = element else { throw StartFailure("cors.origins must be a list of hosts") }
             guard text == "null" || OriginPattern(text) != nil else {
                 throw StartFailure(
-                    "cors.origins: '\(text.prefix(80))' is no host and no origin",
+                    "cors.origins: '\(text.prefix(80))' is neither a host nor an origin",
                     hint: "Write app.example, *.app.example or https://app.example:8443")
             }
             origins.append(text)

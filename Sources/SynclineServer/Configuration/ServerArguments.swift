@@ -38,26 +38,28 @@ struct ServerArguments {
     }
 
     static let flags = [
-        Flag(name: "store", value: "STORE", summary: "sqlite:FILE or postgres://…; sqlite:syncline.db"),
-        Flag(name: "listen", value: "HOST:PORT", summary: "where to listen, port 0 for any; 127.0.0.1:8080"),
+        Flag(name: "store", value: "STORE", summary: "sqlite:FILE or postgres://… (default: sqlite:syncline.db)"),
+        Flag(
+            name: "listen", value: "HOST:PORT",
+            summary: "address to listen on; port 0: any free port (default: 127.0.0.1:8080)"),
         Flag(
             name: "table", value: "NAME[:OPTIONS]",
-            summary: "a table to serve: todoitem:softDelete=false,columns=text/string+complete/boolean"),
-        Flag(name: "config", value: "FILE", summary: "a configuration as JSON; flags count more"),
-        Flag(name: "auth-key", value: "KEY", summary: "checks tokens: a text, hex:…, base64:…, file:PATH or env:NAME"),
-        Flag(name: "tls-cert", value: "FILE", summary: "the certificate as PEM"),
-        Flag(name: "tls-key", value: "FILE", summary: "its key as PEM"),
-        Flag(name: "log", value: "FORM", summary: "text, json or none"),
-        Flag(name: "set", value: "MEMBER=JSON", summary: "any other member: limits.bodyBytes=65536"),
+            summary: "a table to serve, such as todoitem:softDelete=false,columns=text/string+complete/boolean"),
+        Flag(name: "config", value: "FILE", summary: "a configuration as JSON; flags take precedence"),
+        Flag(name: "auth-key", value: "KEY", summary: "token key: literal text, hex:…, base64:…, file:PATH or env:NAME"),
+        Flag(name: "tls-cert", value: "FILE", summary: "the TLS certificate as PEM"),
+        Flag(name: "tls-key", value: "FILE", summary: "the key of the certificate as PEM"),
+        Flag(name: "log", value: "FORM", summary: "form of the log: text, json or none (default: text)"),
+        Flag(name: "set", value: "MEMBER=JSON", summary: "any other setting, such as limits.bodyBytes=65536"),
         Flag(
             name: "new-epoch", value: nil,
-            summary: "after a backup was put back: makes all clients read everything anew"),
+            summary: "after restoring a backup: forces clients to re-read everything"),
         Flag(
             name: "drop-column", value: "TABLE.COLUMN",
-            summary: "removes a column with its values, also while servers run, and ends"),
-        Flag(name: "print-config", value: nil, summary: "prints what would be in force, without keys"),
-        Flag(name: "help", value: nil, summary: "explains the command"),
-        Flag(name: "version", value: nil, summary: "prints the version"),
+            summary: "remove a column with its values, then exit; servers may be running"),
+        Flag(name: "print-config", value: nil, summary: "print the effective configuration, without keys"),
+        Flag(name: "help", value: nil, summary: "explain the command"),
+        Flag(name: "version", value: nil, summary: "print the version"),
     ]
 
     /// Reads a whole file.
@@ -76,14 +78,15 @@ struct ServerArguments {
             guard word.hasPrefix("--"), let flag = Self.flags.first(where: { "--" + $0.name == sides[0] }) else {
                 let guess = Suggestion.nearest(to: sides[0], in: Self.flags.map { "--" + $0.name })
                 throw UsageFailure(
-                    message: "there is no \(Value.string(sides[0]).json)", hint: guess.map { "Did you mean \($0)?" })
+                    message: "there is no option \(Value.string(sides[0]).json)",
+                    hint: guess.map { "Did you mean \($0)?" })
             }
             if !given.insert(flag.name).inserted, !["table", "set"].contains(flag.name) {
                 throw UsageFailure(message: "--\(flag.name) is given twice")
             }
             guard flag.value != nil else {
                 if sides.count > 1 {
-                    throw UsageFailure(message: "--\(flag.name) takes no value", hint: "Leave it out to say no")
+                    throw UsageFailure(message: "--\(flag.name) takes no value", hint: "Leave it out to turn it off")
                 }
                 continue
             }
@@ -138,7 +141,7 @@ struct ServerArguments {
             let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let path = sides[0].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             guard sides.count == 2, !path.contains("") else {
-                throw UsageFailure(message: "--set takes MEMBER=JSON", hint: "such as limits.bodyBytes=65536")
+                throw UsageFailure(message: "--set takes MEMBER=JSON", hint: "Write it as limits.bodyBytes=65536")
             }
             return (path, (try? Value(json: sides[1].utf8, refusesDuplicates: true)) ?? .string(sides[1]))
         default: return ([name], .string(text))
@@ -169,13 +172,13 @@ struct ServerArguments {
             while let last = bytes.last, last == 0x0a || last == 0x0d { bytes.removeLast() }
             return bytes
         case "env":
-            guard let value = variable(sides[1]) else { throw StartFailure("there is no variable \(sides[1])") }
+            guard let value = variable(sides[1]) else { throw StartFailure("the variable \(sides[1]) is not set") }
             return Array(value.utf8)
         case "hex":
-            guard let bytes = Self.bytes(hexadecimal: sides[1]) else { throw StartFailure("auth.key is no hex") }
+            guard let bytes = Self.bytes(hexadecimal: sides[1]) else { throw StartFailure("auth.key is not valid hex") }
             return bytes
         case "base64":
-            guard let bytes = Base64.decode(sides[1]) else { throw StartFailure("auth.key is no base64") }
+            guard let bytes = Base64.decode(sides[1]) else { throw StartFailure("auth.key is not valid base64") }
             return bytes
         default: return Array(text.utf8)
         }
@@ -203,8 +206,8 @@ struct ServerArguments {
             lines.append("  --" + usage + String(repeating: " ", count: width - usage.count + 2) + flag.summary)
         }
         lines += [
-            "", "Exit codes: 0 stopped by a signal, 2 the command line is wrong, 3 it can't be done.",
-            "docs/PROTOCOL.md says what the server answers.",
+            "", "Exit codes: 0 stopped by a signal, 2 the command line is wrong, 3 the server can't start or run.",
+            "docs/PROTOCOL.md describes the requests and responses.",
         ]
         return lines.joined(separator: "\n") + "\n"
     }

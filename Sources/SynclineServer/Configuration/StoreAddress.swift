@@ -10,7 +10,8 @@ enum StoreAddress: Hashable, Sendable {
         } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
             self = .postgres(url: text)
         } else {
-            throw StartFailure("'\(StoreAddress.masked(text))' is no store", hint: "Write sqlite:FILE or postgres://…")
+            throw StartFailure(
+                "'\(StoreAddress.masked(text))' is not the address of a store", hint: "Write sqlite:FILE or postgres://…")
         }
     }
 

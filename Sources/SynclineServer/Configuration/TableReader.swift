@@ -11,7 +11,7 @@ extension TableDefinition {
 
     init(_ name: String, _ value: Value) throws(StartFailure) {
         self.init(name)
-        if let fault = TableDefinition.fault(name) { throw StartFailure("a table can't be called '\(name)': \(fault)") }
+        if let fault = TableDefinition.fault(name) { throw StartFailure("a table can't be named '\(name)': \(fault)") }
         let object = try ConfigurationObject(value, path: "tables.\(name)", known: TableDefinition.members)
         softDelete = try object.flag("softDelete") ?? softDelete
         dynamicSchema = try object.flag("dynamicSchema") ?? dynamicSchema
@@ -21,7 +21,7 @@ extension TableDefinition {
         if let word = try object.text("access") {
             access = try Permission(word, object.place("access"))
             guard access == .anonymous || access == .authenticated else {
-                throw StartFailure("\(object.place("access")) is anonymous or authenticated")
+                throw StartFailure("\(object.place("access")) must be anonymous or authenticated")
             }
         }
         for operation in TableOperation.allCases {
@@ -47,7 +47,7 @@ extension TableDefinition {
                 throw StartFailure("\(place).\(member.name) must be one of \(known.joined(separator: ", "))")
             }
             if columns.contains(where: { $0.name.lowercased() == member.name.lowercased() }) {
-                throw StartFailure("\(place) has two columns that are called \(member.name)")
+                throw StartFailure("\(place) has two columns named \(member.name)")
             }
             columns.append(Column(member.name, type))
         }
@@ -55,7 +55,7 @@ extension TableDefinition {
     }
 
     private static func check(column name: String, _ place: String) throws(StartFailure) {
-        if SystemColumn(anyCase: name) != nil { throw StartFailure("\(place): column \(name) is the server's own") }
+        if SystemColumn(anyCase: name) != nil { throw StartFailure("\(place): column \(name) is reserved") }
         if let fault = NameRule.fault(column: name) {
             throw StartFailure("\(place): '\(name)' can't name a column: \(fault)")
         }
@@ -109,7 +109,7 @@ extension Permission {
         case "disabled": self = .disabled
         case _ where word.hasPrefix("role:") && word.utf8.count > 5: self = .role(String(word.dropFirst(5)))
         default:
-            throw StartFailure("\(place) can't be '\(word)'; it is anonymous, authenticated, role:NAME or disabled")
+            throw StartFailure("\(place) can't be '\(word)'; write anonymous, authenticated, role:NAME or disabled")
         }
     }
 

@@ -25,7 +25,7 @@ final class Acceptor: Sendable {
         serve: @escaping @Sendable (OpenConnection, UnsafePointer<sockaddr>, socklen_t) -> Void
     ) throws(StartFailure) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw StartFailure("no pipe can be made") }
+        guard pipe(&ends) == 0 else { throw StartFailure("a pipe could not be created") }
         self.socket = socket
         wake = (ends[0], ends[1])
         self.table = table

@@ -83,9 +83,9 @@ final class ConnectionRequest {
             }
         }
         let isOld = version == "HTTP/1.0"
-        if hosts > 1 || hosts == 0 && !isOld { return Refusal(400, "invalid-host", "A request names one host") }
+        if hosts > 1 || hosts == 0 && !isOld { return Refusal(400, "invalid-host", "A request must name one host") }
         if lengths > 1 || encodings > 0 && (lengths > 0 || isOld) {
-            return Refusal(400, "ambiguous-length", "The request gives its length in more than one way")
+            return Refusal(400, "ambiguous-length", "The request states its length in more than one way")
         }
         if encodings > 1 || !isChunked {
             return Refusal(501, "unsupported-encoding", "The only transfer encoding is chunked")

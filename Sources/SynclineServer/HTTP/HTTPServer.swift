@@ -228,7 +228,7 @@ final class HTTPServer: Sendable {
 
     /// The answer to a request that was not started because the server stops.
     func stopped(_ request: ConnectionRequest) -> HTTPResponse {
-        busy(request.headers, "The server is stopping; ask again")
+        busy(request.headers, "The server is stopping; try again")
     }
 
     /// The answer if there is no room for a request.
@@ -247,13 +247,13 @@ final class HTTPServer: Sendable {
     /// All metrics.
     var measures: HTTPResponse {
         let own = [
-            Measure("connections", .gauge, "Connections that are open.", connections),
-            Measure("requests_running", .gauge, "Requests without an answer.", running.load(ordering: .relaxed)),
-            Measure("listeners", .gauge, "Streams of events that are open.", events.count),
+            Measure("connections", .gauge, "Open connections.", connections),
+            Measure("requests_running", .gauge, "Requests that are being answered.", running.load(ordering: .relaxed)),
+            Measure("listeners", .gauge, "Open event streams.", events.count),
             Measure("waiting_jobs", .gauge, "Writes that wait for a worker.", writers.waitingCount),
             Measure("waiting_reads", .gauge, "Reads that wait for a worker.", readers.waitingCount),
-            Measure("reads_begun_again_total", .counter, "Reads that made room for others.", readers.madeRoomCount),
-            Measure("log_lines_lost_total", .counter, "Lines of the log that nobody read in time.", log.lost),
+            Measure("reads_begun_again_total", .counter, "Reads that made room for other reads.", readers.madeRoomCount),
+            Measure("log_lines_lost_total", .counter, "Dropped lines of the log.", log.lost),
         ]
         var response = HTTPResponse(status: 200)
         response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]

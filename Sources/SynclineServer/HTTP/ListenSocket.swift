@@ -29,7 +29,7 @@ struct ListenSocket {
     /// Opens a socket at `127.0.0.1:8080`, `[::1]:8080` or `localhost:0`.
     init(_ address: String) throws(StartFailure) {
         guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]) else {
-            throw StartFailure("'\(address)' is no address to listen at", hint: "Write 127.0.0.1:8080")
+            throw StartFailure("'\(address)' is not an address to listen on", hint: "Write 127.0.0.1:8080")
         }
         let host = String(address[..<colon]).filter { $0 != "[" && $0 != "]" }
         var hints = addrinfo()
@@ -37,11 +37,11 @@ struct ListenSocket {
         hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
         var found: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host.isEmpty ? nil : host, String(port), &hints, &found) == 0, let found else {
-            throw StartFailure("there is no address \(host) to listen at")
+            throw StartFailure("there is no address \(host) to listen on")
         }
         defer { freeaddrinfo(found) }
         descriptor = socket(found.pointee.ai_family, found.pointee.ai_socktype, 0)
-        guard descriptor >= 0 else { throw StartFailure("no socket can be made: \(ListenSocket.reason)") }
+        guard descriptor >= 0 else { throw StartFailure("a socket could not be created: \(ListenSocket.reason)") }
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
         let isBound = bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0
@@ -50,8 +50,8 @@ struct ListenSocket {
             let reason = ListenSocket.reason
             ListenSocket.close(descriptor)
             throw StartFailure(
-                "can't listen at \(address): \(reason)",
-                hint: error == EADDRINUSE ? "Another program listens there; give another port with --listen" : nil)
+                "can't listen on \(address): \(reason)",
+                hint: error == EADDRINUSE ? "Another program uses the port; choose another one with --listen" : nil)
         }
         authority = "\(host.contains(":") ? "[\(host)]" : host):\(ListenSocket.port(of: descriptor))"
     }

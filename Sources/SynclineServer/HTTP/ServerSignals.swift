@@ -32,7 +32,7 @@ struct ServerSignals {
     /// From now on, the signals are recorded instead of ending the process.
     init() throws(StartFailure) {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw StartFailure("no pipe can be made") }
+        guard pipe(&ends) == 0 else { throw StartFailure("a pipe could not be created") }
         reading = ends[0]
         signalPipe.store(ends[1], ordering: .releasing)
         // The parent process may have left them blocked.

@@ -33,7 +33,7 @@ final class TLSCertificate: @unchecked Sendable {
             gnutls_privkey_deinit(made)
             throw StartFailure(
                 "the certificate and its key can't be used for TLS",
-                hint: "Both must be PEM, and the key must be the certificate's")
+                hint: "Both must be PEM, and the key must belong to the certificate")
         }
         (self.chain, self.count, self.key) = (chain, count, made)
     }

@@ -48,7 +48,7 @@ struct TrustedProxies: Hashable, Sendable {
         for text in texts {
             guard let network = Network(text) else {
                 throw StartFailure(
-                    "trustedProxies: '\(text.prefix(80))' is no address and no network",
+                    "trustedProxies: '\(text.prefix(80))' is neither an address nor a network",
                     hint: "Write 10.0.0.7 or 10.0.0.0/8")
             }
             networks.append(network)

@@ -60,7 +60,7 @@ final class WorkLimit: Sendable {
         case .unwanted: return .refused(Refusal(503, "took-too-long", "The client has closed its connection"))
         case .crowding:
             isLeftOff.store(true, ordering: .relaxed)
-            return .refused(Refusal(503, "busy", "The request makes room for others"))
+            return .refused(Refusal(503, "busy", "The request was stopped to make room for others"))
         }
     }
 }

@@ -80,7 +80,7 @@ extension TableService {
         plan.skip = list.skip
         if let text = list.after {
             guard let place = PagePlace(text, order: list.order) else {
-                throw .refused(Refusal(400, "invalid-page", "$after is no place in this order"))
+                throw .refused(Refusal(400, "invalid-page", "$after is not a position in this order"))
             }
             plan.after = place
         }
@@ -175,12 +175,12 @@ extension TableService {
             do throws(RowIDFault) {
                 try RowID.check(id)
             } catch {
-                throw .refused(Refusal(400, "invalid-id", "This can't be the id of an item: \(error.reason)"))
+                throw .refused(Refusal(400, "invalid-id", "The id is not valid: \(error.reason)"))
             }
         }
         let kind = store.schema(table.name)?.idKind ?? .text
         if id.isEmpty, kind == .integer {
-            throw .refused(Refusal(400, "missing-id", "The ids of table \(table.name) are \(kind.plural); give one"))
+            throw .refused(Refusal(400, "missing-id", "The ids of table \(table.name) are \(kind.plural); pass one"))
         }
         // An id of type UUID has dashes.
         let made = id.isEmpty ? surroundings.newID(kind == .uuid ? .zumo2 : spoken) : id
@@ -201,7 +201,7 @@ extension TableService {
     func operation(_ id: String?, _ caller: Caller?) throws(ServiceFailure) -> OperationKey? {
         guard let id else { return nil }
         guard !id.isEmpty, id.utf8.count <= 255 else {
-            throw .refused(Refusal(400, "invalid-operation-id", "An operation's id has 1 to 255 bytes"))
+            throw .refused(Refusal(400, "invalid-operation-id", "An operation's id must have 1 to 255 bytes"))
         }
         return OperationKey(id: id, caller: caller?.subject ?? "")
     }

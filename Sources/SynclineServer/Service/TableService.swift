@@ -88,7 +88,7 @@ struct TableService: Sendable {
     private func answer(
         _ request: HTTPRequest, _ route: Route, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
-        guard route != .nowhere else { throw .refused(Refusal(404, "not-found", "There is nothing at this path")) }
+        guard route != .nowhere else { throw .refused(Refusal(404, "not-found", "There is no resource at this path")) }
         guard route.methods.contains(request.method) else {
             throw .refused(
                 Refusal(405, "method-not-allowed", "Method \(request.method.prefix(20)) is not allowed here"))
@@ -112,7 +112,7 @@ struct TableService: Sendable {
             let visit = try admit(caller, name, TableService.operation(request.method, isRow: true))
             return try exchange(request, spoken, visit, id: id, url)
         case .nowhere, .health, .metrics, .events:
-            throw .refused(Refusal(404, "not-found", "There is nothing at this path"))
+            throw .refused(Refusal(404, "not-found", "There is no resource at this path"))
         }
     }
 

@@ -17,7 +17,7 @@ extension FilterWork {
             throw .refused(
                 Refusal(
                     400, "filter-too-large",
-                    "The filter makes more than \(FilterWork.textLimit >> 20) MiB of text of one row"))
+                    "The filter makes more than \(FilterWork.textLimit >> 20) MiB of text from one row"))
         }
     }
 }

@@ -88,7 +88,7 @@ final class SQLStore: TableStore {
 
     /// The failure for a configured table that can't be used.
     func tableChanged(_ table: String) -> StoreFailure {
-        .changed("table \(table) is not as it was")
+        .changed("table \(table) was changed")
     }
 
     // MARK: Reading
@@ -135,7 +135,7 @@ final class SQLStore: TableStore {
         guard case .changed(let reason) = failure else { return failure }
         if schema(table) != nil { return .broken(reason) }
         return .refused(
-            Refusal(503, "table-changed", "The database's table is not as the server needs it; its log says more"))
+            Refusal(503, "table-changed", "The database's table does not match the server's; see the server's log"))
     }
 
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
@@ -227,7 +227,7 @@ final class SQLStore: TableStore {
 
     private func mark(_ connection: any SQLConnection) throws(StoreFailure) -> ChangeMark {
         guard let values = try connection.first(StateSQL.mark(dialect), count: 3) else {
-            throw .broken("the state of the store is gone")
+            throw .broken("the server's own table is missing")
         }
         if values[0].text != epoch { try refresh(connection) }
         return ChangeMark(epoch: values[0].text, change: values[1].integer, purged: values[2].integer)

@@ -57,7 +57,7 @@ extension StoreFoundation {
     static func own(
         _ definition: TableDefinition, _ columns: [Column], _ present: [DatabaseColumn], _ dialect: SQLDialect
     ) throws(StoreFailure) -> TableSchema {
-        if present.isEmpty { throw refusal("table-changed", "table \(definition.source) is gone from the database") }
+        if present.isEmpty { throw refusal("table-changed", "table \(definition.source) no longer exists") }
         let types = Dictionary(present.map { ($0.name, $0) }) { first, _ in first }
         var left: [Column] = []
         for column in columns where !column.name.isEmpty {

@@ -22,8 +22,8 @@ extension StoreFoundation {
         guard missing.isEmpty else {
             throw refusal(
                 "table-lacks-columns",
-                "table \(definition.source) was not made by syncline-server and lacks \(missing.joined(separator: ", "))"
-                    + "; add the columns, or name those it has with \"map\"")
+                "table \(definition.source) was not made by syncline-server and has no \(missing.joined(separator: ", "))"
+                    + "; add the columns, or map existing columns with \"map\"")
         }
         let taken = Set(system.map { bare.source(of: $0) })
         let columns =
@@ -51,7 +51,7 @@ extension StoreFoundation {
         guard try connection.isKey(bare.source(of: .id), of: definition.source) else {
             throw refusal(
                 "table-without-key",
-                "column \(bare.source(of: .id)) of table \(definition.source) is no key; add a unique index")
+                "column \(bare.source(of: .id)) of table \(definition.source) is not a key; add a unique index")
         }
         return TableSchema(
             fixed, columns: columns, systemColumns: system, isOwn: false, idKind: idKind, opaque: opaque)

@@ -50,7 +50,7 @@ struct StoreFoundation {
         guard let format = try connection.first(StateSQL.mark(dialect), count: 4)?[3].integer else { return nil }
         if format > StateSQL.format {
             throw .refused(
-                Refusal(500, "store-newer", "the store was made by a newer syncline-server; use that one"))
+                Refusal(500, "store-newer", "the store was made by a newer syncline-server; use that version"))
         }
         return format
     }

@@ -31,14 +31,14 @@ final class StoreMeasures: Sendable {
             }
         }
         return [
-            Measure("database_connections", .gauge, "Connections to the database, and who waits for one.", connections),
+            Measure("database_connections", .gauge, "Connections to the database, by state.", connections),
             Measure(
-                "transactions_total", .counter, "Transactions that wrote, or were to.", by: "outcome",
+                "transactions_total", .counter, "Transactions that write, by outcome.", by: "outcome",
                 [("kept", kept.load(ordering: .relaxed)), ("undone", undone.load(ordering: .relaxed))]),
-            Measure("writes_total", .counter, "Writes that were kept.", writes.load(ordering: .relaxed)),
+            Measure("writes_total", .counter, "Writes that were committed.", writes.load(ordering: .relaxed)),
             Measure("waiting_writes", .gauge, "Requests that wait for a transaction.", waiting),
             Measure(
-                "lock_wait_seconds_total", .counter, "What transactions waited for the order of changes.",
+                "lock_wait_seconds_total", .counter, "Time that transactions waited for the order of changes.",
                 Double(waited.load(ordering: .relaxed)) / 1e9),
         ]
     }

@@ -29,7 +29,7 @@ struct StoreTransaction {
         (self.store, self.connection, isCareful) = (store, connection, failure != nil)
         let statement = StateSQL.stamp(count, now: store.surroundings.now(), store.dialect)
         guard let values = try connection.first(statement, count: 3) else {
-            throw .broken("the state of the store is gone")
+            throw .broken("the server's own table is missing")
         }
         stamp = Stamp(change: values[0].integer - Int64(count), time: values[1].integer)
         var looks = false
@@ -178,7 +178,7 @@ struct StoreTransaction {
             values[0].text == write.table, write.couldBecome(outcome)
         else {
             return .refused(
-                Refusal(422, "operation-id-reused", "Another operation was sent with this operation's id before"), nil)
+                Refusal(422, "operation-id-reused", "Another operation already used the id of this operation"), nil)
         }
         guard let row = outcome.row, row.isBare else { return outcome }
         // The row was too large to keep; it may still be unchanged.

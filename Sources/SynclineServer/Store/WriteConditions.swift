@@ -24,5 +24,5 @@ struct WriteConditions: Hashable, Sendable {
         return nil
     }
 
-    private static let failed = Refusal(412, "version-conflict", "The item is not as the request wants it")
+    private static let failed = Refusal(412, "version-conflict", "The item does not have the requested version")
 }

@@ -151,7 +151,7 @@ extension TableWrite {
         _ existing: TableRow?, _ visible: TableRow?, _ item: CheckedItem, _ schema: TableSchema, _ stamp: Stamp
     ) -> WriteOutcome {
         if existing != nil {
-            return .refused(Refusal(409, "row-exists", "An item with this id exists already"), visible)
+            return .refused(Refusal(409, "row-exists", "An item with this id already exists"), visible)
         }
         let columns = schema.columns(of: schema.empty(owner: owner), setting: item)
         return .inserted(

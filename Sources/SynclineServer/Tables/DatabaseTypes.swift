@@ -95,7 +95,7 @@ enum IDKind: String, Hashable, Sendable {
 
     var plural: String {
         switch self {
-        case .text: "texts"
+        case .text: "strings"
         case .uuid: "UUIDs in lower case, such as 0198b5a2-0000-7000-8000-000000000001"
         case .integer: "integers, such as 7"
         }

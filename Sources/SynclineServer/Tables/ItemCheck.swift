@@ -51,7 +51,7 @@ extension ColumnType {
         default: break
         }
         let given = value.kindName
-        throw Refusal(400, "invalid-value", "Column \(column) holds \(plural), and was given \(given)")
+        throw Refusal(400, "invalid-value", "Column \(column) holds \(plural), but the value is \(given)")
     }
 
     /// In UTC, with milliseconds.
@@ -61,7 +61,7 @@ extension ColumnType {
 
     private var plural: String {
         switch self {
-        case .string: "texts"
+        case .string: "strings"
         case .number: "numbers"
         case .boolean: "true or false"
         case .date: "dates such as 2026-05-19T21:30:00.000Z"
@@ -75,7 +75,7 @@ extension ColumnType {
     }
 
     fileprivate static func zero(_ column: String) -> Refusal {
-        Refusal(400, "invalid-value", "A text in column \(column) contains U+0000")
+        Refusal(400, "invalid-value", "A string in column \(column) contains U+0000")
     }
 
     private static func check(_ value: Value, _ column: String) throws(Refusal) {
@@ -140,7 +140,7 @@ extension TableSchema {
     /// The new column for a value; nil for null, which creates none.
     private func newColumn(_ name: String, _ value: Value, beside others: Set<String>) throws(Refusal) -> Column? {
         if SystemColumn(anyCase: name) != nil {
-            throw Refusal(400, "reserved-column", "Column \(name) is the server's to set")
+            throw Refusal(400, "reserved-column", "Column \(name) can be set only by the server")
         }
         guard definition.dynamicSchema else {
             throw Refusal(400, "unknown-column", "Table \(definition.name) has no column \(name.prefix(80))")
@@ -156,7 +156,7 @@ extension TableSchema {
     }
 
     static let tooManyColumns = Refusal(
-        400, "too-many-columns", "The request begins more columns than it may, or than the table can have")
+        400, "too-many-columns", "The request adds more columns than one request or the table may have")
 
     /// A row in the columns of this table: the item's values, and the row's values for columns that the item does not
     /// name.

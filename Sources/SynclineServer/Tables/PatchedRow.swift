@@ -20,7 +20,7 @@ struct PatchedRow {
             throw Refusal(400, "patch-failed", "The patch does not fit the item. \(error.message)")
         }
         guard case .object(let after) = result else {
-            throw Refusal(400, "invalid-patch", "A patch must leave an item")
+            throw Refusal(400, "invalid-patch", "The result of a patch must be an item")
         }
         let old = Dictionary(before.map { ($0.name, $0.value) }) { $1 }
         let left = Set(after.map(\.name))
@@ -34,7 +34,7 @@ struct PatchedRow {
             case (nil, _): columns.append(member)
             case (.deleted?, .bool(false)): isDeleted = false
             default:
-                throw Refusal(400, "reserved-column", "A patch can't set '\(member.name)', which is the server's")
+                throw Refusal(400, "reserved-column", "A patch can't set '\(member.name)', which only the server sets")
             }
         }
         (self.columns, self.isDeleted) = (Row(columns), isDeleted)

@@ -93,14 +93,14 @@ enum NameRule {
         guard let first = name.first else { return "it is empty" }
         if name.utf8.count > limit { return "it has more than \(limit) bytes" }
         if name.lowercased().hasPrefix(reservedPrefix) {
-            return "\(reservedPrefix)… is the server's"
+            return "\(reservedPrefix)… is reserved for the server"
         }
         let isFine =
             (first.isLetter || first == "_")
             && name.allSatisfy { character in
                 character == "_" || character == "-" || character.isLetter || ("0"..."9").contains(character)
             }
-        return isFine ? nil : "only letters, digits, _ and - can be in it, and a letter or _ must be first"
+        return isFine ? nil : "it may contain only letters, digits, _ and -, and must start with a letter or _"
     }
 
     /// The names of the hidden columns of PostgreSQL and SQLite.
@@ -110,6 +110,6 @@ enum NameRule {
 
     /// The reason why a string can't name a column; nil if it can.
     static func fault(column name: String) -> String? {
-        hidden.contains(name.lowercased()) ? "databases keep that name for themselves" : fault(name)
+        hidden.contains(name.lowercased()) ? "databases reserve that name" : fault(name)
     }
 }

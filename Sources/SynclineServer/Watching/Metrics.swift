@@ -74,7 +74,7 @@ final class Metrics: Sendable {
             Measure("received_bytes_total", .counter, "Bytes of the bodies of requests.", counts.bytesIn),
             Measure("sent_bytes_total", .counter, "Bytes of the bodies of answers.", counts.bytesOut),
             Measure(
-                "database_failures_total", .counter, "Requests that failed because the database did.", by: "kind",
+                "database_failures_total", .counter, "Requests that failed because of the database.", by: "kind",
                 FailureReason.Kind.allCases.map { ($0.rawValue, failures[$0] ?? 0) }),
         ]
         let lines = measures.flatMap(\.lines) + histogram(counts) + others.flatMap(\.lines)

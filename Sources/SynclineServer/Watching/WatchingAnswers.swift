@@ -21,7 +21,7 @@ struct WatchingAnswers: RequestAnswering {
         switch request.pathSegments {
         case ["metrics"]: http.measures
         case ["healthz"]: service.answer(request, url: url, notes)
-        default: TableAnswer.refusal(404, "There is nothing at this path", code: "not-found")
+        default: TableAnswer.refusal(404, "There is no resource at this path", code: "not-found")
         }
     }
 

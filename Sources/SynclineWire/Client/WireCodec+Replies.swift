@@ -6,7 +6,7 @@ package import SynclineCore
 extension WireCodec {
     /// Returns the content of a response.
     package func reply(_ response: HTTPResponse, to request: ServerRequest) -> ServerReply {
-        var reply = ServerReply(status: response.status, content: .unreadable("the answer is empty"))
+        var reply = ServerReply(status: response.status, content: .unreadable("the response is empty"))
         reply.etag = response.headers.value("ETag").flatMap(EntityTag.version)
         reply.date = response.headers.value("Date").flatMap(HTTPDate.instant)
         reply.retryAfter = response.headers.value("Retry-After").flatMap(WireCodec.retryAfter)?.counted(
@@ -54,7 +54,7 @@ extension WireCodec {
         try body.withScanner { scanner throws(JSONError) in
             switch request {
             case .list, .changes, .batch:
-                guard isGood else { return .unreadable("the answer is no list") }
+                guard isGood else { return .unreadable("the response is not a list of rows") }
                 switch request {
                 case .changes: return .changes(try RowListReader.changes(&scanner))
                 case .batch: return .results(try RowListReader.results(&scanner))

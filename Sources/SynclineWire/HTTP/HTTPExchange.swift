@@ -56,6 +56,6 @@ extension HTTPTransport {
     package func listen(
         _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(NetworkFailure) -> HTTPResponse {
-        throw .refused("streams are not heard here")
+        throw .refused("streams are not supported here")
     }
 }

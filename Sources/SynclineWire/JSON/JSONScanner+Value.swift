@@ -45,7 +45,7 @@ extension JSONScanner {
             try expect(":")
             let value = try value(depth: depth + 1)
             if let place = places.updateValue(members.count, forKey: name) {
-                if refusesDuplicates { throw error(.wrongShape("two members are called \(name)"), at: start) }
+                if refusesDuplicates { throw error(.wrongShape("two members are named \(name)"), at: start) }
                 members[place].value = value
                 places[name] = place
             } else {

@@ -29,15 +29,15 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         let sentence: String =
             switch reason {
-            case .endsEarly: "the text ends too early"
+            case .endsEarly: "the JSON ends too early"
             case .unexpected(let byte): "unexpected byte 0x\(String(byte, radix: 16))"
-            case .invalidUTF8: "the bytes are no UTF-8"
+            case .invalidUTF8: "the bytes are not UTF-8"
             case .invalidEscape: "an escape in a string is invalid"
-            case .controlCharacter: "a control character stands in a string"
+            case .controlCharacter: "a string contains a control character"
             case .invalidNumber: "a number is malformed"
             case .numberOutOfRange: "a number does not fit 64 bits"
-            case .tooDeep: "it nests deeper than \(JSONScanner.depthLimit)"
-            case .trailingBytes: "something follows the value"
+            case .tooDeep: "the value nests deeper than \(JSONScanner.depthLimit)"
+            case .trailingBytes: "there is something after the value"
             case .wrongShape(let what): what
             }
         return "\(sentence) (byte \(offset))"

@@ -26,7 +26,7 @@ extension RowListReader {
         }
         try scanner.finish()
         guard let rows, let cursor, !cursor.isEmpty else {
-            throw scanner.error(.wrongShape("changes are rows and a cursor"), at: start)
+            throw scanner.error(.wrongShape("a page of changes must have rows and a cursor"), at: start)
         }
         return ServerChanges(rows: rows, cursor: cursor, hasMore: hasMore, count: count)
     }
@@ -54,7 +54,7 @@ extension RowListReader {
             more = try scanner.hasNext("}")
         }
         try scanner.finish()
-        guard let results else { throw scanner.error(.wrongShape("a batch is answered by results"), at: start) }
+        guard let results else { throw scanner.error(.wrongShape("a batch reply must have results"), at: start) }
         return results
     }
 
@@ -77,7 +77,7 @@ extension RowListReader {
             more = try scanner.hasNext("}")
         }
         guard (100..<600).contains(status) else {
-            throw scanner.error(.wrongShape("a result has the status of an answer"), at: start)
+            throw scanner.error(.wrongShape("a result must have a status"), at: start)
         }
         reply.status = status
         // As elsewhere, a message beside a row is ignored.

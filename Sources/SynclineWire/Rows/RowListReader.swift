@@ -62,7 +62,7 @@ enum RowListReader {
         guard token == .object else { throw scanner.error(.wrongShape("\(name) must be an object"), at: start) }
         let row = try reader.row(&scanner)
         guard case .string(let id)? = row.id, !id.isEmpty else {
-            throw scanner.error(.wrongShape("\(name) has no text for an id"), at: start)
+            throw scanner.error(.wrongShape("\(name) has no string as id"), at: start)
         }
         return ServerRow(id: id, columns: row.columns, isDeleted: row.isDeleted, moment: row.moment)
     }

@@ -83,11 +83,11 @@ private struct BatchReader {
             case "onRefusal":
                 let word = try scanner.value(depth: 1)
                 request.stopsAtRefusal = word == .string("stop")
-                if word != .string("stop"), word != .string("continue") { refuse("onRefusal is stop or continue") }
+                if word != .string("stop"), word != .string("continue") { refuse("onRefusal must be stop or continue") }
             case "rows": request.wantsRows = try scanner.value(depth: 1) != .bool(false)
             default:
                 _ = try scanner.value(depth: 1)
-                refuse("a batch has no member \(name.prefix(40))")
+                refuse("a batch can't have a member \(name.prefix(40))")
             }
             more = try scanner.hasNext("}")
         }
@@ -136,7 +136,7 @@ private struct BatchReader {
                     default: false
                     }
                 if !isFine {
-                    refuse("operation \(place) has no text for \(name.prefix(40)), or there is no such member")
+                    refuse("operation \(place): \(name.prefix(40)) is unknown or not a string")
                 }
             }
             more = try scanner.hasNext("}")

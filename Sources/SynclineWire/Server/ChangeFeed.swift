@@ -121,11 +121,11 @@ extension TableAnswer {
         }
         for cursor in [asked.since, asked.until].compactMap({ $0 }) {
             if cursor.epoch != mark.epoch || max(cursor.change, cursor.known) > mark.change {
-                throw gone("The cursor is of another database; read anew", "other-epoch")
+                throw gone("The cursor belongs to another database; read everything again", "other-epoch")
             }
         }
         if let since = asked.since, since.known < mark.purged {
-            throw gone("Tombstones behind the cursor are gone; read anew", "purged")
+            throw gone("Tombstones after the cursor were removed; read everything again", "purged")
         }
         // A client that begins with nothing has no rows that could have left the view.
         let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0

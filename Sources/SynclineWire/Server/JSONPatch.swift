@@ -41,11 +41,11 @@ package struct JSONPatch: Hashable, Sendable {
     private static func operation(_ element: Value) throws(JSONPatchError) -> Operation {
         func text(_ name: String) throws(JSONPatchError) -> String {
             if case .string(let text)? = element[member: name] { return text }
-            throw JSONPatchError(message: "it lacks the text '\(name)'", isOfDocument: false)
+            throw JSONPatchError(message: "it needs the string '\(name)'", isOfDocument: false)
         }
         func value() throws(JSONPatchError) -> Value {
             if let value = element[member: "value"] { return value }
-            throw JSONPatchError(message: "it lacks a value", isOfDocument: false)
+            throw JSONPatchError(message: "it needs a value", isOfDocument: false)
         }
         let path = try JSONPointer(try text("path"))
         let name = try text("op")
@@ -58,10 +58,10 @@ package struct JSONPatch: Hashable, Sendable {
         case "move":
             let from = try JSONPointer(try text("from"))
             if path.names.count > from.names.count, path.names.starts(with: from.names) {
-                throw JSONPatchError(message: "nothing moves into itself", isOfDocument: false)
+                throw JSONPatchError(message: "a value can't be moved into itself", isOfDocument: false)
             }
             return .move(from: from, to: path)
-        default: throw JSONPatchError(message: "there is no operation '\(name.prefix(40))'", isOfDocument: false)
+        default: throw JSONPatchError(message: "unknown operation '\(name.prefix(40))'", isOfDocument: false)
         }
     }
 
@@ -100,7 +100,7 @@ private struct JSONPointer: Hashable, Sendable {
             names.append(try JSONPointer.unescaped(name))
         }
         guard text.isEmpty || text.hasPrefix("/") else {
-            throw JSONPatchError(message: "'\(text.prefix(80))' is no path", isOfDocument: false)
+            throw JSONPatchError(message: "'\(text.prefix(80))' is not a path", isOfDocument: false)
         }
         self.names = names
     }
@@ -112,7 +112,7 @@ private struct JSONPointer: Hashable, Sendable {
             switch part.first {
             case "0": text += "~"
             case "1": text += "/"
-            default: throw JSONPatchError(message: "'\(name.prefix(80))' is no name in a path", isOfDocument: false)
+            default: throw JSONPatchError(message: "'\(name.prefix(80))' is not a name in a path", isOfDocument: false)
             }
             text += part.dropFirst()
         }
@@ -151,7 +151,7 @@ private struct PatchedDocument {
             try add(original, path)
         case .move(let from, let path): try add(try remove(from), path)
         case .test(let path, let wanted):
-            guard try at(path).isSame(as: wanted) else { throw .missing("the value tested is another") }
+            guard try at(path).isSame(as: wanted) else { throw .missing("the tested value is different") }
         }
     }
 
@@ -190,7 +190,7 @@ private struct PatchedDocument {
         case .array(let elements):
             try step(1)
             return try Value.index(name, below: elements.count)
-        default: throw .missing("there is nothing below '\(name.prefix(80))'")
+        default: throw .missing("nothing exists below '\(name.prefix(80))'")
         }
     }
 
@@ -245,13 +245,13 @@ private struct PatchedDocument {
                 parent = .null
                 elements.insert(new, at: place)
                 parent = .array(elements)
-            default: throw .missing("there is nothing '\(name.prefix(80))' could be added to")
+            default: throw .missing("nothing exists to add '\(name.prefix(80))' to")
             }
         }
     }
 
     private mutating func remove(_ path: JSONPointer) throws(JSONPatchError) -> Value {
-        guard let name = path.names.last else { throw .missing("the whole can't be removed") }
+        guard let name = path.names.last else { throw .missing("the whole item can't be removed") }
         var removed = Value.null
         try change(path.names.dropLast()) { parent, work throws(JSONPatchError) in
             let place = try work.place(name, in: parent)

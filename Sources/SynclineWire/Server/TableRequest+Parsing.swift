@@ -60,7 +60,7 @@ extension TableRequest {
             if parts[0] == "3" { return .datasync3 }
         }
         throw TableRequestError(
-            400, "The protocol version '\(text.trimmed.prefix(40))' is not spoken here; 2.0.0 and 3.0.0 are.", usual,
+            400, "The protocol version '\(text.trimmed.prefix(40))' is not supported; use 2.0.0 or 3.0.0.", usual,
             code: "unknown-protocol-version")
     }
 
@@ -215,7 +215,7 @@ extension TableItem {
         case .integer(let number)? where serverProtocol == .zumo2 && rules.keepsQuirks: return String(number)
         case let other?:
             throw TableRequestError(
-                400, "An id must be a text, not \(other.kindName)", serverProtocol, code: "invalid-id")
+                400, "An id must be a string, not \(other.kindName)", serverProtocol, code: "invalid-id")
         }
     }
 

@@ -101,7 +101,7 @@
                 return true
             }
             guard response.body.count + piece.count <= limits.responseSize else {
-                refusal = "the answer is larger than \(limits.responseSize) bytes"
+                refusal = "the response is larger than \(limits.responseSize) bytes"
                 return false
             }
             response.body.append(contentsOf: piece)
@@ -112,7 +112,7 @@
         func take(header line: UnsafeRawBufferPointer) -> Bool {
             headerSize += line.count
             guard headerSize <= limits.headerSize else {
-                refusal = "the answer's headers are larger than \(limits.headerSize) bytes"
+                refusal = "the response's headers are larger than \(limits.headerSize) bytes"
                 return false
             }
             if line.starts(with: "HTTP/".utf8) {
@@ -134,7 +134,7 @@
             if let refusal { return .failure(.refused(refusal)) }
             if code == CURLE_OK {
                 // libcurl accepts a connection that closes within the headers as a response.
-                guard areHeadersComplete else { return .failure(.offline("the answer ended within its headers")) }
+                guard areHeadersComplete else { return .failure(.offline("the response ended within its headers")) }
                 response.status = syncline_curl_status(easy)
                 return .success(response)
             }

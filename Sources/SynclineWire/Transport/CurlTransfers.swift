@@ -19,7 +19,7 @@
 
         mutating func start(_ job: CurlJob) {
             guard let easy = idle.popLast() ?? curl_easy_init() else {
-                job.continuation.resume(returning: .failure(.offline("libcurl has no memory")))
+                job.continuation.resume(returning: .failure(.offline("libcurl is out of memory")))
                 return
             }
             let transfer = CurlTransfer(job, easy, limits)

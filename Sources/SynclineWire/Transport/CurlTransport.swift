@@ -15,7 +15,7 @@
         init(_ base: String, _ limits: TransportLimits) throws(SyncError) {
             self.base = base
             guard let loop = CurlLoop(limits) else {
-                throw SyncError(.internalError, "libcurl could not be started", hint: "Is there memory left?")
+                throw SyncError(.internalError, "libcurl could not be started", hint: "Check the free memory.")
             }
             self.loop = loop
         }

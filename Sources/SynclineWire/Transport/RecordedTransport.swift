@@ -27,7 +27,7 @@ package final class RecordedTransport: HTTPTransport {
         switch outcome {
         case .response(let response)?: return response
         case .failure(let failure)?: throw failure
-        case nil: throw .offline("the recording has no answer to \(request.method) \(request.path)")
+        case nil: throw .offline("the recording has no response to \(request.method) \(request.path)")
         }
     }
 

@@ -46,20 +46,20 @@ enum BaseURL {
         }
         if url.contains(where: { "?#\\".contains($0) }) { throw error(text, "it has parameters or a fragment") }
         let authority = url.dropFirst(scheme.count).prefix { $0 != "/" }
-        if authority.contains("@") { throw error("a URL with a user name", "credentials do not belong into it") }
-        if authority.hasPrefix("["), !authority.contains("]") { throw error(text, "its address is not closed") }
+        if authority.contains("@") { throw error("a URL with a user name", "it must not contain credentials") }
+        if authority.hasPrefix("["), !authority.contains("]") { throw error(text, "its address lacks a bracket") }
         let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
         let port = authority.dropFirst(host.count)
-        if host.isEmpty || host == "[]" { throw error(text, "it names no host") }
+        if host.isEmpty || host == "[]" { throw error(text, "it has no host") }
         if !port.isEmpty, port.first != ":" || UInt16(port.dropFirst()) ?? 0 == 0 {
-            throw error(text, "its port is no number from 1 to 65535")
+            throw error(text, "its port must be a number from 1 to 65535")
         }
         return url
     }
 
     private static func error(_ url: String, _ reason: String) -> SyncError {
         SyncError(
-            .invalidConfiguration, "\(url.isEmpty ? "an empty text" : url) can't be a backend's URL: \(reason)",
+            .invalidConfiguration, "\(url.isEmpty ? "an empty string" : url) can't be a backend's URL: \(reason)",
             hint: "Give it as https://example.com or https://example.com/app.")
     }
 }

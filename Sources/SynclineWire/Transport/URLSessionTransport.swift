@@ -50,7 +50,7 @@
 
         private func urlRequest(_ request: HTTPRequest) throws(NetworkFailure) -> URLRequest {
             guard let url = URL(string: request.target(below: base)) else {
-                throw .refused("the request's URL can't be formed")
+                throw .refused("the request's URL is not valid")
             }
             var wanted = URLRequest(url: url)
             wanted.httpMethod = request.method
@@ -123,7 +123,7 @@
         ) {
             exchanges.withLock { exchanges in
                 guard let response = response as? HTTPURLResponse else {
-                    exchanges[dataTask.taskIdentifier]?.failure = .refused("the answer is not HTTP")
+                    exchanges[dataTask.taskIdentifier]?.failure = .refused("the response is not HTTP")
                     return
                 }
                 exchanges[dataTask.taskIdentifier]?.response.status = response.statusCode
@@ -141,7 +141,7 @@
             let isTooLarge = exchanges.withLock { exchanges in
                 let size = exchanges[number]?.response.body.count ?? 0
                 guard size + data.count <= responseSize else {
-                    exchanges[number]?.failure = .refused("the answer is larger than \(responseSize) bytes")
+                    exchanges[number]?.failure = .refused("the response is larger than \(responseSize) bytes")
                     return true
                 }
                 exchanges[number]?.response.body += data
@@ -158,7 +158,7 @@
                 } else if let error {
                     .failure(URLSessionExchanges.failure(error))
                 } else if exchange.response.status == 0 {
-                    .failure(.offline("the connection was closed without an answer"))
+                    .failure(.offline("the connection was closed without a response"))
                 } else {
                     .success(exchange.response)
                 }

@@ -37,7 +37,7 @@ class Options:
                             "because the rest is noise of the machine (default: %(default)s)")
         parser.add_argument("--starts", type=int, default=100, help="starts and stops of processes (default: %(default)s)")
         parser.add_argument("--standstill", type=float, default=60,
-                            help="seconds for which PostgreSQL stands still (default: %(default)s)")
+                            help="seconds for which PostgreSQL does not respond (default: %(default)s)")
         parser.add_argument("--json", action="store_true", help="prints the results as JSON, one a line")
         parser.parse_args(words, self)
         self.tool = os.path.join(self.tools, "syncline-server")

@@ -114,7 +114,7 @@ import Testing
         let strict = Declaration(version: 1, isStrict: true, tables: [TableSchema("caf\u{e9}"), TableSchema("t")])
         try strict.check("t")
         let error = #expect(throws: SyncError.self) { try strict.check("u") }
-        #expect(error?.code == .unknownTable && error?.hint == "Declared are: caf\u{e9}, t.")
+        #expect(error?.code == .unknownTable && error?.hint == "Declared tables: caf\u{e9}, t.")
         #expect(throws: SyncError.self) { try strict.check("cafe\u{301}") }
         try Declaration(version: 1, isStrict: false, tables: []).check("u")
         #expect(try Declaration(strict.value) == strict)

@@ -76,7 +76,7 @@ func token(
             #expect(
                 try desk.ask("POST", path, #"{"id":"a","text":"secret","userId":"bob"}"#, login("ann")).status == 201)
             let own = try desk.ask("GET", "\(path)/a", nil, login("ann"))
-            #expect(own.json["userId"] == .string("ann"), "the column is the server's to set")
+            #expect(own.json["userId"] == .string("ann"), "the column can be set only by the server")
             for new in [false, true] {
                 let bob = login("bob")
                 #expect(try desk.ask("GET", "\(path)/a", nil, bob, new: new).status == 404)

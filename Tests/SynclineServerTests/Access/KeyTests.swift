@@ -119,7 +119,7 @@ private final class FakeFile: Sendable {
             (#"{"keys":[{"kty":"oct","k":"AAAA"}]}"#, "32 bytes"), (#"{"keys":[{"kty":"oct"}]}"#, "keys[0].k"),
             (#"{"keys":[{"kty":"oct","k":"\#(good)","kid":"a"},{"kty":"oct","k":"\#(good)","kid":"a"}]}"#, "kid"),
             (#"{"keys":[{"kty":"oct","k":"\#(good)","k":"\#(good)"}]}"#, "two members"),
-            (#"{"keys":[{"kty":"oct","k":"\#(good)","kid":5}]}"#, "must be a text"),
+            (#"{"keys":[{"kty":"oct","k":"\#(good)","kid":5}]}"#, "must be a string"),
             (#"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#, "2048 bits"),
             (#"{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}"#, "can't be used"),
         ] {

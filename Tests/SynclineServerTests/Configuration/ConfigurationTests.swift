@@ -20,16 +20,16 @@ import Testing
     }
 
     @Test func `what is wrong is told with its place`() throws {
-        #expect(try fault(#"{"pageSiz":5}"#) == "the configuration has no member pageSiz (Did you mean pageSize?)")
+        #expect(try fault(#"{"pageSiz":5}"#) == "the configuration can't have a member pageSiz (Did you mean pageSize?)")
         #expect(try fault(#"{"limits":{"bodyByte":5}}"#).contains("limits.bodyByte"))
         #expect(try fault(#"{"tables":{"t":{"softdelete":true}}}"#).contains("Did you mean softDelete?"))
         #expect(try fault(#"{"pageSize":0}"#) == "pageSize must be a number from 1 to 128000")
         #expect(try fault(#"{"defaultProtocol":"zumo"}"#).contains("Did you mean zumo2?"))
         #expect(try fault(#"{"tables":{"t":{"columns":{"a":"text"}}}}"#).contains("one of string, number"))
         #expect(try fault(#"{"tables":{"t":{"columns":{"version":"string"}}}}"#).contains("the server's own"))
-        #expect(try fault(#"{"tables":{"a b":{}}}"#).contains("can't be called"))
-        #expect(try fault(#"{"tables":{"t":{},"T":{}}}"#).contains("two that are called"))
-        #expect(try fault(#"{"tables":{"t":{"access":"authenticated"}}}"#).contains("no key to check tokens with"))
+        #expect(try fault(#"{"tables":{"a b":{}}}"#).contains("can't be named"))
+        #expect(try fault(#"{"tables":{"t":{},"T":{}}}"#).contains("two tables named"))
+        #expect(try fault(#"{"tables":{"t":{"access":"authenticated"}}}"#).contains("no key to check tokens"))
         #expect(try fault(#"{"tables":{"t":{"insert":"admin"}}}"#).contains("role:NAME"))
         #expect(try fault(#"{"auth":{"key":"x","algorithm":"RS256"}}"#).contains("no key for RS256"))
         #expect(try fault(#"{"auth":{"key":""}}"#).contains("It is empty"))
@@ -179,7 +179,7 @@ import Testing
                 return StartFailure(failure).message
             }
         }
-        #expect(try start(#"{"keyless":{}}"#) == "column id of table keyless is no key; add a unique index")
+        #expect(try start(#"{"keyless":{}}"#) == "column id of table keyless is not a key; add a unique index")
         #expect(try start(#"{"poor":{}}"#).contains("lacks updatedAt, version, deleted"))
         try database.write { connection throws(StoreFailure) in
             try connection.execute(#"UPDATE "syncline_state" SET "format" = "format" + 1"#)

@@ -154,7 +154,7 @@ import Testing
         func refuses(_ body: () async throws -> Void) async {
             let error = await #expect(throws: SyncError.self) { try await body() }
             #expect(error?.code == .unknownTable)
-            #expect(error?.hint == "Declared are: t, list.")
+            #expect(error?.hint == "Declared tables: t, list.")
         }
         let table = database.table("other")
         await refuses { try await table.insert(.item("1", [:])) }

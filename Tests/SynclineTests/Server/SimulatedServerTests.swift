@@ -210,7 +210,7 @@ struct SimulatedServerTests {
         #expect(try client.write(.update, "b", []).status == 404)
         #expect(try client.write(.delete, "a", version: version).version == put.etag)
         let deleted = try client.write(.delete, "a")
-        #expect(deleted.status == 204 && deleted.content == .unreadable("the answer is empty"))
+        #expect(deleted.status == 204 && deleted.content == .unreadable("the response is empty"))
         for reply in [try client.write(.delete, "a"), try client.get("a"), try client.write(.update, "a")] {
             #expect(reply.status == 410)
         }

@@ -130,7 +130,7 @@ struct ReplyTests {
     func mixed() throws {
         let text =
             #"[{"id":"a","n":1},{},{"n":2,"id":"b"},{"id":"c","n":3},{"id":"d","n":4,"m":5},{"id":"e"},{"id":"f"},{"id":"g","n":6,"n":7},{"\u0069d":"h","n":8}]"#
-        #expect(reply(text, to: page).reason == "row 2 has no text for an id (byte 18)")
+        #expect(reply(text, to: page).reason == "row 2 has no string as id (byte 18)")
         let good = text.split(separator: "{},").joined()
         let list = try #require(reply(good, to: page).list)
         #expect(
@@ -149,17 +149,17 @@ struct ReplyTests {
     @Test(
         "what is no list is named with its place",
         arguments: [
-            ("", "the answer is empty"), ("{}", "the object has no list of rows (byte 0)"),
+            ("", "the response is empty"), ("{}", "the object has no list of rows (byte 0)"),
             (#"{"count":1}"#, "the object has no list of rows (byte 0)"),
             (#"{"items":{}}"#, "the rows must be an array (byte 9)"),
             ("3", "a list of rows must be an array or an object (byte 0)"),
             ("<html>", "unexpected byte 0x3c (byte 0)"), ("[1]", "row 1 must be an object (byte 1)"),
             (#"[{"id":"a"},null]"#, "row 2 must be an object (byte 12)"),
-            (#"[{"id":"a"},{"id":7}]"#, "row 2 has no text for an id (byte 12)"),
-            (#"[{"id":""}]"#, "row 1 has no text for an id (byte 1)"),
-            (#"[{"id":null}]"#, "row 1 has no text for an id (byte 1)"),
-            (#"[{"id":"a"}"#, "the text ends too early (byte 11)"),
-            (#"[{"id":"a"}]]"#, "something follows the value (byte 12)"),
+            (#"[{"id":"a"},{"id":7}]"#, "row 2 has no string as id (byte 12)"),
+            (#"[{"id":""}]"#, "row 1 has no string as id (byte 1)"),
+            (#"[{"id":null}]"#, "row 1 has no string as id (byte 1)"),
+            (#"[{"id":"a"}"#, "the JSON ends too early (byte 11)"),
+            (#"[{"id":"a"}]]"#, "there is something after the value (byte 12)"),
             (#"{"items":[],"count":"1"}"#, "the count must be a number of rows (byte 20)"),
             (#"{"items":[],"count":-1}"#, "the count must be a number of rows (byte 20)"),
             (#"[{"id":"a","n":1e999}]"#, "a number does not fit 64 bits (byte 15)"),
@@ -172,9 +172,9 @@ struct ReplyTests {
         "what is no row is named with its place",
         arguments: [
             ("null", "the row must be an object (byte 0)"), ("[]", "the row must be an object (byte 0)"),
-            ("{}", "the row has no text for an id (byte 0)"), (#"{"id":1}"#, "the row has no text for an id (byte 0)"),
-            (#"{"id":"a"} x"#, "something follows the value (byte 11)"),
-            (#"{"id":"a""#, "the text ends too early (byte 9)"),
+            ("{}", "the row has no string as id (byte 0)"), (#"{"id":1}"#, "the row has no string as id (byte 0)"),
+            (#"{"id":"a"} x"#, "there is something after the value (byte 11)"),
+            (#"{"id":"a""#, "the JSON ends too early (byte 9)"),
         ])
     func noRow(_ text: String, _ reason: String) {
         #expect(reply(text).reason == reason)
@@ -182,15 +182,15 @@ struct ReplyTests {
 
     @Test("a list's error is no list, whatever its body")
     func listErrors() {
-        #expect(reply("[]", to: page, status: 500).reason == "the answer is no list")
+        #expect(reply("[]", to: page, status: 500).reason == "the response is not a list of rows")
     }
 
     @Test("invalid UTF-8 is found in names, texts and on the known path")
     func invalidUTF8() {
         let row = Array(#"{"id":"a","t":"x"},"#.utf8)
         let bad = Array(#"{"id":"b","t":""#.utf8) + [0xff] + Array(#""}]"#.utf8)
-        #expect(reply(bytes: [0x5b] + row + bad, to: page).reason == "the bytes are no UTF-8 (byte 35)")
-        #expect(reply(bytes: [0x5b] + bad, to: page).reason == "the bytes are no UTF-8 (byte 16)")
+        #expect(reply(bytes: [0x5b] + row + bad, to: page).reason == "the bytes are not UTF-8 (byte 35)")
+        #expect(reply(bytes: [0x5b] + bad, to: page).reason == "the bytes are not UTF-8 (byte 16)")
     }
 
     @Test("nesting has a bound that the encoding of rows keeps, too")

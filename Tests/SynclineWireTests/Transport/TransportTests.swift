@@ -217,7 +217,7 @@
                     let piece = String(repeating: "x", count: 4096)
                     while connection.write("1000\r\n\(piece)\r\n") {}
                 }
-                #expect(result == .failure(.refused("the answer is larger than 100000 bytes")))
+                #expect(result == .failure(.refused("the response is larger than 100000 bytes")))
             }
             let headers = try await exchange { connection in
                 _ = connection.readRequest()

@@ -337,11 +337,11 @@ final class PostgresConnection: SQLConnection {
         case "54011": return .refused(TableSchema.tooManyColumns)
         // A trigger refuses, or only the database may set a column.
         case "P0001", "428C9":
-            return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
+            return .refused(Refusal(409, "constraint", "The item violates a constraint of the database's table"))
         default: break
         }
         switch code.prefix(2) {
-        case "23": return .refused(Refusal(409, "constraint", "The item breaks a rule of the database's table"))
+        case "23": return .refused(Refusal(409, "constraint", "The item violates a constraint of the database's table"))
         case "22": return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column"))
         case "54": return .refused(Refusal(413, "too-large", "A value is larger than the database can hold"))
         case "08", "40", "53", "55", "57", "25": return .busy(reason)
@@ -350,7 +350,7 @@ final class PostgresConnection: SQLConnection {
     }
 
     private static func line(_ message: UnsafeMutablePointer<CChar>?) -> String {
-        guard let message else { return "no reason is given" }
+        guard let message else { return "no reason given" }
         return String(cString: message).split(separator: "\n").joined(separator: " ")
     }
 }

@@ -82,7 +82,7 @@ final class PostgresWatch: Sendable {
         }
     }
 
-    static let standsStill = StoreFailure.busy(FailureReason(.timedOut, "PostgreSQL stands still"))
+    static let standsStill = StoreFailure.busy(FailureReason(.timedOut, "PostgreSQL does not respond"))
 
     /// Whether waiting for the database makes sense. If there are doubts, it is checked, unless a check is running.
     func isAnswering(doubts: Bool) -> Bool {

@@ -84,7 +84,7 @@ struct SocketWait {
             if count < 0, errno == EINTR { continue }
             // A ready socket counts, even if the server stops.
             if count > 0, questions[0].revents != 0 { return }
-            if count > 0 { throw .busy(FailureReason(.busy, "the server stops")) }
+            if count > 0 { throw .busy(FailureReason(.busy, "the server is stopping")) }
             if count < 0 || left <= slice {
                 throw .busy(FailureReason(.timedOut, "PostgreSQL did not answer in time"))
             }

@@ -1,5 +1,5 @@
-// The one error of the tool: what a person and a program are told, and how the process ends. The log's errors map to it
-// here and nowhere else.
+// The only error type of the tool: its message for people and programs, and the exit code. All other errors are
+// converted to it here.
 
 package import SegmentLog
 package import SynclineCore
@@ -15,7 +15,7 @@ package struct ToolError: Error, Hashable, Sendable {
     package var address: String?
     package var file: String?
     package var records: String?
-    /// What to do next.
+    /// What the user can do next.
     package var hint: String?
     package var exit: ExitCode
 
@@ -31,10 +31,10 @@ package struct ToolError: Error, Hashable, Sendable {
     }
 
     package init(_ error: LogError) {
-        // A writer that stopped is, to whoever runs the tool, what stopped it.
+        // For a writer that stopped, the user needs the reason.
         let stopped = error.isDiskFull ? LogError.Code.diskFull : .ioError
         let code = error.code == .storageFailed ? stopped : error.code
-        self.init(code.rawValue, error.message, hint: error.hint)
+        self.init(code.rawValue, error.message, hint: ToolError.hint(error.hint))
         address = error.position?.description
         file = error.file
         records = error.records?.description
@@ -48,11 +48,16 @@ package struct ToolError: Error, Hashable, Sendable {
             case .internalError: .internalError
             default: .failed
             }
-        self.init(error.code.rawValue, error.message, hint: error.hint, exit: exit)
+        self.init(error.code.rawValue, error.message, hint: ToolError.hint(error.hint), exit: exit)
         address = error.address
     }
 
-    /// Any error, as the tool's own; nil if the reader of the output went away, which is none.
+    /// The hint of the store, or the command to run if there is no store.
+    private static func hint(_ hint: String?) -> String? {
+        hint == LogError.absenceHint ? "Run `syncline init`, or check the path." : hint
+    }
+
+    /// Converts any error; nil if the reader of the output has closed it, which is not an error.
     init?(_ error: any Error) {
         switch error {
         case is ClosedPipe, is CancellationError: return nil
