@@ -109,7 +109,7 @@ enum Mistake: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .noSuchNumber: "There is no item with that number."
-        case .noConflict: "There is nothing to decide."
+        case .noConflict: "There is no conflict to resolve."
         }
     }
 }

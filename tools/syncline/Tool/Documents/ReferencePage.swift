@@ -16,7 +16,7 @@ package struct ReferencePage {
             "object per line. The shapes are stable: fields may be added, never renamed. Read-only commands never write, work",
             "while another program has the store open, and show as much as they can of a damaged store. Control characters in",
             "values are escaped.", "",
-            "An error has a message, the place, and a hint what to do next. With `--json` it is",
+            "An error has a message, a place and a hint. With `--json` it is",
             "`{\"error\":{\"code\",\"message\",\"hint\",\"address\",\"file\",\"records\"}}` on standard output. An error that ends a list",
             "after its first elements were printed is its last element, and the exit code is 4.", "",
             "## Addresses", "",

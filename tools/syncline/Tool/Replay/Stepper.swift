@@ -78,7 +78,7 @@ final class Stepper {
 
     private func move(_ text: String, by direction: Int64) throws {
         guard let count = text.isEmpty ? 1 : Int64(text), count > 0 else {
-            throw ToolError.usage("the number of steps must be a number, not `\(escaped(text))`")
+            throw ToolError.usage("`\(escaped(text))` is not a number of steps")
         }
         let here = Int64(session.through)
         let target = max(Int64(session.first), here + direction * count)

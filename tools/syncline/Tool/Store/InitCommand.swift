@@ -165,7 +165,7 @@ enum ConfigCommand {
             """
             `limits` limits the exchange with the server: seconds for `connect`, `stall`, `total`, `idle` and \
             `wait` (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one \
-            pull. A limit that is not named keeps its default; `{}` removes all settings.
+            pull. A limit that is not named keeps its default; `{}` resets all limits.
             """,
             """
             With `record` the requests of push, pull and sync and the answers of the server are kept in \

@@ -38,7 +38,7 @@ enum StudioPage {
         </div>
         </section>
         <section class="detail">
-        <div role="tablist" aria-label="What to look at">
+        <div role="tablist" aria-label="Views">
         <button role="tab" id="tab-event" aria-controls="panel" aria-selected="true">Event</button>
         <button role="tab" id="tab-state" aria-controls="panel" aria-selected="false" tabindex="-1">Tables</button>
         <button role="tab" id="tab-row" aria-controls="panel" aria-selected="false" tabindex="-1">Row</button>

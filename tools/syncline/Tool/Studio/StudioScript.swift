@@ -145,7 +145,7 @@ enum StudioScript {
         }
         async function show() {
           const turn = ++showing;
-          const busy = setTimeout(() => at('panel').replaceChildren(make('p', { class: 'note' }, 'Folding the log…')), 300);
+          const busy = setTimeout(() => at('panel').replaceChildren(make('p', { class: 'note' }, 'Replaying the log…')), 300);
           let content;
           try {
             content = await panels[state.tab]();
@@ -159,13 +159,13 @@ enum StudioScript {
         const panels = {
           async event() {
             const found = await ask('event', { n: state.moment });
-            if (!found.event) return [make('p', { class: 'note' }, 'There is no event here.')];
+            if (!found.event) return [make('p', { class: 'note' }, 'There is no event with this number.')];
             const parts = [make('h2', {}, `@${found.n} ${found.event.kind}`), make('p', { class: 'note' }, found.event.time)];
             for (const change of found.changes) {
               parts.push(make('h3', {}, change.change + ' ', rowLink(change.table, change.id)));
               if (change.fields.length) parts.push(changes(change.fields));
               else if (change.change === 'changed')
-                parts.push(make('p', { class: 'note' }, 'Nothing that an app sees changed.'));
+                parts.push(make('p', { class: 'note' }, 'Nothing visible to the app changed.'));
             }
             if (!found.changes.length) parts.push(make('p', { class: 'note' }, 'No row changed.'));
             parts.push(make('h3', {}, 'The event'), make('pre', {}, JSON.stringify(found.event, null, 2)));
@@ -198,15 +198,15 @@ enum StudioScript {
             if (!state.row) return [make('p', { class: 'note' }, 'Choose a row in Tables, or in an event.')];
             const found = await ask('row', state.row);
             const parts = [make('h2', {}, `${found.table}/${found.id}`)];
-            if (found.fields.length) parts.push(make('table', {}, make('caption', {}, 'Who gave each column its value'),
+            if (found.fields.length) parts.push(make('table', {}, make('caption', {}, 'Source of each column’s value'),
               make('thead', {}, make('tr', {}, ['Column', 'Value', 'Event', 'By'].map(t => make('th', { scope: 'col' }, t)))),
               make('tbody', {}, found.fields.map(field => make('tr', {}, make('th', { scope: 'row' }, field.field),
                 make('td', {}, shown(field.value)), make('td', {}, eventLink(field.n)), make('td', {}, field.by))))));
-            else parts.push(make('p', { class: 'note' }, 'The row is not there now.'));
+            else parts.push(make('p', { class: 'note' }, 'The row does not exist now.'));
             for (const step of found.history.slice().reverse()) {
               parts.push(make('h3', {}, eventLink(step.n), ` ${step.kind} `, make('span', { class: 'note' }, step.time)));
               if (step.difference.fields.length) parts.push(changes(step.difference.fields));
-              else parts.push(make('p', { class: 'note' }, 'Only what is kept beside the row changed.'));
+              else parts.push(make('p', { class: 'note' }, 'Only internal data of the row changed.'));
             }
             return parts;
           },
@@ -238,7 +238,7 @@ enum StudioScript {
                 make('table', {}, make('thead', {}, make('tr', {}, ['Column', 'Base', 'Mine', 'Server'].map(
                     t => make('th', { scope: 'col' }, t)))),
                   make('tbody', {}, columns.map(name => make('tr', {}, make('th', { scope: 'row' }, name),
-                    sides.map(side => make('td', {}, conflict[side] ? shown(conflict[side][name]) : 'not there')))))),
+                    sides.map(side => make('td', {}, conflict[side] ? shown(conflict[side][name]) : 'does not exist')))))),
                 state.writable && isNow ? make('p', {}, decide('Take the server’s', 'take-server'), ' ',
                   decide('Keep mine', 'keep-mine'), ' ', decide('Merge', 'merge'))
                   : make('p', { class: 'note' }, state.writable ? 'Go to the newest event to decide.'
@@ -283,7 +283,7 @@ enum StudioScript {
         }
         function charts(found) {
           const points = found.points, newest = points.at(-1);
-          if (!newest) return [make('p', { class: 'note' }, 'There is nothing to draw yet.')];
+          if (!newest) return [make('p', { class: 'note' }, 'There is no data to draw yet.')];
           const compressed = found.segments.map((segment, index) => ({ n: index + 1, bytes: segment.bytes,
             rawBytes: segment.rawBytes }));
           const stored = found.segments.reduce((sum, segment) => sum + segment.bytes, 0);
@@ -293,7 +293,7 @@ enum StudioScript {
               [{ name: 'made', style: 'one' }, { name: 'done', style: 'two' }], value => grouped(Math.round(value))),
             lines('Pending', `${counted(newest.pending, 'operation')} to be pushed.`, points,
               [{ name: 'pending', style: 'one' }], value => grouped(Math.round(value))),
-            lines('Age of the oldest pending change', newest.pending ? `${duration(newest.age)} by now.` : 'Nothing waits.',
+            lines('Age of the oldest pending change', newest.pending ? `${duration(newest.age)} now.` : 'There are no pending changes.',
               points, [{ name: 'age', style: 'one' }], duration),
             lines('Events in the log', `${bytes(newest.bytes)} before compression.`, points,
               [{ name: 'bytes', style: 'one' }], bytes),
