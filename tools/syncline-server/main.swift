@@ -1,4 +1,4 @@
-// The process: gives the server its words. Everything else is in Sources/SynclineServer.
+// The process: passes the command line to the server. Everything else is in Sources/SynclineServer.
 
 import SynclineServer
 

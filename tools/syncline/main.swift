@@ -1,4 +1,4 @@
-// The process: gives the tool its descriptors, its environment and its words. Everything else is in Tool/.
+// The process: passes its descriptors, its environment and its arguments to the tool. Everything else is in Tool/.
 
 import SynclineTool
 

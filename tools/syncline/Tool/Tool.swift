@@ -1,5 +1,5 @@
-// The dispatcher: words in, an exit code out. It chooses the form of the output, runs the command and tells its error;
-// it knows no command.
+// Runs a command line and returns an exit code. It chooses the form of the output, runs the command and prints its
+// error; it knows no single command.
 
 import SynclineInspect
 
@@ -14,7 +14,7 @@ package struct Tool {
         self.table = table
     }
 
-    /// Runs what the words ask for.
+    /// Runs a command line.
     package func run(_ words: [String]) async -> ExitCode {
         var context = context(form: form(words), colour: colour(words))
         let exit: ExitCode
@@ -46,7 +46,7 @@ package struct Tool {
     private func tell(_ error: any Error, _ context: Context) -> ExitCode {
         guard let error = ToolError(error) else { return .done }
         let isPartial = context.output.isPartial
-        // What was written so far comes first, wherever both are shown.
+        // Earlier output comes first if both go to the same place.
         do {
             try context.output.fail(error)
             try context.output.flush()
@@ -69,7 +69,7 @@ package struct Tool {
         }
     }
 
-    /// The form to tell an error of the command line in, which can't be parsed by then.
+    /// The form of an error of the command line, which could not be parsed.
     private func form(_ words: [String]) -> OutputForm {
         if let form = host.form { return form }
         let options = words.prefix { $0 != "--" }

@@ -1,5 +1,5 @@
-// Turns words into a command and its arguments. Pure: the same words give the same result, and an error says what to do.
-// Options may stand anywhere behind the words that name the command; common ones before them, too.
+// Turns the words of the command line into a command and its arguments. Pure: the same words give the same result.
+// Options may come anywhere after the words that name the command; common options may also come before them.
 
 import SynclineCore
 import SynclineInspect
@@ -19,7 +19,7 @@ package struct ArgumentParser {
         self.words = words[...]
     }
 
-    /// What the words ask for.
+    /// The request in the words.
     package enum Request: Sendable {
         case run(Arguments)
         /// `--help`, of the command or group these words name.
@@ -56,7 +56,7 @@ package struct ArgumentParser {
 
     // MARK: Words
 
-    /// A word that is no option: it names the command as long as it can, then it is an operand.
+    /// A word that is not an option: part of the command's name as long as possible, then an operand.
     private mutating func take(_ word: String) throws(ToolError) {
         if !onlyOperands, arguments?.operands.isEmpty ?? true, table.words(after: path).contains(word) {
             path.append(word)
@@ -169,7 +169,7 @@ package struct ArgumentParser {
         }
     }
 
-    /// Refuses options that have no effect beside what else was given: what they ask for would be passed over.
+    /// Refuses options that would have no effect with the other arguments.
     private func checkCombination(_ arguments: Arguments) throws(ToolError) {
         for option in arguments.command.options where arguments.has(option) {
             if !option.needs.isEmpty, !option.needs.contains(where: arguments.has) {

@@ -1,5 +1,5 @@
-// What was said on the command line, checked against the command's own declaration. Asking for an option that the
-// command does not declare is a defect, and stops.
+// The arguments of a call, checked against the command's own declaration. A command that reads an option that it does
+// not declare has a bug, and stops.
 
 package import SynclineInspect
 
@@ -23,7 +23,7 @@ package struct Arguments: Sendable {
         operands.append(operand)
     }
 
-    /// The words of the call again, without the options that every command takes.
+    /// The words of the call, without the options that every command takes.
     package var words: [String] {
         var words = command.path
         for option in command.options {
@@ -45,12 +45,12 @@ package struct Arguments: Sendable {
         return flags.contains(name)
     }
 
-    /// The value of an option; of one that was given several times the last.
+    /// The value of an option; the last one if it was given several times.
     package func value(_ name: String) -> String? {
         values(of: name).last
     }
 
-    /// The values of an option that may be given several times.
+    /// The values of an option that can be repeated.
     package func values(of name: String) -> [String] {
         check(name)
         return values[name] ?? []
@@ -71,7 +71,7 @@ package struct Arguments: Sendable {
         return other
     }
 
-    /// The store, where a command decides it.
+    /// The store, if a command chooses it itself.
     mutating func setStore(_ path: String) {
         values["store"] = [path]
     }

@@ -1,19 +1,19 @@
-// What a command is: a value in one table, from which the parser, `--help`, the man page, the completions and the
-// reference page are made. A command reads and writes through its context only, so the same one runs in a shell.
+// A command: a value in one table, from which the parser, `--help`, the man page, the completions and the reference
+// page are made. A command reads and writes only through its context, so it runs in a shell, too.
 
 /// How a command ended.
 package enum ExitCode: Int32, Sendable {
-    /// Yes, or done.
+    /// Done, or the answer is yes.
     case done = 0
     /// The answer is no.
     case no = 1
     /// The command line is wrong.
     case usage = 2
-    /// It could not be done.
+    /// The command failed.
     case failed = 3
-    /// Some of what was asked for could not be shown.
+    /// Part of the answer could not be shown.
     case partial = 4
-    /// A defect of the tool.
+    /// A bug in the tool.
     case internalError = 70
 }
 
@@ -21,16 +21,16 @@ package enum ExitCode: Int32, Sendable {
 package struct Command: Sendable {
     /// The words that name it: `inspect frames`.
     package var path: [String]
-    /// What it does, in a line.
+    /// Its purpose in one line.
     package var summary: String
-    /// More about it: paragraphs.
+    /// Paragraphs with more about it.
     package var details: [String]
     package var operands: [Operand]
     package var options: [Option]
     package var examples: [Example]
-    /// What `--json` prints.
+    /// The output of `--json`.
     package var result: String?
-    /// What its exit codes mean, where they say more than the usual.
+    /// The meaning of its exit codes, if it differs from the usual one.
     package var exits: [Exit]
     package var run: @Sendable (Arguments, Context) async throws -> ExitCode
 
@@ -53,14 +53,14 @@ package struct Command: Sendable {
     package var name: String { path.joined(separator: " ") }
 }
 
-/// A word a command takes by its place.
+/// An argument without dashes, known by its position.
 package struct Operand: Hashable, Sendable {
     package var name: String
     package var summary: String
     package var isRequired: Bool
-    /// Words it may be; any, if there are none.
+    /// The allowed words; empty if any word is allowed.
     package var choices: [String]
-    /// Whether it may be given several times.
+    /// Whether it can be repeated.
     package var repeats: Bool
     package var takesDirectory: Bool
 
@@ -77,20 +77,20 @@ package struct Operand: Hashable, Sendable {
     }
 }
 
-/// A word with dashes.
+/// An argument with dashes.
 package struct Option: Hashable, Sendable {
     /// Without its dashes.
     package var name: String
     package var short: Character?
-    /// What its value is called; nil if it takes none.
+    /// The name of its value; nil if it takes none.
     package var value: String?
     package var summary: String
-    /// Words its value may be; any, if there are none.
+    /// The allowed values; empty if any value is allowed.
     package var choices: [String]
     package var takesDirectory: Bool
-    /// Options of which one must be given, too, or this one has no effect.
+    /// Options of which at least one must be given for this one to have an effect.
     package var needs: [String] = []
-    /// Options and operands beside which this one has no effect.
+    /// Options and operands with which this one has no effect.
     package var excludes: [String] = []
 
     package init(
@@ -105,14 +105,14 @@ package struct Option: Hashable, Sendable {
         self.takesDirectory = takesDirectory
     }
 
-    /// The same option, which has an effect only with one of some others.
+    /// The same option, which has an effect only with one of the others.
     package func needing(_ others: String...) -> Option {
         var option = self
         option.needs = others
         return option
     }
 
-    /// The same option, which has no effect beside some others.
+    /// The same option, which has no effect with the others.
     package func excluding(_ others: String...) -> Option {
         var option = self
         option.excludes = others
@@ -125,7 +125,7 @@ package struct Option: Hashable, Sendable {
     }
 }
 
-/// A command line worth knowing.
+/// A useful command line.
 package struct Example: Hashable, Sendable {
     package var line: String
     package var summary: String
@@ -136,7 +136,7 @@ package struct Example: Hashable, Sendable {
     }
 }
 
-/// What an exit code means.
+/// The meaning of an exit code.
 package struct Exit: Hashable, Sendable {
     package var code: ExitCode
     package var meaning: String

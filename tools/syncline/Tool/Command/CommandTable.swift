@@ -1,6 +1,6 @@
 // The table of all commands. The parser, the help, the documents and the completions are made from it.
 
-/// The commands by task, and what they share.
+/// The commands by task, and the options and exit codes that they share.
 package struct CommandTable: Sendable {
     package let sections: [Section]
     /// The commands of all sections, in their order.
@@ -71,7 +71,7 @@ package struct CommandTable: Sendable {
             ]),
     ])
 
-    /// The meaning of words that begin commands and are none themselves.
+    /// The meaning of words that begin commands but are not commands themselves.
     package static let groups: [String: String] = [
         "raw": "append and print records as bytes, without tables",
         "bench": "measure the speed of the log and of sync",
@@ -99,7 +99,7 @@ package struct CommandTable: Sendable {
         Exit(.internalError, "a bug in syncline"),
     ]
 
-    /// The command of exactly these words.
+    /// The command with exactly these words.
     package func command(_ path: some Sequence<String>) -> Command? {
         let path = Array(path)
         return commands.first { $0.path == path }
@@ -128,7 +128,7 @@ package struct CommandTable: Sendable {
 }
 
 extension Option {
-    /// Values are not cut to the width of the terminal.
+    /// Values are not shortened to the width of the terminal.
     package static let full = Option("full", "show long values in full on a terminal, too")
     /// Values are replaced by their type and length.
     package static let redact = Option("redact", "show the type and length instead of each value")

@@ -1,5 +1,5 @@
-// How often the process asked for memory, where somebody counts: `tools/bench sync` puts a library in front of the C
-// library that does. Nothing is counted else, and nothing costs.
+// The number of memory allocations, if they are counted: `tools/bench sync` loads a library in front of the C library
+// that counts them. Otherwise nothing is counted, at no cost.
 
 #if canImport(Darwin)
     import Darwin
@@ -8,7 +8,7 @@
 #endif
 
 enum Allocations {
-    /// Nil where nobody counts.
+    /// Nil if nothing counts allocations.
     static var count: UInt64? {
         guard let symbol = dlsym(nil, "syncline_counted_allocations") else { return nil }
         return unsafeBitCast(symbol, to: (@convention(c) () -> UInt64).self)()

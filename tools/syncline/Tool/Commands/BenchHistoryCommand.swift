@@ -1,4 +1,4 @@
-// `bench history`: makes a store with a long life, for measuring what looks into one. Benchmarks/history.py measures.
+// `bench history`: creates a store with a long history, to measure the inspector. Benchmarks/history.py measures it.
 
 import SegmentLog
 import Syncline
@@ -6,7 +6,7 @@ import SynclineCore
 import SynclineInspect
 
 enum BenchHistoryCommand {
-    /// After so many events a store in use has made a checkpoint.
+    /// The number of events after which a store in use writes a checkpoint.
     private static let session = 40_000
 
     static let command = Command(
@@ -69,7 +69,7 @@ struct HistoryWorkload {
     private let rows: Int
     private var number: UInt64 = 0
     private var change = 0
-    /// The change that was made last, and how far it has come.
+    /// The last change, and its progress.
     private var open: (id: String, event: UInt64, row: Row, isSent: Bool)?
 
     init(rows: Int) {
@@ -100,7 +100,7 @@ struct HistoryWorkload {
                         table: "todoitem", id: current.id, operationID: "op-\(current.event)", status: 200,
                         outcome: .done(PulledRow(id: current.id, row: row)))))
         }
-        // Rows in an order that looks like none.
+        // Rows in a pseudorandom order.
         let id = "item-\(change * 7919 % rows)"
         let kind: OperationKind = change < rows ? .insert : .update
         let row = Row([

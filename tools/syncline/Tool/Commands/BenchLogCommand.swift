@@ -1,4 +1,4 @@
-// `bench log`: how fast this machine's disk and this log are together. The counts it prints do not depend on the machine.
+// `bench log`: measures the speed of the log on this machine's disk. Its counts do not depend on the machine.
 
 import SegmentLog
 import SynclineInspect
@@ -92,7 +92,7 @@ enum BenchLogCommand {
                 + "  \(humanBytes(UInt64(figures.scan.bytesPerSecond)))/s")
     }
 
-    /// Removes what the benchmark made, and nothing else.
+    /// Removes only what the benchmark created.
     private static func removeLog(_ storage: POSIXStorage, _ path: String) {
         for name in (try? storage.names(in: "")) ?? [] where FileName.belongsToLog(name) {
             try? storage.remove(name)

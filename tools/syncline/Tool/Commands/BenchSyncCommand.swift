@@ -1,5 +1,5 @@
-// `bench sync`: how fast rows come from pages that are in memory to durable state, and how fast pending operations become
-// requests. No network is measured.
+// `bench sync`: measures how fast rows get from pages in memory to durable state, and how fast pending operations
+// become requests. No network is measured.
 
 import SegmentLog
 import Syncline

@@ -1,4 +1,4 @@
-// `compact` and `checkpoint`: what keeps a store small and quick to open.
+// `compact` and `checkpoint`: keep a store small and quick to open.
 
 import Syncline
 import SynclineInspect
@@ -21,7 +21,7 @@ enum CompactCommands {
         examples: [Example("syncline compact", "remove what the setting `retention` does not keep")],
         result: #"{"checkpoint":"@40","firstEvent":"@17","segmentsRemoved":n,"bytesRemoved":n}"#
     ) { arguments, context in
-        // Printed once the store is closed: a failure to close it must be the only answer.
+        // Printed after the store is closed, so that an error on closing is the only answer.
         let report = try await context.withDatabase(arguments) { try await $0.compact() }
         try context.output.value([
             "checkpoint": .string("@\(report.checkpoint)"), "firstEvent": .string("@\(report.firstEvent)"),

@@ -1,4 +1,4 @@
-// `erase`: remove a store with everything in it.
+// `erase`: removes a store with everything in it.
 
 import Syncline
 import SynclineInspect

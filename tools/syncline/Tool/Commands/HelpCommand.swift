@@ -1,4 +1,4 @@
-// `help`, `man`, `completions` and `version`: the table about itself.
+// `help`, `man`, `completions` and `version`: print the table of commands in several forms.
 
 import SegmentLog
 import SynclineCore
@@ -15,7 +15,7 @@ enum HelpCommand {
         try show(arguments.operands, context)
     }
 
-    /// Explains the command of these words, the group they begin, or everything.
+    /// Explains the command with these words, the group that they begin, or everything.
     static func show(_ path: [String], _ context: Context) throws -> ExitCode {
         let table = context.table
         if let unknown = path.indices.first(where: { !table.words(after: Array(path[..<$0])).contains(path[$0]) }) {
@@ -90,7 +90,7 @@ enum VersionCommand {
 }
 
 extension Command {
-    /// The command as the table has it.
+    /// The command as JSON.
     var json: JSONValue {
         [
             "name": .string(name),

@@ -1,5 +1,5 @@
-// `inspect`: what is in the log, as much of it as can be read. Damage is told at its place and is no failure: `verify`
-// is the command that answers whether there is any.
+// `inspect`: shows as much of the log as can be read. Damage is shown at its place and is not a failure; `verify` is
+// the command that answers whether there is any.
 
 import SegmentLog
 import SynclineInspect
@@ -176,7 +176,7 @@ enum InspectCommand {
 }
 
 extension TextStyle {
-    /// Damage as a marked line of its own.
+    /// Damage as a marked line.
     func marked(_ damage: LogDamage) -> String {
         paint("! " + damage.sentence, .bad)
     }

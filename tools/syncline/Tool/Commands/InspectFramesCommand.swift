@@ -1,4 +1,4 @@
-// `inspect frames`: the log as it lies in its files, frame by frame, with damage at its place.
+// `inspect frames`: the frames in the files of the log, with damage at its place.
 
 import SegmentLog
 import SynclineInspect
@@ -62,7 +62,7 @@ extension InspectCommand {
         return .done
     }
 
-    /// The limit is reached.
+    /// Thrown when the limit is reached.
     private struct Enough: Error {}
 }
 
@@ -115,7 +115,7 @@ private struct FrameList {
 }
 
 extension FrameSummary {
-    /// The frame's place in its transaction.
+    /// The frame's position in its transaction.
     fileprivate var transaction: String {
         switch (continuesFromPrevious, continuesInNext) {
         case (false, false): "whole"

@@ -1,5 +1,5 @@
-// `inspect events`, `tables`, `indexes`, `outbox`, `operations`: what the records of the log mean, and what the state that
-// comes of them holds.
+// `inspect events`, `tables`, `indexes`, `outbox`, `operations`: the meaning of the records in the log, and the content
+// of the state that they produce.
 
 import SegmentLog
 import Syncline
@@ -212,7 +212,7 @@ extension AccountingResult {
     }
 }
 
-/// How many events of each kind a log has, told by their first bytes.
+/// The number of events of each kind in a log, found by their first bytes.
 struct EventCounts {
     struct Kind {
         var name: String

@@ -1,9 +1,9 @@
-// What `bench log` does and what it measures.
+// The workload of `bench log`, and its measurements.
 
 import SegmentLog
 import SynclineInspect
 
-/// Records to be appended and read back.
+/// Records to append and read back.
 struct LogWorkload: Sendable {
     var records: Int
     var size: Int
@@ -11,7 +11,7 @@ struct LogWorkload: Sendable {
     var writers: Int
     var durability: Durability
 
-    /// Runs it in an empty directory.
+    /// Runs the workload in an empty directory.
     nonisolated(nonsending) func run(
         _ storage: POSIXStorage, _ clock: any LogClock, appended: (Int) -> Void
     ) async throws -> LogFigures {
@@ -87,12 +87,12 @@ struct LogWorkload: Sendable {
     }
 }
 
-/// Something done in a time.
+/// An amount of work and the time it took.
 struct Figure: Sendable {
     var seconds = 0.0
     var records = 0
     var bytes = 0
-    /// How often memory was asked for, where that is counted.
+    /// The number of allocations, if they are counted.
     var allocations: UInt64?
 
     init() {}
@@ -107,7 +107,7 @@ struct Figure: Sendable {
     var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 }
 
-/// What came out.
+/// The results.
 struct LogFigures: Sendable {
     var workload: LogWorkload
     var append = Figure()
@@ -125,7 +125,7 @@ struct LogFigures: Sendable {
     var bytesPerRecord: Double { Double(frameBytes) / Double(max(1, workload.records)) }
     var writtenPerRecord: Double { Double(statistics.bytesWritten) / Double(max(1, workload.records)) }
 
-    /// Microseconds within which so many in a hundred commits were done.
+    /// The microseconds within which this percentage of commits was done.
     func percentile(_ percent: Int) -> Double {
         guard !latencies.isEmpty else { return 0 }
         let sorted = latencies.sorted()
@@ -161,7 +161,7 @@ struct LogFigures: Sendable {
     }
 }
 
-/// Records that look like rows: words that repeat, numbers that do not.
+/// Records that look like rows: words that repeat, and numbers that do not.
 struct Rows {
     private var state: UInt64
     private let size: Int

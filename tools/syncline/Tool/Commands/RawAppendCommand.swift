@@ -1,4 +1,4 @@
-// `raw append`: lines in, acknowledgements out. What was printed is in the log, whatever happens to this process after.
+// `raw append`: reads lines and prints acknowledgements. A printed record is in the log, even if the process is killed.
 
 import SegmentLog
 import SynclineInspect
@@ -44,7 +44,7 @@ enum RawAppendCommand {
         do {
             try append(context, writer, size, durability)
         } catch is ClosedPipe {
-            // Nobody hears of more; what was stored stays.
+            // The reader of the output is gone; stored records stay.
         }
         try writer.close()
         try context.output.endList()
@@ -76,7 +76,7 @@ enum RawAppendCommand {
 extension Durability {
     static let names = ["durable", "ordered", "buffered"]
 
-    /// The level of a name that the parser has checked.
+    /// The level with a name that the parser has checked.
     init(name: String) {
         switch name {
         case "ordered": self = .ordered

@@ -1,4 +1,4 @@
-// `raw cat`: records out, a line each, going on behind damage; with --follow, as they come.
+// `raw cat`: prints records, one per line, also those after damage; with --follow new ones as they arrive.
 
 import SegmentLog
 import SynclineInspect
@@ -64,7 +64,7 @@ enum RawCatCommand {
         return printer.hasLoss ? .partial : .done
     }
 
-    /// What is known to be durable; returns where to go on from.
+    /// Prints the durable records; returns where to continue.
     private static func readDurable(
         _ storage: POSIXStorage, _ address: Address?, _ printer: RecordPrinter
     ) throws -> SequenceNumber {
@@ -102,14 +102,14 @@ enum RawCatCommand {
     }
 }
 
-/// Records as lines.
+/// Prints records as lines.
 private final class RecordPrinter {
     private let output: Output
     private let narration: Narration
     private let isExact: Bool
     private let isFull: Bool
     private let isRedacted: Bool
-    /// Whether something acknowledged could not be shown.
+    /// Whether an acknowledged record could not be shown.
     private(set) var hasLoss = false
 
     init(_ arguments: Arguments, _ context: Context) {

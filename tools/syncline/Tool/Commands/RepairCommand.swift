@@ -1,4 +1,4 @@
-// `repair`: mends what can be mended without losing an acknowledged record, keeps what it cuts, and says what is left.
+// `repair`: repairs damage without losing an acknowledged record, keeps a copy of what it cuts, and lists what is left.
 
 import SegmentLog
 import Syncline
@@ -71,7 +71,7 @@ enum RepairCommand {
         return try show(done, after, isDry: false, context)
     }
 
-    /// What is damaged; where nothing is, checkpoints whose entries are not those whose digest they note.
+    /// The damage; if there is none, the checkpoints whose entries do not match their digest.
     private static func report(_ inspection: LogInspection, _ storage: POSIXStorage) throws -> LogReport {
         var report = try inspection.verify()
         if report.isHealthy {
@@ -102,7 +102,7 @@ enum RepairCommand {
     }
 }
 
-/// Performs a plan, holding the log's lock.
+/// Performs a plan while holding the log's lock.
 private struct Repair {
     let storage: POSIXStorage
     let clock: any LogClock
@@ -114,7 +114,7 @@ private struct Repair {
 
     func perform(_ plan: RepairPlan) throws {
         if plan.isRefused {
-            // The end of the log is not to be touched; the lock keeps a writer away all the same.
+            // The end of the log must not be touched, but the lock still keeps other writers away.
             guard let lock = try storage.lock(FileName.lock) else {
                 throw LogError(
                     .storeLocked, "another writer has \(storage.location) open", file: FileName.lock,

@@ -1,10 +1,10 @@
-// `repair --salvage`: makes a new store of what is left of a damaged one, and says what is not.
+// `repair --salvage`: creates a new store from the whole data of a damaged one, and lists what is missing.
 
 import SegmentLog
 import Syncline
 import SynclineInspect
 
-/// What a salvage did.
+/// The result of a salvage.
 struct SalvageCommand {
     private let directory: String
     private let damage: [LogDamage]
@@ -31,7 +31,7 @@ struct SalvageCommand {
         }
     }
 
-    /// Takes the secrets and the recorded traffic along.
+    /// Copies the secrets and the recorded traffic.
     private static func copyFilesBesideLog(from storage: POSIXStorage, to fresh: POSIXStorage) throws {
         for name in SyncDatabase.filesBesideLog.flatMap({ [$0, $0 + ".old"] }) {
             guard let bytes = try WholeFile(name, in: storage).read() else { continue }

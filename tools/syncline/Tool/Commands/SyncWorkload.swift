@@ -1,4 +1,4 @@
-// What `bench sync` does: pages that are made before the clock starts, a store that pulls them, and the requests of a push.
+// The workload of `bench sync`: pages made before the clock starts, a store that pulls them, and the push's requests.
 
 import SegmentLog
 import Synchronization
@@ -15,7 +15,7 @@ import SynclineWire
 struct SyncFigures: Sendable {
     var pull = Figure()
     var push = Figure()
-    /// How much more memory the process had at the peak of the pull.
+    /// The additional memory of the process at the peak of the pull.
     var peak = 0
 }
 
@@ -86,13 +86,13 @@ struct SyncWorkload: Sendable {
     }
 }
 
-/// A server that has its pages ready.
+/// A server with prepared pages.
 private struct PremadePages: HTTPTransport {
     private let pages: [HTTPResponse]
     private let next = Counter()
 
     static func id(_ index: Int) -> String {
-        // Spread like random ids, the same on every run.
+        // Spread like random ids, but the same on every run.
         var mixed = UInt64(index) &* 0x9e37_79b9_7f4a_7c15
         mixed ^= mixed >> 29
         let high = hexadecimal(mixed)
@@ -141,9 +141,9 @@ private final class Counter: Sendable {
     }
 }
 
-/// The most memory the process had, where the system tells.
+/// The peak memory of the process, if the system reports it.
 private enum PeakMemory {
-    /// Starts over, and tells what it is now.
+    /// Resets the peak, and returns the present value.
     static func reset() -> Int {
         if let file = fopen("/proc/self/clear_refs", "w") {
             fputs("5", file)

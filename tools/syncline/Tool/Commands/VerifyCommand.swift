@@ -1,4 +1,4 @@
-// `verify`: is every byte that was acknowledged still there? Answers with its exit code, and with a list of what is not.
+// `verify`: checks that every acknowledged byte is still there. Its exit code is the answer, and it lists the damage.
 
 import SegmentLog
 import Syncline
@@ -59,7 +59,7 @@ enum VerifyCommand {
         return report.isHealthy ? .done : .no
     }
 
-    /// Where the state that comes out of the events is not what was noted.
+    /// Lists where the state produced by the events does not match a digest.
     private static func mismatches(
         _ report: LogReport, _ storage: any LogStorage, fromBeginning: Bool
     ) throws -> [LogDamage] {

@@ -101,7 +101,7 @@ struct FishCompletion {
 }
 
 enum Completion {
-    /// All beginnings of commands, the empty one first.
+    /// All prefixes of commands, the empty one first.
     static func paths(_ table: CommandTable) -> [[String]] {
         var paths: [[String]] = [[]]
         for command in table.commands {

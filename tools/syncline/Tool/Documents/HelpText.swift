@@ -1,4 +1,4 @@
-// `--help`: a command's entry in the table as text for a terminal.
+// `--help`: a command of the table as text for a terminal.
 
 import SynclineInspect
 
@@ -19,7 +19,7 @@ extension Command {
     }
 }
 
-/// The shape of a result in lines, broken after commas.
+/// The shape of a result in several lines, broken after commas.
 func folded(_ shape: String, columns: Int) -> [String] {
     var lines = [""]
     for piece in shape.split(separator: ",", omittingEmptySubsequences: false) {
@@ -39,7 +39,7 @@ struct HelpText {
         self.style = style
     }
 
-    /// Everything, or everything that begins with some words.
+    /// All commands, or those that begin with some words.
     func overview(_ path: [String]) -> [String] {
         let title = path.isEmpty ? "inspect, verify and use a Syncline store" : table.summary(of: path[0])
         var lines = [head((["syncline"] + path).joined(separator: " "), title), ""]

@@ -1,4 +1,4 @@
-// The manual page, in the language of man(7).
+// The manual page, in the format of man(7).
 
 struct ManPage {
     private let table: CommandTable
@@ -12,7 +12,7 @@ struct ManPage {
     var lines: [String] {
         var lines = [
             ".TH SYNCLINE 1 \"\" \"syncline \(Tool.version)\" \"User Commands\"",
-            // Ragged lines without hyphens: shapes of JSON do not stretch well.
+            // Ragged lines without hyphens, because shapes of JSON do not stretch well.
             ".nh", ".ad l",
             ".SH NAME", "syncline \\- inspect, verify and use a Syncline store",
             ".SH SYNOPSIS", ".B syncline", ".I COMMAND", "[OPTIONS]",
@@ -64,7 +64,7 @@ struct ManPage {
 
     private func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
-    /// A line must not begin with a control character, and a minus is no hyphen.
+    /// A line must not begin with a control character, and a minus sign must not become a hyphen.
     private func escape(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -1,4 +1,4 @@
-// docs/CLI.md: the table as a page. A test compares the page with the table.
+// docs/CLI.md: the table of commands as a page. A test compares the page with the table.
 
 package struct ReferencePage {
     private let table: CommandTable

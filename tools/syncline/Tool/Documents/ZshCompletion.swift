@@ -1,4 +1,4 @@
-// Completion for zsh: a function for every beginning of a command.
+// Completion for zsh: one function for each prefix of a command.
 
 struct ZshCompletion {
     let table: CommandTable
@@ -62,7 +62,7 @@ struct ZshCompletion {
         return Completion.quoted("\(place):\(bare(operand.name)):\(action)")
     }
 
-    /// Brackets and colons mean something in a specification.
+    /// Brackets and colons have a meaning in a specification.
     private func bare(_ text: String) -> String {
         String(text.flatMap { "[]:".contains($0) ? ["\\", $0] : [$0] })
     }

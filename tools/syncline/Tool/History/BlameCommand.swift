@@ -1,4 +1,4 @@
-// `blame`: which event gave each field of a row its value, who decided it, and on what occasion.
+// `blame`: shows which event gave each field of a row its value, and the source of that event.
 
 import SegmentLog
 import Syncline
@@ -56,7 +56,7 @@ enum BlameCommand {
         return isFound ? .done : .no
     }
 
-    /// The row as addressed, or else the field behind its last dot: ids may have dots.
+    /// The addressed row, or else the field after the last dot: ids may contain dots.
     private static func blame(
         _ address: RowAddress, _ reading: EventReading, through last: UInt64
     ) throws -> (fields: [FieldOrigin]?, field: String?) {

@@ -1,4 +1,4 @@
-// `diff`: what changed between two moments of a store, between two stores, or between a store and its server.
+// `diff`: shows what changed between two moments of a store, between two stores, or between a store and its server.
 
 import SegmentLog
 import Syncline
@@ -51,7 +51,7 @@ enum DiffCommand {
         return differences.isEmpty ? .done : .no
     }
 
-    /// What differs between two moments of the store; nil if something else is compared, or the log is damaged.
+    /// The differences between two moments of the store; nil if something else is compared, or the log is damaged.
     private static func moments(
         _ operands: [String], _ arguments: Arguments, _ context: Context
     ) throws -> [RowDifference]? {
@@ -71,12 +71,12 @@ enum DiffCommand {
         }
     }
 
-    /// A moment has no slash.
+    /// A moment contains no slash.
     private static func isStore(_ text: String) -> Bool {
         text.contains("/") || isDirectory(text) || ReportShelf.isFile(text)
     }
 
-    /// What is on one side: a state, or the server's rows.
+    /// One side of the comparison: a state, or the server's rows.
     private enum Side {
         case state(StateReader)
         case server
@@ -114,7 +114,7 @@ enum DiffCommand {
         guard let local = [before, after].compactMap({ if case .state(let reader) = $0 { reader } else { nil } }).first
         else { throw ToolError.usage("a server can't be compared with itself") }
         let tables = try table.map { [$0] } ?? local.tables()
-        // Where the server is does not depend on the moment that is compared with it.
+        // The URL of the server does not depend on the moment that is compared with it.
         let present = try await context.view(arguments).reader
         let rows = try await ServerRows.fetch(tables, present, arguments, context)
         if case .server = before { before = .state(rows) }
@@ -153,7 +153,7 @@ enum DiffCommand {
 }
 
 extension Projector {
-    /// What it has folded by now, to be read.
+    /// The state it has built so far.
     var present: StateReader { reader(of: store.endCommit()) }
 }
 

@@ -1,4 +1,4 @@
-// An event as the tool shows it: its address, when, what kind, and what it did.
+// An event as the tool shows it: its address, its time, its kind and its effect.
 
 import SegmentLog
 import SynclineCore
@@ -7,7 +7,7 @@ import SynclineInspect
 struct EventSummary {
     let number: UInt64
     let event: Event
-    /// Whether values are replaced by what they are.
+    /// Whether values are replaced by their type and length.
     var redacts = false
 
     /// The tables it concerns.
@@ -28,7 +28,7 @@ struct EventSummary {
     }
 
     var time: String { Timestamp(.init(milliseconds: event.time)).description }
-    /// When, for people, in UTC.
+    /// Its time for people, in UTC.
     var humanTime: String { WallTime(rawValue: event.time).humanText }
 
     private func shown(_ value: Value) -> JSONValue { redacts ? JSONValue(value).redacted : JSONValue(value) }
@@ -38,7 +38,7 @@ struct EventSummary {
     }
     private func shown(_ columns: Row) -> JSONValue { redacts ? JSONValue(columns).redacted : JSONValue(columns) }
 
-    /// What it did, in a line.
+    /// Its effect in one line.
     var line: String {
         switch event.body {
         case .opened(let opening): "opened by version \(opening.engineVersion)"
@@ -70,7 +70,7 @@ struct EventSummary {
         ["address": .string("@\(number)"), "time": .string(time), "kind": .string(event.cause)]
     }
 
-    /// The event, whole.
+    /// The whole event.
     var json: JSONValue {
         switch event.body {
         case .opened(let opening):
@@ -198,7 +198,7 @@ struct EventSummary {
 }
 
 extension SchemaStep {
-    /// The step as a person reads it.
+    /// The step as text for people.
     fileprivate var text: String {
         switch self {
         case .renameColumn(let table, let from, let to): "\(table).\(from) → \(to)"

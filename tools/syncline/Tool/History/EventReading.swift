@@ -1,10 +1,10 @@
-// Events on their way to a person or a program, and what is told in the place of those that can't be read.
+// Reads events for output, and reports those that can't be read.
 
 import SegmentLog
 import SynclineCore
 import SynclineInspect
 
-/// Reads the events of a log of which some may be lost.
+/// Reads the events of a log, some of which may be lost.
 struct EventReading {
     let storage: any LogStorage
     let context: Context
@@ -15,7 +15,7 @@ struct EventReading {
         self.context = context
     }
 
-    /// Visits the events from one on, until the visitor says no. What is lost is told on standard error.
+    /// Visits the events from a number on, until the visitor returns false. Lost events are reported on standard error.
     func forEach(from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool) throws {
         try forEachRecord(from: first) { number, record in
             let event: Event
@@ -30,7 +30,7 @@ struct EventReading {
         }
     }
 
-    /// The same with events as they are stored.
+    /// The same with the stored bytes of events.
     func forEachRecord(from first: UInt64 = 1, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool) throws {
         try LogInspection(storage).forEachRecord(from: first, body) { lost in
             switch lost {
@@ -44,7 +44,7 @@ struct EventReading {
         }
     }
 
-    /// The newest events that match, as many as are asked for, in order. They are looked for in pieces from the end.
+    /// The newest `count` events that match, in order. They are searched in pieces from the end.
     func newest(
         _ limit: Int, from first: UInt64, through last: UInt64, where matches: (Event) -> Bool
     ) throws -> [(UInt64, Event)] {
@@ -68,7 +68,7 @@ struct EventReading {
         return pieces.reversed().flatMap { $0 }
     }
 
-    /// The first of the last so many events.
+    /// The first of the newest `count` retained events.
     func first(ofLast count: Int) throws -> UInt64 {
         let inspection = LogInspection(storage)
         let catalog = try inspection.catalog()
@@ -96,7 +96,7 @@ struct EventList {
         let summary = EventSummary(number: number, event: event, redacts: redacts)
         let style = context.output.style
         let time = style.isForPeople ? summary.humanTime : summary.time
-        // The columns before it take some fifty characters.
+        // The columns before it take about fifty characters.
         let room = isFull ? Int.max : max(20, (style.width ?? .max) - 50)
         try list.row(
             [

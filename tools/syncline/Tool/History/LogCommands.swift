@@ -1,4 +1,4 @@
-// `log`, `tail`, `show`: events as they stand in the log.
+// `log`, `tail`, `show`: show the events in the log.
 
 import SegmentLog
 import Syncline
@@ -39,7 +39,7 @@ enum LogCommands {
             (kind == nil || kind == event.cause)
                 && (table.map { EventSummary(number: 0, event: event).tables.contains($0) } ?? true)
         }
-        // Without a limit events are written as they come.
+        // Without a limit, events are written as they are read.
         if let limit {
             let newest = try reading.newest(limit, from: first, through: last, where: matches)
             for (number, event) in newest { try list.add(number, event) }
@@ -99,7 +99,7 @@ enum LogCommands {
         return .done
     }
 
-    /// How long a look for new events waits for the next.
+    /// The pause between two looks for new events.
     private static let pause = Duration.milliseconds(10)
 
     private nonisolated(nonsending) static func follow(

@@ -1,10 +1,10 @@
-// An operation of the outbox, as `pending`, `inspect outbox` and `show ~1` tell it.
+// An operation of the outbox, as `pending`, `inspect outbox` and `show ~1` print it.
 
 import SynclineCore
 import SynclineInspect
 
 enum OutboxJSON {
-    /// What `pending` prints.
+    /// The output of `pending`.
     static func json(_ operation: PlannedOperation, fields: [String], number: Int) -> JSONValue {
         let (first, last) = (operation.events.lowerBound, operation.events.upperBound)
         return [
@@ -15,7 +15,7 @@ enum OutboxJSON {
         ]
     }
 
-    /// The same with the changes behind the operation and what was made of each.
+    /// The same with the changes in the operation, and the result of each.
     static func json(_ report: CollapsedOperation, number: Int) -> JSONValue {
         json(report.operation, fields: report.fields, number: number).adding([
             "place": .string(report.place), "changes": .array(report.changes.map(\.json)),

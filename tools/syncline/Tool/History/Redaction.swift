@@ -1,4 +1,4 @@
-// Values replaced by what they are: their type and length. Names of columns, tables and ids stay, so that addresses do.
+// Replaces values by their type and length. Names of columns and tables and ids stay, so that addresses stay valid.
 
 import SynclineCore
 import SynclineInspect
@@ -16,7 +16,7 @@ extension JSONValue {
         }
     }
 
-    /// A row whose values are redacted, but for its id.
+    /// A row with redacted values, except for its id.
     var redactedRow: JSONValue {
         guard case .object(let members) = self else { return redacted }
         return .object(members.map { $0.key == "id" ? $0 : Member(key: $0.key, value: $0.value.redacted) })

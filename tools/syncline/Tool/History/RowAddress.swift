@@ -1,9 +1,9 @@
-// A row as a person names it, and all that a state holds of it.
+// The address of a row, and everything that a state holds of it.
 
 import SynclineCore
 import SynclineInspect
 
-/// A row as a person names it: `TodoItem/7f3a`, with `@41` as of that event.
+/// The address of a row: `TodoItem/7f3a`, with `@41` as of that event.
 struct RowAddress {
     let table: String
     let id: String
@@ -27,7 +27,7 @@ struct RowAddress {
     }
 }
 
-/// All the state holds of a row.
+/// Everything that the state holds of a row.
 enum EntrySummary {
     static func json(_ entry: RowEntry, _ id: String, redacts: Bool = false) -> JSONValue {
         let id = entry.spelling ?? id

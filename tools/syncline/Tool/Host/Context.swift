@@ -1,11 +1,11 @@
-// What a command gets from the world: where it writes, what it reads, what time it is, whether it should stop. A process
-// gives the real ones, a shell or a test its own.
+// The environment of a command: its output, its input, the time, and whether it should stop. A process passes the real
+// ones, a shell or a test its own.
 
 package import SegmentLog
 import SynclineCore
 import SynclineWire
 
-/// The world, as the tool sees it.
+/// The environment of the tool.
 package struct Host {
     package var environment: Environment
     package var output: any Sink
@@ -15,13 +15,13 @@ package struct Host {
     package var interrupt: Interrupt
     /// The store that stays open between commands; none outside a shell.
     package var session: StoreSession?
-    /// What stands in for the network; the network, where it is nil.
+    /// Replaces the network; nil: use the network.
     var transport: (any HTTPTransport)?
-    /// What the server can do, where nobody has asked it yet.
+    /// What the server supports, before it is asked.
     var knownOfServer: ServerCapabilities = []
-    /// The reports that stand in for stores.
+    /// The reports that are read in place of stores.
     package let reports = ReportShelf()
-    /// The form of the output, whatever the words say.
+    /// The form of the output, regardless of the arguments.
     package var form: OutputForm?
 
     package init(
@@ -37,12 +37,12 @@ package struct Host {
     }
 }
 
-/// What a running command works with.
+/// The environment of a running command.
 package struct Context {
     package var host: Host
-    /// Data.
+    /// The data that it prints.
     package var output: Output
-    /// Everything else that is said.
+    /// Messages to the user.
     package var narration: Narration
     package var table: CommandTable
 

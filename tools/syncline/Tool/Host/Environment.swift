@@ -1,4 +1,4 @@
-// The process's surroundings as a value: variables, the folder it was started in, and whether people are watching.
+// The environment of the process as a value: variables, the start folder, and whether the output is a terminal.
 
 #if canImport(Darwin)
     import Darwin

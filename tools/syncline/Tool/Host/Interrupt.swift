@@ -1,4 +1,4 @@
-// Ctrl-C, as something a command that goes on and on can ask for. Commands that do not ask are ended by the signal.
+// Ctrl-C as a flag that a long command can read. Commands that do not read it are ended by the signal.
 
 import Synchronization
 
@@ -25,7 +25,7 @@ package final class Interrupt: Sendable {
         flag.store(true, ordering: .releasing)
     }
 
-    /// From here on an interrupt is noted instead of ending the process.
+    /// From now on, an interrupt sets the flag instead of ending the process.
     package func listen() {
         guard listensToSignals else { return }
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, noteSignal) }
@@ -38,7 +38,7 @@ private nonisolated func noteSignal(_ number: Int32) {
     wasSignalled.store(true, ordering: .releasing)
 }
 
-/// From here on, writing into a pipe that nobody reads is an error instead of the end of the process.
+/// From now on, writing into a closed pipe is an error instead of the end of the process.
 package func ignoreBrokenPipes() {
     signal(SIGPIPE, SIG_IGN)
 }

@@ -1,4 +1,4 @@
-// Lines to read: from the process's standard input, or from memory.
+// Lines of input: from the process's standard input, or from memory.
 
 import SegmentLog
 
@@ -8,7 +8,7 @@ import SegmentLog
     import Glibc
 #endif
 
-/// Gives one line after another, without its end.
+/// Returns the next line, without its end.
 package protocol LineSource: AnyObject {
     func next() throws(ToolError) -> [UInt8]?
 }
@@ -19,7 +19,7 @@ package final class DescriptorLines: LineSource {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
-    /// What no record could hold is no line.
+    /// Refuses a line that is longer than the longest record.
     private static let limit = 257 << 20
 
     package init(_ descriptor: Int32) {
@@ -65,7 +65,7 @@ package final class DescriptorLines: LineSource {
     }
 }
 
-/// Lines that are there already.
+/// Lines in memory.
 package final class MemoryLines: LineSource {
     private var lines: ArraySlice<[UInt8]>
 

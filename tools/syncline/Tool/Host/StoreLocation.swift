@@ -1,4 +1,4 @@
-// Which store a command works on: the one named, else that of the environment, else the nearest folder upwards.
+// The store of a command: the one that is named, else that of the environment, else the nearest folder upwards.
 
 import SegmentLog
 
@@ -8,7 +8,7 @@ import SegmentLog
     import Glibc
 #endif
 
-/// The folder a store is looked for in.
+/// The folder where a store is searched for.
 package struct StoreLocation: Hashable, Sendable {
     package static let folderName = ".syncline"
 
@@ -39,7 +39,7 @@ package struct StoreLocation: Hashable, Sendable {
             hint: "Run `syncline init`, or name a store with --store DIR or SYNCLINE_STORE.")
     }
 
-    /// Where a new store is made: never in a folder upwards.
+    /// The place of a new store: never a parent folder.
     static func new(_ arguments: Arguments, _ environment: Environment) throws(ToolError) -> StoreLocation {
         if arguments.value("store") != nil || environment["SYNCLINE_STORE"] != nil {
             return try find(arguments, environment)

@@ -1,5 +1,5 @@
-// The store a command works on. A command of its own opens it and closes it; in a shell it stays open from the first
-// command that needs it to the end of the input.
+// The store of a command. A single command opens it and closes it; in a shell it stays open from the first command that
+// needs it to the end of the input.
 
 package import SegmentLog
 import Syncline
@@ -18,13 +18,13 @@ package actor StoreSession {
         self.clock = clock
     }
 
-    /// The open store, if it is the one at a path.
+    /// The open store, if it is at this path.
     func database(at path: String) async -> SyncDatabase? {
         guard let current, current.path == path else { return nil }
         return try? await current.opening.value
     }
 
-    /// Opens the store at a path and keeps it open, in place of the one before.
+    /// Opens the store at a path and keeps it open, instead of the one before.
     func open(_ path: String, _ configuration: SyncConfiguration) async throws -> SyncDatabase {
         if configuration.creation != .always, let known = await database(at: path) { return known }
         let before = current
@@ -50,7 +50,7 @@ package actor StoreSession {
     }
 }
 
-/// Waits for nothing: what a recording answers needs no time.
+/// A clock that never waits, because a recording answers at once.
 private struct Impatience: Surroundings {
     private let system = SystemSurroundings()
 
@@ -59,7 +59,7 @@ private struct Impatience: Surroundings {
     func wait(milliseconds: Int64) async throws {}
 }
 
-/// What a command that only looks sees: the state as of some event.
+/// The view of a read-only command: the state as of an event.
 struct StoreView: Sendable {
     var reader: StateReader
     var through: UInt64
@@ -70,7 +70,7 @@ struct StoreView: Sendable {
 }
 
 extension Context {
-    /// Runs something with the store open for writing.
+    /// Runs a body with the store open for writing.
     func withDatabase<Value>(
         _ arguments: Arguments, creating: LogCreation = .never, _ configuration: SyncConfiguration = .init(),
         _ body: (SyncDatabase) async throws -> Value
@@ -97,8 +97,8 @@ extension Context {
         }
     }
 
-    /// The store as it is, or as it was at the moment that `--at` names; nothing is written and no lock is needed.
-    /// Of one row alone, if that is all that is looked at.
+    /// The present state, or the state as of the moment in `--at`; nothing is written and no lock is needed.
+    /// It may hold only one row, if the command reads no other.
     func view(_ arguments: Arguments, at moment: String? = nil, of row: RowFocus? = nil) async throws -> StoreView {
         let path = try path(reading: arguments)
         let storage = POSIXStorage(directory: path)
@@ -116,7 +116,7 @@ extension Context {
 }
 
 extension Context {
-    /// The state as of an event; of a damaged log the newest that can be made, and then the result is a part.
+    /// The state as of an event; for a damaged log the newest that can be built, and then the result is incomplete.
     func load(_ storage: any LogStorage, through event: UInt64?, onlyTo row: RowFocus? = nil) throws -> Projector {
         do throws(SyncError) {
             return try HistoryReading.run(storage, claiming: event != nil) { () throws(SyncError) in

@@ -5,13 +5,13 @@ package import SegmentLog
 package import SynclineCore
 package import SynclineInspect
 
-/// Why a command could not do what it was asked.
+/// The reason why a command failed.
 package struct ToolError: Error, Hashable, Sendable {
     /// A stable kebab-case name.
     package var code: String
-    /// What happened, in a sentence.
+    /// The error in a sentence.
     package var message: String
-    /// Where: `s7:5209663`.
+    /// The place: `s7:5209663`.
     package var address: String?
     package var file: String?
     package var records: String?
@@ -82,7 +82,7 @@ package struct ToolError: Error, Hashable, Sendable {
         ]
     }
 
-    /// The lines for a person.
+    /// The lines of the message for people.
     func lines(_ style: TextStyle) -> [String] {
         var lines = [style.paint("syncline: ", .dim) + style.paint("error: ", .bad) + escaped(message)]
         let place = [address.map { "at \($0)" }, file.map { "in \($0)" }, records.map { "records \($0)" }].compactMap {

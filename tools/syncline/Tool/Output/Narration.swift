@@ -1,4 +1,4 @@
-// What is said beside the data, on standard error: warnings, hints, errors, and progress where people wait.
+// Messages on standard error: warnings, hints, errors, and progress on a terminal.
 
 import SynclineInspect
 
@@ -9,7 +9,7 @@ package final class Narration {
     private let output: Output?
     private var hasProgress = false
 
-    /// What was written to `output` before is shown before.
+    /// Flushed first, so that earlier output appears before the message.
     package init(_ sink: any Sink, style: TextStyle, isTerminal: Bool, behind output: Output? = nil) {
         self.output = output
         self.sink = sink
@@ -17,7 +17,7 @@ package final class Narration {
         self.isTerminal = isTerminal
     }
 
-    /// Says a line. Nobody listening is no failure.
+    /// Writes a line. It is not a failure if standard error is closed.
     package func say(_ text: String) {
         erase()
         try? output?.flush()
@@ -25,14 +25,14 @@ package final class Narration {
         try? sink.flush()
     }
 
-    /// Asks for a line.
+    /// Prompts for a line.
     package func prompt(_ text: String) {
         try? output?.flush()
         try? sink.write(text)
         try? sink.flush()
     }
 
-    /// Says what to do next.
+    /// Writes a hint.
     package func hint(_ text: String) {
         say(style.paint("hint: ", .heading) + escaped(text))
     }
@@ -47,12 +47,12 @@ package final class Narration {
 
     // MARK: Progress
 
-    /// Shows how far something is, where somebody watches; nothing for what is done within half a second.
+    /// Shows progress on a terminal; nothing if the work ends within half a second.
     package func progress(_ label: String, total: UInt64) -> Progress {
         Progress(isTerminal ? self : nil, label, total: total)
     }
 
-    /// Shows how far something is, in the words of its own.
+    /// Shows progress in its own words.
     func showProgress(_ text: String) {
         if isTerminal { show(style.paint(text, .dim)) }
     }
@@ -73,7 +73,7 @@ package final class Narration {
     }
 }
 
-/// Something that takes a while.
+/// A task that takes time.
 package final class Progress {
     private let narration: Narration?
     private let label: String
@@ -89,7 +89,7 @@ package final class Progress {
         shown = begin.advanced(by: .milliseconds(400))
     }
 
-    /// More of it was done.
+    /// Adds to the work done.
     package func advance(by count: UInt64) {
         guard let narration else { return }
         done += count

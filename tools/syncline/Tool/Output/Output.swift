@@ -1,17 +1,17 @@
-// Data on its way out, in the form that was asked for. A command says what it has once, as JSON and as text; which of the
-// two is written is decided here.
+// Writes data in the requested form. A command passes its data once, as JSON and as text; this type decides which of
+// the two is written.
 
 package import SynclineInspect
 
-/// The form of what a command prints.
+/// The form of the output.
 package enum OutputForm: Sendable {
     /// For people at a terminal.
     case human
-    /// For a pipe: no colour, no cuts, exact numbers.
+    /// For a pipe: no colour, nothing shortened, exact numbers.
     case plain
     /// One JSON value.
     case json
-    /// JSON, an element of a list a line.
+    /// JSON Lines, one element of a list per line.
     case jsonLines
 
     package var isText: Bool { self == .human || self == .plain }
@@ -22,7 +22,7 @@ package final class Output {
     package let style: TextStyle
     private let sink: any Sink
     private var elements: Int?
-    /// Whether something that was asked for could not be shown.
+    /// Whether part of the answer could not be shown.
     private(set) var isIncomplete = false
 
     package init(_ sink: any Sink, form: OutputForm, style: TextStyle) {
@@ -33,19 +33,19 @@ package final class Output {
 
     // MARK: Text
 
-    /// Writes a line of text; a JSON reader does not get it.
+    /// Writes a line of text; ignored for JSON.
     package func line(_ text: String = "") throws {
         if form.isText { try sink.write(text + "\n") }
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     package func raw(_ bytes: [UInt8]) throws {
         try sink.write(bytes: bytes)
     }
 
     // MARK: JSON
 
-    /// Writes the one value that is the result; a person does not get it.
+    /// Writes the only value of the result; ignored for text.
     package func value(_ json: @autoclosure () -> JSONValue) throws {
         if !form.isText { try sink.write(json().text + "\n") }
     }
@@ -70,7 +70,7 @@ package final class Output {
         if form == .json { try sink.write(count == 0 ? "]\n" : "\n]\n") }
     }
 
-    /// Writes an error in the place of a result, or as the last element of a list that was begun.
+    /// Writes an error instead of a result, or as the last element of an unfinished list.
     func fail(_ error: ToolError) throws {
         guard !form.isText else { return }
         if elements != nil {
@@ -81,16 +81,16 @@ package final class Output {
         }
     }
 
-    /// Says that something that was asked for could not be shown.
+    /// Notes that part of the answer could not be shown.
     package func notePartial() { isIncomplete = true }
 
-    /// Whether a list was begun that has elements.
+    /// Whether an unfinished list has elements.
     var isPartial: Bool { (elements ?? 0) > 0 }
 
     package func flush() throws {
         try sink.flush()
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader of the output is gone.
     package var isClosed: Bool { sink.isClosed }
 }

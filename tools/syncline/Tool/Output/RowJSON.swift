@@ -12,7 +12,7 @@ extension JSONValue {
             case .bool(let flag): .boolean(flag)
             case .integer(let number): .number(number)
             case .double: .numeral(value.json)
-            // Texts without anything to escape, in quotes.
+            // Strings that need no escapes, in quotes.
             case .date, .bytes: .string(String(value.json.dropFirst().dropLast()))
             case .string(let text): .string(text)
             case .array(let elements): .array(elements.map { JSONValue($0) })
@@ -34,7 +34,7 @@ extension JSONValue {
 }
 
 extension ToolError {
-    /// Why a text is no JSON.
+    /// The reason why a string is not JSON.
     static func json(_ error: JSONError, line: Int? = nil) -> ToolError {
         ToolError(
             "invalid-item", "the item is not valid JSON: \(error)" + (line.map { " of line \($0)" } ?? ""),
@@ -43,7 +43,7 @@ extension ToolError {
 }
 
 extension Value {
-    /// Reads an item of the command line or of a line of the input.
+    /// Reads an item from the command line or from a line of input.
     static func item(_ text: some Collection<UInt8>, line: Int? = nil) throws(ToolError) -> Value {
         do throws(JSONError) { return try Value(json: text) } catch { throw .json(error, line: line) }
     }

@@ -1,4 +1,4 @@
-// Where bytes go. A reader that went away is no failure: whoever writes stops, quietly.
+// Where output bytes are written. If the reader goes away, that is not a failure: the writer stops quietly.
 
 import SegmentLog
 
@@ -8,20 +8,20 @@ import SegmentLog
     import Glibc
 #endif
 
-/// Whoever read the output has stopped.
+/// The reader of the output is gone.
 package struct ClosedPipe: Error {}
 
-/// Takes text.
+/// Writes text.
 package protocol Sink: AnyObject {
     func write(_ text: String) throws
     func write(bytes: [UInt8]) throws
-    /// Hands on what was kept back.
+    /// Flushes the buffer.
     func flush() throws
-    /// Whether nobody reads any more.
+    /// Whether the reader is gone.
     var isClosed: Bool { get }
 }
 
-/// A descriptor of the process, through a buffer.
+/// A buffered descriptor of the process.
 package final class DescriptorSink: Sink {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
@@ -71,12 +71,12 @@ package final class DescriptorSink: Sink {
     }
 }
 
-/// Keeps what is written.
+/// Keeps the output in memory.
 package final class MemorySink: Sink {
     package private(set) var bytes: [UInt8] = []
     private let limit: Int
 
-    /// Once it holds `limit` bytes its reader is gone.
+    /// After `limit` bytes it acts as if its reader were gone.
     package init(limit: Int = .max) {
         self.limit = limit
     }

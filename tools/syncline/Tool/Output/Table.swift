@@ -1,9 +1,9 @@
-// Aligned columns. Rows are kept until enough are there to know the widths, then written; later rows keep them, so that
-// a long list streams and stays a table.
+// Aligned columns. The first rows are buffered to find the widths, then written; later rows use the same widths, so
+// that a long list can be streamed.
 
 package import SynclineInspect
 
-/// How a column is set.
+/// The alignment of a column.
 package struct Column: Sendable {
     package enum Alignment: Sendable { case left, right }
     var title: String
@@ -30,7 +30,7 @@ package struct Cell: Sendable, ExpressibleByStringInterpolation {
     }
 }
 
-/// Writes a list: a table for people and pipes, an array for programs.
+/// Writes a list: a table as text, an array as JSON.
 package struct ListWriter {
     private enum Row {
         case cells([Cell])
@@ -51,19 +51,19 @@ package struct ListWriter {
         try output.beginList()
     }
 
-    /// A row, which is an element of the array.
+    /// Adds a row, which is an element of the array.
     package mutating func row(_ cells: @autoclosure () -> [Cell], json: @autoclosure () -> JSONValue) throws {
         guard output.form.isText else { return try output.element(json()) }
         try keep(.cells(cells()))
     }
 
-    /// A line that is no row, at its place.
+    /// Adds a line that is not a row, at its place.
     package mutating func line(_ text: @autoclosure () -> String, json: @autoclosure () -> JSONValue) throws {
         guard output.form.isText else { return try output.element(json()) }
         try keep(.line(text()))
     }
 
-    /// Writes what waits, and goes on.
+    /// Writes the buffered rows, and continues.
     package mutating func goOn() throws {
         try writeWaiting()
     }

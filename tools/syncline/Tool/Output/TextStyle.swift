@@ -1,8 +1,8 @@
-// Colour, where it is wanted, and numbers as their reader likes them. Colour only repeats what a word or a sign says.
+// Colour if it is wanted, and numbers for people or programs. Colour only repeats what a word or a sign says.
 
 import SynclineInspect
 
-/// What a piece of text is, rather than how it looks.
+/// The meaning of a piece of text, rather than its look.
 package enum TextRole: Sendable {
     case plain, heading, dim, good, bad, warning, address
 
@@ -19,11 +19,11 @@ package enum TextRole: Sendable {
     }
 }
 
-/// How text is written: for people or plain, in colour or not.
+/// The style of text: for people or plain, in colour or not.
 package struct TextStyle: Hashable, Sendable {
     package var isForPeople: Bool
     package var hasColour: Bool
-    /// Columns that a line may take; nil if it does not matter.
+    /// The width of a line; nil if it is not limited.
     package var width: Int?
 
     package init(isForPeople: Bool, hasColour: Bool, width: Int? = nil) {
@@ -44,13 +44,13 @@ package struct TextStyle: Hashable, Sendable {
         isForPeople ? humanBytes(value) : String(value)
     }
 
-    /// Cuts a text that is too long for people.
+    /// Shortens a text that is too long for people.
     package func cut(_ text: String, to columns: Int) -> String {
         guard isForPeople, columns > 1, text.count > columns else { return text }
         return text.prefix(columns - 1) + "…"
     }
 
-    /// The rules of colour: the option, then the variables, then whether people are watching.
+    /// The rules of colour: first the option, then the variables, then whether the output is a terminal.
     package static func colour(_ option: String?, _ environment: Environment, isTerminal: Bool) -> Bool {
         switch option {
         case "always": return true

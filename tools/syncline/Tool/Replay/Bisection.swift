@@ -1,4 +1,4 @@
-// Finds the first event after which a condition is true, in all that is kept of a history or in a part of it, and refuses
+// Finds the first event after which a condition is true, in the whole history in the log or a part of it, and refuses
 // conditions that can't be true because a word in them is misspelt.
 
 import SegmentLog
@@ -12,7 +12,7 @@ struct Bisection {
     private let from: UInt64?
     private let last: UInt64
 
-    /// - Parameter from: The first event to look at; nil to begin with the first that is kept.
+    /// - Parameter from: The first event to search; nil for the first event in the log.
     init(_ storage: any LogStorage, _ condition: Condition, from: UInt64?, through last: UInt64) {
         self.storage = storage
         self.condition = condition
@@ -20,7 +20,7 @@ struct Bisection {
         self.last = last
     }
 
-    /// Reads a condition, and refuses one that tells nothing.
+    /// Reads a condition, and refuses one that is always true or always false.
     static func condition(_ text: String) throws -> Condition {
         let condition: Condition
         do throws(FilterError) {
@@ -53,7 +53,7 @@ struct Bisection {
         return finding
     }
 
-    /// Refuses a table or a column that is nowhere: it is misspelt. `tables` were there when the search began.
+    /// Refuses an unknown table or column, because it is misspelt. `tables` existed when the search began.
     private func checkWords(_ finding: ConditionSearch.Finding, _ tables: [String]) throws {
         guard let table = condition.table else { return }
         let loader = StateLoader(storage)
@@ -62,7 +62,7 @@ struct Bisection {
             let known = try tables + end.present.tables() + loader.earliest().present.tables()
             if !known.contains(table) { throw Bisection.unknown("there is no table \(table)", table, known) }
         }
-        // A state has the names of all columns that ever were.
+        // A state has the names of all columns that ever existed.
         let declared = end.declaration?.tables.flatMap { $0.columns.map(\.name) + $0.localColumns } ?? []
         let known = Set(end.shapes.all.flatMap(\.names) + declared + ["id"]).union(Item.systemColumns)
         let unknown = condition.filter?.columns.subtracting(known).min()
@@ -77,7 +77,7 @@ struct Bisection {
 }
 
 extension ConditionSearch.Finding {
-    /// What is said if no event made the condition true.
+    /// The message if no event made the condition true.
     var sentence: String {
         guard let searched = range else { return "there are no events to search" }
         if !heldBefore { return "it never became true in \(searched)" }

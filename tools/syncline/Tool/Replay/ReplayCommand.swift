@@ -1,5 +1,5 @@
-// `replay`: folds the log again. It checks the result, shows what would have been under another policy or without some
-// events, and finds the event that made a condition true.
+// `replay`: replays the log. It verifies the result, shows the effect of another policy or of leaving out events, and
+// finds the event that made a condition true.
 
 import SegmentLog
 import Syncline
@@ -259,7 +259,7 @@ extension ReplayStep {
 }
 
 extension Totals {
-    /// What became of the changes, by name.
+    /// The differences of the changes, by name.
     var named: KeyValuePairs<String, UInt64> {
         [
             "made": made, "unconfirmed": pending, "done": done, "superseded": superseded, "cancelled": cancelled,

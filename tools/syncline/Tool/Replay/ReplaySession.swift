@@ -1,28 +1,28 @@
-// A replay over a store's log: finds the events and the checkpoints that the machine needs to stand where it is asked to.
-// Nothing is written.
+// A replay of a store's log: finds the events and the checkpoints that the machine needs to move to a place in the
+// history. Nothing is written.
 
 import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineInspect
 
-/// A place in a log's history that moves both ways.
+/// A position in a log's history that moves both ways.
 final class ReplaySession {
     private let storage: any LogStorage
-    /// What is stepped through stays until the session ends.
+    /// History that is needed stays until the session ends.
     private let claim: LogLease?
     private let inspection: LogInspection
     private(set) var replay: Replay
-    /// The state of the history's beginning.
+    /// The state at the beginning of the history.
     let first: UInt64
-    /// The last event there is.
+    /// The last event in the log.
     let last: UInt64
-    /// The step that led here; nil where none was taken.
+    /// The step that led here; nil if none was taken.
     private(set) var step: ReplayStep?
-    /// Events read ahead, by number.
+    /// Events that were read ahead, by number.
     private var window: [UInt64: Event] = [:]
     private static let windowSize = 512
-    /// How far a state is folded again rather than begun anew from a checkpoint.
+    /// The distance up to which events are replayed from the present state rather than from a checkpoint.
     private static let patience: UInt64 = 20_000
 
     init(_ storage: any LogStorage) throws {
@@ -42,7 +42,7 @@ final class ReplaySession {
 
     // MARK: Steps
 
-    /// Folds the next event; nil at the end.
+    /// Applies the next event; nil at the end.
     @discardableResult
     func forward() throws -> ReplayStep? {
         guard through < last, let (number, event) = try event(behind: through) else { return nil }
@@ -50,7 +50,7 @@ final class ReplaySession {
         return step
     }
 
-    /// Takes the last event back; false at the beginning.
+    /// Undoes the last event; false at the beginning.
     @discardableResult
     func back() throws -> Bool {
         guard through > first else { return false }
@@ -61,7 +61,7 @@ final class ReplaySession {
         return true
     }
 
-    /// Goes to where an event had just happened.
+    /// Moves to the state right after an event.
     func seek(_ target: UInt64) throws {
         let target = min(max(target, first), last)
         if target < through {
@@ -79,7 +79,7 @@ final class ReplaySession {
         try showLast()
     }
 
-    /// Begins anew some way before an event, so that there is a way back from it, and goes there.
+    /// Starts again at some distance before an event, so that there is a way back from it, and moves there.
     private func begin(at target: UInt64) throws {
         let start = target - min(target - first, UInt64(Replay.reach / 2))
         replay = Replay(
@@ -87,7 +87,7 @@ final class ReplaySession {
         while through < target, try forward() != nil {}
     }
 
-    /// Makes the step that led here the one in hand, by taking it again.
+    /// Repeats the step that led here, to have its changes.
     private func showLast() throws {
         guard through > first, try replay.back() else { return }
         try forward()
@@ -111,7 +111,7 @@ final class ReplaySession {
 
     // MARK: Runs
 
-    /// Goes forward until something is true of the state; whether it became so.
+    /// Moves forward until a condition of the state is true; returns whether it became true.
     func run(until isReached: (StateReader) throws -> Bool, _ isStopped: () -> Bool = { false }) throws -> Bool {
         while !isStopped(), try forward() != nil {
             if try isReached(reader) { return true }
@@ -119,10 +119,10 @@ final class ReplaySession {
         return false
     }
 
-    /// Goes back to where something was another last: right before the event that made it what it is.
+    /// Moves back to the last change of a value: to the state before the event that gave the present value.
     func reverse<Value: Equatable>(watching value: (StateReader) throws -> Value) throws -> Bool {
         let now = try value(reader)
-        // Near by it is quicker to take steps back; far away the history is folded once more.
+        // If it is near, steps back are quicker; if it is far, the history is replayed once more.
         for _ in 0..<Replay.reach / 4 {
             guard try back() else { return false }
             if try value(reader) != now { return true }

@@ -1,5 +1,5 @@
-// `replay --step`: a session at a prompt that moves through the history both ways. Each command is a line; where nobody
-// watches, lines come from a pipe and what a screen would show is written below each other.
+// `replay --step`: a session at a prompt that moves through the history both ways. Each command is a line. Lines can
+// also come from a pipe; then everything that a screen would show is written in order.
 
 import SegmentLog
 import Syncline
@@ -11,7 +11,7 @@ final class Stepper {
     private let context: Context
     private let lines: LineReader
     private var watches: [Watch] = []
-    /// An empty line does the last thing again.
+    /// An empty line repeats the last command.
     private var repeated = "next"
 
     init(_ storage: any LogStorage, _ context: Context) throws {
@@ -43,7 +43,7 @@ final class Stepper {
         return .done
     }
 
-    /// Does what a line says; whether the session is over.
+    /// Runs the command of a line; returns whether the session is over.
     private func perform(_ line: String) throws -> Bool {
         let (command, rest) = try StepperCommand.parse(line)
         switch command {
@@ -135,7 +135,7 @@ final class Stepper {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Output
 
     private func say(_ text: String) throws { try context.output.line(context.output.style.paint(text, .warning)) }
 

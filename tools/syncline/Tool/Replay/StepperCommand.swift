@@ -1,4 +1,4 @@
-// The words of a replay session, each with what it does: one table from which lines are read, completed and explained.
+// The commands of a replay session: one table from which lines are read, completed and explained.
 
 import SynclineCore
 import SynclineInspect
@@ -38,7 +38,7 @@ enum StepperCommand: String, CaseIterable {
         }
     }
 
-    /// The command of a line, by its word or the beginning of it, and what stands behind it.
+    /// The command of a line, by its word or the beginning of it, and the rest of the line.
     static func parse(_ line: String) throws(ToolError) -> (StepperCommand, String) {
         let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
         let word = parts.first ?? ""

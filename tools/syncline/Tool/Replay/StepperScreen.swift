@@ -1,4 +1,4 @@
-// What a replay session shows of the place it stands at: the event, what it changed, the outbox, and what is watched.
+// What a replay session shows of its position: the event, its changes, the outbox, and the watches.
 
 import SynclineCore
 import SynclineInspect
@@ -7,7 +7,7 @@ struct StepperScreen {
     private let session: ReplaySession
     private let watches: [Watch]
     private let style: TextStyle
-    /// Of long lists the first so many.
+    /// The number of elements shown of a long list.
     private static let limit = 12
 
     init(_ session: ReplaySession, _ watches: [Watch], _ style: TextStyle) {
@@ -66,7 +66,7 @@ struct StepperScreen {
         return lines
     }
 
-    /// An operation with the changes behind it.
+    /// An operation with its changes.
     static func lines(_ report: CollapsedOperation, number: Int) -> [String] {
         let operation = report.operation
         return [
@@ -102,7 +102,7 @@ struct StepperScreen {
 }
 
 extension RowChange {
-    /// What happened to the row apart from what an app sees of it.
+    /// Changes to the row that are not visible to the app.
     fileprivate var note: String {
         let (before, after) = (self.before?.pending?.frozen, self.after?.pending?.frozen)
         switch (before?.status, after?.status) {

@@ -1,4 +1,4 @@
-// Something to keep an eye on while a history goes by: a row, a field of it, or a condition.
+// A value that is watched during a replay: a row, a field of it, or a condition.
 
 import SynclineCore
 import SynclineInspect
@@ -12,7 +12,7 @@ struct Watch {
     }
     private let subject: Subject
 
-    /// - Parameter reader: Knows whether a dot belongs to an id or stands before a field.
+    /// - Parameter reader: Knows whether a dot belongs to an id or comes before a field.
     init(_ text: String, _ reader: StateReader) throws {
         self.text = text
         if let address = try? RowAddress(text), !text.contains(" "), !text.contains(":") {
@@ -35,7 +35,7 @@ struct Watch {
         }
     }
 
-    /// What it is by now.
+    /// Its present value.
     func value(_ reader: StateReader) throws -> String {
         switch subject {
         case .row(let table, let id): return try reader.row(table, id).map { JSONValue($0).text } ?? "does not exist"

@@ -1,5 +1,5 @@
-// Recorded traffic under a mask, so that what a machine sends over a masked log is found in it. Of an answer only what the
-// protocol has keeps its form; everything else is masked as if it were a row's.
+// Masks recorded traffic so that requests made from a masked log are found in it. Of a response only the parts that the
+// protocol defines keep their form; everything else is masked like the values of a row.
 
 import SynclineCore
 import SynclineWire
@@ -11,7 +11,7 @@ extension Masking {
 
     // MARK: Sessions
 
-    /// A command that talked to the server, with all that was said.
+    /// A command that talked to the server, with all its traffic.
     func mask(_ session: TrafficSession) -> TrafficSession {
         var session = session
         session.words = mask(session)
@@ -38,7 +38,7 @@ extension Masking {
         return masked
     }
 
-    /// Columns with commas between, each with its direction.
+    /// Columns separated by commas, each with its direction.
     private func mask(names text: String) -> String {
         text.split(separator: ",").map { key in
             let words = key.split(separator: " ").map(String.init)
@@ -108,7 +108,7 @@ extension Masking {
 
     // MARK: Bodies
 
-    /// The tables of the writes that went together.
+    /// The tables of the writes in one request.
     private func tables(of batch: Value?) -> [String] {
         guard case .array(let operations)? = batch?[member: "operations"] else { return [] }
         return operations.map { if case .string(let table)? = $0[member: "table"] { table } else { "" } }
@@ -179,7 +179,7 @@ extension Masking {
 
     private func mask(row: Value, _ table: String) -> Value {
         guard case .object(let members) = row else { return mask(row, Place(table, ["\0"])) }
-        // A row that left what is read has a mark of the protocol, and no columns.
+        // A row that left the view has a mark of the protocol, and no columns.
         let hasLeft = row[member: "left"] == .bool(true) && members.count == 3 && row[member: "version"] != nil
         return .object(
             members.map { member in
@@ -191,7 +191,7 @@ extension Masking {
             })
     }
 
-    /// A link to the next page: only its parameters are ever looked at.
+    /// A link to the next page; only its parameters are used.
     private func mask(link: String, _ table: String, _ dialect: ServerProtocol) -> String {
         let text = link.split(separator: "?", maxSplits: 1).last.map(String.init) ?? ""
         let parameters = HTTPRequest.parameters(text).map { mask(parameter: $0, table, dialect) }
@@ -202,7 +202,7 @@ extension Masking {
 }
 
 extension HTTPRequest {
-    /// The protocol that it is written in.
+    /// The protocol of the recording.
     fileprivate var dialect: ServerProtocol {
         let version = headers.first { $0.isNamed(WireHeader.version) }?.value
         return version == ServerProtocol.datasync3.versionText ? .datasync3 : .zumo2

@@ -1,4 +1,4 @@
-// `report`: packs what is needed to see a bug again into one file.
+// `report`: writes everything that is needed to reproduce a bug into one file.
 
 import SegmentLog
 import Syncline

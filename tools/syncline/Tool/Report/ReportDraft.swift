@@ -1,5 +1,5 @@
-// The file that a report is written into. It has a temporary name until it is complete and durable, so there is never half
-// a report under the name that was asked for. Nobody else may read it.
+// The file that a report is written into. It has a temporary name until it is complete and durable, so there is never
+// half a report under the final name. Only its owner can read it.
 
 import SegmentLog
 import Syncline
@@ -20,7 +20,7 @@ struct ReportDraft {
     private let file: any WritableFile
     private var buffer: [UInt8] = []
     private var checksum = LineChecksum()
-    /// Bytes that were written.
+    /// The number of bytes written.
     private(set) var size: UInt64 = 0
 
     init(_ path: String) throws {
@@ -58,7 +58,7 @@ struct ReportDraft {
         buffer = []
     }
 
-    /// Ends the file and gives it its name, durably.
+    /// Ends the file and renames it, durably.
     mutating func finish() throws {
         buffer += Array(checksum.endMark.json.utf8) + [0x0a]
         try flush()
@@ -67,7 +67,7 @@ struct ReportDraft {
         do throws(LogError) { try folder.putInPlace(draft, as: name) } catch { throw ToolError(error) }
     }
 
-    /// Leaves nothing behind.
+    /// Removes the file.
     func giveUp() {
         file.close()
         try? folder.remove(draft)

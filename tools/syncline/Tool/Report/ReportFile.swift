@@ -1,5 +1,5 @@
-// A report of a bug as a file, a line of JSON after the other: what it is, the state before the first event where the
-// history before it is not there, the events, what was said to the server, and an end mark with the checksum of all that.
+// A bug report as a file with one JSON object per line: a head, the state before the first event if earlier history was
+// removed, the events, the traffic with the server, and an end mark with the checksum of all that.
 
 import SegmentLog
 import Syncline
@@ -7,12 +7,12 @@ import SynclineCore
 import SynclineInspect
 import SynclineWire
 
-/// What a report that can be read holds: a store, and the sessions that were recorded.
+/// The content of a report that can be read: a store, and the recorded sessions.
 struct Report {
     var head: Value
-    /// Where the store was put.
+    /// The directory of the store.
     var store: String
-    /// The events that the store has a history of; nil if it has none.
+    /// The events in the store's history; nil if it has none.
     var events: ClosedRange<UInt64>?
     /// The first event of the log; nil if there is none.
     var first: UInt64?
@@ -34,7 +34,7 @@ struct LineChecksum {
         crc = (line + [0x0a]).withUnsafeBytes { crc32c($0, continuing: crc) }
     }
 
-    /// The line that says that the file ends here.
+    /// The line that marks the end of the file.
     var endMark: Value {
         let digits = String(crc, radix: 16)
         let text = String(repeating: "0", count: 8 - digits.utf8.count) + digits
@@ -44,7 +44,7 @@ struct LineChecksum {
     }
 }
 
-/// Makes a store of a report, line by line. Nothing stands at its place before the end mark was seen and the checksum agrees.
+/// Creates a store from a report, line by line. It gets its name only after the end mark and the checksum are right.
 struct ReportReading {
     private let name: String
     private let path: String
@@ -56,8 +56,8 @@ struct ReportReading {
 
     /// - Parameters:
     ///   - head: The first line.
-    ///   - name: What an error calls the file.
-    ///   - path: Where the store is to stand.
+    ///   - name: The name of the file in errors.
+    ///   - path: The directory of the new store.
     init(_ head: [UInt8], name: String, store path: String) throws {
         guard let value = try? Value(json: head), Report.begins(with: value),
             case .integer(let version)? = value[member: "report"]
@@ -108,10 +108,10 @@ struct ReportReading {
             sessions: TrafficSession.list(traffic))
     }
 
-    /// Leaves nothing behind.
+    /// Removes the unfinished store.
     func giveUp() { events.giveUp() }
 
-    /// Reads all lines there are.
+    /// Reads all lines.
     static func read(
         head: [UInt8]? = nil, _ lines: any LineSource, name: String, store path: String
     ) throws -> Report {

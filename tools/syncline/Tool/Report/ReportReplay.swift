@@ -1,5 +1,5 @@
-// `replay REPORT`: makes the store of a report again, stands it where each recorded session began, and runs the session's
-// command with the recorded answers in place of a server. A machine that decides as it did then asks for the same.
+// `replay REPORT`: creates the store of a report again, moves it to the start of each recorded session, and runs the
+// session's command with the recorded responses instead of a server. The same decisions make the same requests.
 
 import SegmentLog
 import Syncline
@@ -8,7 +8,7 @@ import SynclineInspect
 import SynclineWire
 
 enum ReportReplay {
-    /// What came of a session.
+    /// The result of a session.
     private struct Result {
         var session: TrafficSession
         var report: String
@@ -90,7 +90,7 @@ enum ReportReplay {
             left: transport.left)
     }
 
-    /// A store that stands where another one stood after an event.
+    /// A store as of an event of another store.
     private static func copy(_ storage: POSIXStorage, through last: UInt64, to fresh: POSIXStorage) throws {
         let start = try StateLoader(storage).earliest()
         let writer =

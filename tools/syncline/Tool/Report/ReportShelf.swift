@@ -1,5 +1,5 @@
-// A store or a report: what a command reads may be either. A report is made a store of in a folder that goes with the
-// command; nothing is ever written to the file.
+// A store or a report: commands that read accept either. A report is unpacked into a store in a folder that is removed
+// with the command; the file itself is never written.
 
 import SegmentLog
 import Synchronization
@@ -44,10 +44,10 @@ package final class ReportShelf: Sendable {
         #endif
     }
 
-    /// Removes what was made of them.
+    /// Removes the stores made from them.
     package func putAway() { open.withLock { $0 = [:] } }
 
-    /// Whether a path is that of a file, which can be no store.
+    /// Whether a path is that of a file, which can't be a store.
     static func isFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -55,7 +55,7 @@ package final class ReportShelf: Sendable {
 }
 
 extension Context {
-    /// The directory of the store that a call reads, or of the one that its report makes.
+    /// The directory of the store that a call reads, or of the one made from its report.
     func path(reading arguments: Arguments) throws -> String {
         try path(reading: try StoreLocation.find(arguments, environment).path)
     }
@@ -80,7 +80,7 @@ extension Context {
         POSIXStorage(directory: try path(reading: arguments))
     }
 
-    /// What was recorded of a store, or is in a report.
+    /// The recorded traffic of a store or of a report.
     func traffic(_ arguments: Arguments) throws -> [TrafficSession] {
         let path = try StoreLocation.find(arguments, environment).path
         if ReportShelf.isFile(path) { return try host.reports.report(path).sessions }
@@ -88,7 +88,7 @@ extension Context {
     }
 }
 
-/// A folder for a while.
+/// A temporary folder.
 final class ScratchFolder: Sendable {
     let path: String
 

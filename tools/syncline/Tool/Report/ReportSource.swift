@@ -1,5 +1,5 @@
-// What a report is made of: the store's events, the state before the first that is there, and the recorded sessions that
-// can be run from one of them. Of a damaged store it is what a rescue makes of it.
+// The content of a report: the store's events, the state before the first one in the log, and the recorded sessions
+// that can be run from one of them. Of a damaged store it is what a salvage keeps.
 
 import SegmentLog
 import Syncline
@@ -14,11 +14,11 @@ struct ReportSource {
     /// The last event.
     let last: UInt64
     private(set) var sessions: [TrafficSession]
-    /// Sessions of which it is not known any more what they started from.
+    /// Sessions left out, because the state that they started from is no longer known.
     private(set) var leftOut = 0
-    /// Of a damaged store: what is missing.
+    /// For a damaged store: what is missing.
     let rescue: Rescue?
-    /// Holds what a rescue made.
+    /// The folder of the salvaged store.
     private let folder: ScratchFolder?
 
     init(_ store: POSIXStorage, traffic: [TrafficSession], through text: String?, _ context: Context) throws {
@@ -49,7 +49,7 @@ struct ReportSource {
         leftOut = traffic.count - sessions.count
     }
 
-    /// Whether every event that is there can be read, and folded onto what is before it.
+    /// Whether every event in the log can be read and applied.
     private static func isWhole(_ storage: POSIXStorage) throws -> Bool {
         do {
             if try LogInspection(storage).verify().damage.contains(where: { $0.remedy != .cutTail }) { return false }
@@ -61,10 +61,10 @@ struct ReportSource {
         }
     }
 
-    /// What an error is called that a rescue may help against.
+    /// The codes of errors that a salvage may solve.
     private static let damage: Set<String> = ["store-corrupt", "collected"]
 
-    /// Calls the body with each line but the first and the last, under a mask if there is one.
+    /// Calls the body with each line except the first and the last, masked if there is a mask.
     func forEachLine(_ masking: Masking?, _ body: (Value) throws -> Void) throws {
         if start.through > 0 {
             try StateLines.forEach(of: masking?.mask(start) ?? start) { try body(Value(json: $0.text.utf8)) }

@@ -1,4 +1,4 @@
-// Recorded traffic: where a store's is kept, the commands it belongs to, and reading it back as sessions.
+// Recorded traffic: its file, the commands it belongs to, and reading it back as sessions.
 
 import SegmentLog
 import Syncline
@@ -7,10 +7,10 @@ import SynclineInspect
 import SynclineWire
 
 enum Traffic {
-    /// The file beside the log.
+    /// The file next to the log.
     static func file(store directory: String) -> String { directory + "/traffic.jsonl" }
 
-    /// What a store records into; nil if it was not told to.
+    /// The recording of a store; nil if recording is off.
     static func recording(store directory: String) throws -> TrafficRecording? {
         guard
             case .string(let text)? = try StoreSecrets(store: directory).read().first(where: { $0.name == "record" })?
@@ -32,19 +32,19 @@ enum Traffic {
     }
 }
 
-/// A command that talked to the server, and all that was said.
+/// A command that talked to the server, and its traffic.
 struct TrafficSession {
     /// The words of the command, without the store.
     var words: [String]
     /// The last event before it began.
     var through: UInt64
-    /// What the server could do, as it had said before.
+    /// What the server supported, as it had said before.
     var knownOfServer: ServerCapabilities = []
     var exchanges: [RecordedExchange] = []
-    /// What it reported; nil if it did not come to its end.
+    /// Its report; nil if it did not end.
     var report: Value?
 
-    /// The sessions in the lines of a recording. One whose beginning has gone is left out.
+    /// The sessions in the lines of a recording. A session whose beginning is missing is left out.
     static func list(_ lines: [Value]) -> [TrafficSession] {
         var sessions: [TrafficSession] = []
         var isOpen = false
@@ -68,12 +68,12 @@ struct TrafficSession {
         return sessions
     }
 
-    /// The lines of a recording that it is made of.
+    /// The lines of a session in a recording.
     var lines: [Value] {
         [head] + exchanges.map(\.value) + (report.map { [.object([.init("report", $0)])] } ?? [])
     }
 
-    /// The line that it begins with.
+    /// Its first line.
     var head: Value {
         .object([
             .init("command", .array(words.map { .string($0) })), .init("through", .integer(Int64(through))),
@@ -83,7 +83,7 @@ struct TrafficSession {
 }
 
 extension Value {
-    /// A command's report without what is said in words: they may be the server's, and are no outcome.
+    /// A command's report without messages: they may be the server's, and are not part of the outcome.
     var withoutWords: Value {
         switch self {
         case .array(let elements): .array(elements.map(\.withoutWords))
@@ -98,7 +98,7 @@ extension Value {
 
 extension TrafficSession {
     /// Throws unless the words are what `recorded` writes: a push, a pull or a sync with options of its own, operands
-    /// behind `--`. A report comes from anywhere; its words must reach no other command, and no other store.
+    /// after `--`. A report may come from anywhere, so its words must reach no other command and no other store.
     func check() throws(ToolError) {
         guard
             let command = [SyncCommands.push, SyncCommands.pull, SyncCommands.sync].first(where: {
@@ -121,12 +121,12 @@ extension TrafficSession {
 }
 
 extension Context {
-    /// Runs a command that talks to the server, and notes in the recording what it was and what came of it.
+    /// Runs a command that talks to the server, and adds the command and its result to the recording.
     func recorded<Report: Sendable>(
         _ arguments: Arguments, _ database: SyncDatabase, _ json: (Report) -> JSONValue,
         _ body: () async throws -> Report
     ) async throws -> Report {
-        // A store that was opened before it was told to record keeps nothing of what is said.
+        // A store that was opened before recording was turned on records nothing.
         guard let recording = database.recording else { return try await body() }
         var session = TrafficSession(words: arguments.words, through: database.lastEvent)
         session.knownOfServer = database.knownOfServer

@@ -1,5 +1,5 @@
-// The shell for programs: requests are answered in the order they came, but for those that wait for the network. They run
-// beside the others, one after another, and can be cancelled.
+// The shell for programs: requests are answered in their order, except for those that wait for the network. These run
+// in the background, one after another, and can be cancelled.
 
 import Dispatch
 import SegmentLog
@@ -10,19 +10,19 @@ final class MachineShell {
     private let parts: ShellParts
     private let output: Output
     private let lines: ShellLines
-    /// What runs beside the requests that are answered at once, and those that wait for it to end, in their order.
+    /// The request that runs in the background, and those that wait for it to end, in their order.
     private var running: (key: String, task: Task<Void, Never>)?
     private var waiting: [(key: String, request: ShellRequest)] = []
-    /// How many were cancelled before their turn and have not yet said so.
+    /// The number of requests that were cancelled before their turn and have not replied yet.
     private var ending = 0
 
-    /// What comes next: a line of the input, its end, or the reply of something that ran.
+    /// The next event: a line of input, its end, or the reply of a background request.
     private enum Happening: Sendable {
         case line([UInt8])
         case end
         case broken(ToolError)
         case finished(ShellReply)
-        /// The reply of something that was cancelled before its turn.
+        /// The reply of a request that was cancelled before its turn.
         case ended(ShellReply)
     }
 
@@ -63,7 +63,7 @@ final class MachineShell {
             case .broken(let error): throw error
             case .end: isAtEnd = true
             }
-            // The end of the input waits for what runs.
+            // The end of the input waits for the background request.
             if isAtEnd && running == nil && ending == 0 { return }
         }
     }
@@ -74,7 +74,7 @@ final class MachineShell {
         try output.flush()
     }
 
-    /// The reply to a line; nil for one that is answered later, or is empty.
+    /// The reply to a line; nil if it is answered later, or is empty.
     private func answer(_ line: [UInt8], _ tell: @escaping Tell) async -> ShellReply? {
         if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { return nil }
         let request: ShellRequest
@@ -109,7 +109,7 @@ final class MachineShell {
         running = (key, Task { [parts] in tell(.finished(await parts.reply(to: request))) })
     }
 
-    /// Ends what runs, or what waits for its turn; whether there is such a request.
+    /// Cancels the running request, or one that waits for its turn; returns whether there is such a request.
     private func cancel(_ key: String, _ tell: @escaping Tell) -> Bool {
         if let running, running.key == key {
             running.task.cancel()
@@ -124,7 +124,7 @@ final class MachineShell {
     }
 }
 
-/// What a request needs of the host, for several at once.
+/// The host of a request, for several at once.
 private struct ShellParts: Sendable {
     let environment: Environment
     let clock: any LogClock
@@ -150,10 +150,10 @@ private struct ShellParts: Sendable {
     }
 }
 
-/// Reads lines on a thread of its own, each when it is asked for.
+/// Reads lines on a thread of its own, each when it is needed.
 private final class ShellLines: Sendable {
     private let queue = DispatchQueue(label: "syncline.shell.input")
-    /// Used on the queue only.
+    /// Used only on the queue.
     nonisolated(unsafe) private let source: any LineSource
 
     init(_ source: any LineSource) {

@@ -1,4 +1,4 @@
-// `shell`: many commands over one open store. With --json each line of the input is a request and each line of the output
+// `shell`: runs many commands on one open store. With --json each line of input is a request and each line of output
 // its reply; nothing else is ever written.
 
 import SegmentLog
@@ -106,7 +106,7 @@ struct ShellReply: Sendable {
     }
 }
 
-/// Words as a person types them: in quotes where they hold spaces.
+/// Splits a typed line into words: quotes hold spaces together.
 enum ShellWords {
     static func split(_ line: String) -> [String] {
         var words: [String] = []
@@ -135,7 +135,7 @@ enum ShellWords {
         return words
     }
 
-    /// What the last word of a line may become: words of commands, and options.
+    /// The completions of the last word of a line: words of commands, and options.
     static func completions(of line: String, _ table: CommandTable) -> [String] {
         var words = split(line)
         let word = line.hasSuffix(" ") || line.isEmpty ? "" : words.popLast() ?? ""

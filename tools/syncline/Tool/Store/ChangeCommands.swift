@@ -1,4 +1,4 @@
-// `insert`, `update`, `delete`, `transaction`, `undo`: what an app does to its rows, by hand.
+// `insert`, `update`, `delete`, `transaction`, `undo`: change rows by hand.
 
 import Syncline
 import SynclineCore

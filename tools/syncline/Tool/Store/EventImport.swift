@@ -1,6 +1,6 @@
-// Makes a store of the events that `export --format events` wrote, and of the state before them where that comes first. Each
-// is folded onto those before it, so what is no event, or makes no sense where it stands, is refused; the store stands under
-// its name when all are in it, or not at all.
+// Creates a store from the output of `export --format events`, including the state before the events if it comes first.
+// Each event is applied to the ones before it, so an invalid event is refused. The store gets its name only after all
+// events are in it.
 
 import SegmentLog
 import Syncline
@@ -15,11 +15,11 @@ import SynclineWire
 #endif
 
 struct EventImport {
-    /// The folder it is made in.
+    /// The folder of the draft.
     private let draft: StoreDraft
-    /// The state so far, and the log: there once it is known where the log begins.
+    /// The state so far, and the log, which is created when its start is known.
     private var target: (projector: Projector, writer: LogWriter)?
-    /// The state that the log begins with, while its entries come.
+    /// The initial state of the log, while its entries are read.
     private var beginning: Beginning?
     private var batch = RecordBatch()
     private var batchSize = 0
@@ -31,10 +31,10 @@ struct EventImport {
         let store = StateStore()
     }
 
-    /// Bytes that are appended at a time.
+    /// The number of bytes appended at a time.
     private static let stretch = 1 << 20
 
-    /// Whether a line holds an event, or a part of the state before the events, and no row.
+    /// Whether a line holds an event, or a part of the state before the events, rather than a row.
     static func holdsEvent(_ line: Value) -> Bool { line[member: "address"] != nil && line[member: "row"] == nil }
 
     init(path: String) throws {
@@ -45,7 +45,7 @@ struct EventImport {
         }
     }
 
-    /// The events there are by now; nil before the first.
+    /// The events read so far; nil before the first.
     var events: ClosedRange<UInt64>? {
         guard let target, let first, target.projector.through >= first else { return nil }
         return first...target.projector.through
@@ -54,7 +54,7 @@ struct EventImport {
     /// The first event of the log.
     private(set) var first: UInt64?
 
-    /// Takes the next line: an event, or a part of the state before the first.
+    /// Reads the next line: an event, or a part of the state before the first.
     mutating func add(_ line: Value, _ number: Int) throws {
         if let state = line[member: "state"] { return try begin(state, line, number) }
         if let entries = line[member: "entries"] { return try add(entries: entries, number) }
@@ -114,7 +114,7 @@ struct EventImport {
         try StateTransfer.add(piece, to: beginning.store)
     }
 
-    /// Makes the log once everything that stands before its events is known.
+    /// Creates the log after everything before its events is known.
     private mutating func makeLog(_ number: Int) throws {
         let storage = draft.storage
         guard let beginning else {
@@ -142,7 +142,7 @@ struct EventImport {
         batchSize = 0
     }
 
-    /// The store takes its place.
+    /// Gives the store its name.
     mutating func finish(_ number: Int) throws {
         if target == nil { try makeLog(number) }
         try flush()
@@ -150,7 +150,7 @@ struct EventImport {
         try draft.putInPlace()
     }
 
-    /// Leaves nothing behind.
+    /// Removes the draft.
     func giveUp() {
         try? target?.writer.close()
         draft.remove()
@@ -158,7 +158,7 @@ struct EventImport {
 }
 
 extension Totals {
-    /// The counts as an export tells them; nil for anything else.
+    /// The counts of an export; nil for anything else.
     fileprivate init?(_ value: Value?) {
         guard let value else { return nil }
         self.init()

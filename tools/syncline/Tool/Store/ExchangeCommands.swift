@@ -1,4 +1,4 @@
-// `export` and `import`: rows as data, out and in.
+// `export` and `import`: write and read rows as data.
 
 import SegmentLog
 import Syncline

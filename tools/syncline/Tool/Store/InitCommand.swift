@@ -1,4 +1,4 @@
-// `init` and `config`: a new store, and what it is set to.
+// `init` and `config`: create a store, and change its settings.
 
 import SegmentLog
 import Syncline
@@ -36,15 +36,15 @@ enum InitCommand {
     }
 }
 
-/// The settings people change, and what they may be.
+/// The settings, and their allowed values.
 enum Setting {
     static let names = ["backend", "protocol", "ids", "retention", "tables", "limits", "record", "token", "headers"]
-    /// Those that are kept beside the log, never in it, and shown masked.
+    /// The settings kept next to the log, never in it, and shown masked.
     static let secrets: Set<String> = ["token", "headers"]
-    /// Those that are kept beside the log because they are this device's.
+    /// The settings kept next to the log because they belong to this device.
     static let local: Set<String> = secrets.union(["record"])
 
-    /// What holds where nothing was set.
+    /// The defaults.
     static let defaults = ["ids": "exact", "record": "off", "retention": Retention.everything.description]
 
     static func checked(backend: String) throws(ToolError) -> String {
@@ -53,7 +53,7 @@ enum Setting {
                 "invalid-configuration", "`\(escaped(backend))` is not the address of a server",
                 hint: "Write it as https://example.com.")
         }
-        // What is set here is written into the log, which is shared in reports and exports.
+        // This setting is written into the log, which is shared in reports and exports.
         let authority = backend.drop { $0 != ":" }.dropFirst(3).prefix { !"/?#".contains($0) }
         guard !authority.contains("@") else {
             throw ToolError(
@@ -116,16 +116,16 @@ enum Setting {
 }
 
 extension Setting {
-    /// Network limits as the store keeps them; null, which is none, if it is not JSON.
+    /// Network limits as the store keeps them; null, for no limits, if it is not JSON.
     fileprivate static func limits(_ text: String) -> Value { (try? Value(json: Array(text.utf8))) ?? .null }
 
-    /// The tables a store is to have; nil for any.
+    /// The allowed tables of a store; nil for any.
     fileprivate static func tables(_ text: String) -> [String]? {
         let names = text.split(separator: ",").map { $0.trimmingSpaces() }
         return names.isEmpty || names == ["any"] ? nil : names
     }
 
-    /// The tables of a store that refuses others.
+    /// The tables of a store that refuses other tables.
     fileprivate static func shown(tables declaration: Declaration?) -> Value {
         guard let declaration, declaration.isStrict else { return .null }
         return .array(declaration.tables.map { .string($0.name) })
@@ -139,7 +139,7 @@ extension Setting {
         return isName && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }
 
-    /// A secret as it is shown.
+    /// A secret, masked.
     static func masked(_ value: Value) -> Value {
         switch value {
         case .string: .string("••••")

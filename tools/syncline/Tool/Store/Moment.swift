@@ -1,4 +1,4 @@
-// A moment of a store's past, as a person names it: an event (`@41`, `@-1` the last) or a time.
+// A moment in a store's past, as the user writes it: an event (`@41`, `@-1` the last) or a time.
 
 import SegmentLog
 import Syncline
@@ -6,7 +6,7 @@ import SynclineCore
 import SynclineInspect
 
 struct Moment {
-    /// The last event that had happened.
+    /// The last event up to that moment.
     let event: UInt64
 
     init(_ text: String, _ storage: any LogStorage) throws {
@@ -17,7 +17,7 @@ struct Moment {
         switch Address(text) {
         case .record(let number)?:
             event = number.rawValue
-            // Where the end can't be read, the moment may be there.
+            // If the end of the log can't be read, the moment may still exist.
             if let last = try? EventWalk(storage).last, event > last { throw Moment.beyond(last) }
         case .fromEnd(let back)?:
             let last = try EventWalk(storage).last

@@ -1,11 +1,11 @@
-// `get`, `query`, `pending`, `cursors`, `purge`, `stats`: what a store holds.
+// `get`, `query`, `pending`, `cursors`, `purge`: show the content of a store.
 
 import Syncline
 import SynclineCore
 import SynclineInspect
 
 extension Option {
-    /// The moment a command that only looks looks at.
+    /// The moment that a read-only command shows.
     static let at = Option(
         "at", value: "ADDRESS", "show the state as of @41, @-1 (the last event) or 2026-05-19T21:30Z")
 }
@@ -147,7 +147,7 @@ enum ReadCommands {
     }
 }
 
-/// A query, as the options of a command say it.
+/// A query from the options of a command.
 enum StoreQuery {
     static func filter(_ arguments: Arguments) throws(ToolError) -> Expression? {
         guard let text = arguments.value("filter") else { return nil }
@@ -163,7 +163,7 @@ enum StoreQuery {
         return query
     }
 
-    /// Which rows, in which order, and how many.
+    /// The filter, the order and the number of rows.
     static func window(_ arguments: Arguments) throws(ToolError) -> Query {
         var query = Query(table: arguments.operands[0], filter: try filter(arguments))
         if let text = arguments.value("orderby") {

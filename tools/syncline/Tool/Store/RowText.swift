@@ -1,10 +1,10 @@
-// Rows in the forms of other programs.
+// Rows in the formats of other programs.
 
 import SynclineCore
 import SynclineInspect
 import SynclineWire
 
-/// Rows in the forms of other programs.
+/// Rows in the formats of other programs.
 enum RowText {
     static func columns(_ rows: [StoredRow]) -> [String] {
         var names: [String] = []
@@ -24,7 +24,7 @@ enum RowText {
         }
     }
 
-    /// A spreadsheet takes a text that begins so for a formula, unless an apostrophe stands before it.
+    /// A spreadsheet reads a text with such a beginning as a formula, unless an apostrophe comes before it.
     private static let formulaBeginnings: Set<Character> = ["=", "+", "-", "@", "\t", "\r"]
 
     private static func cell(_ value: Value) -> String {
@@ -49,7 +49,7 @@ enum RowText {
 }
 
 extension StoredRow {
-    /// The row with each value's type and length in its place.
+    /// The row with each value replaced by its type and length.
     var redacted: StoredRow {
         StoredRow(
             id: id,

@@ -1,5 +1,5 @@
-// Rows as statements of SQL, and the three system tables that the retired client kept beside the data: what is to be pushed,
-// what went wrong with it, and where each query stands.
+// Rows as SQL statements, and the three system tables that the retired client kept with the data: the operations to
+// push, their errors, and the cursors of queries.
 
 import SynclineCore
 import SynclineInspect
@@ -16,7 +16,7 @@ enum SQLText {
         case .integer, .double: return JSONValue(value).text
         default:
             let text = RowText.text(value)
-            // What would end a statement early, or command a terminal, is written in digits.
+            // Characters that would end a statement early, or control a terminal, are written as numbers.
             if text.unicodeScalars.contains(where: \.isUnsafeToShow) { return "CAST(x'\(hexadecimal(text))' AS TEXT)" }
             return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
         }
@@ -36,7 +36,7 @@ enum SQLText {
             }
     }
 
-    /// SQL takes names that differ only in case for the same.
+    /// SQL does not distinguish names that differ only in case.
     private static func unambiguous(_ names: [String]) -> [String] {
         var known: Set<String> = ["id"]
         return names.map { name in
@@ -91,7 +91,7 @@ enum SystemTables {
         return lines
     }
 
-    /// What the operation is: 0 an insert, 1 an update, 2 a delete, with the row it takes away.
+    /// The kind of the operation: 0 an insert, 1 an update, 2 a delete, with the row that it removes.
     private static func properties(of operation: PlannedOperation, _ reader: StateReader) throws -> JSONValue {
         let type: JSONValue = ["type": .number(operation.kind.rawValue)]
         guard operation.kind == .delete, let base = try reader.entry(key: operation.rowKey)?.base else { return type }

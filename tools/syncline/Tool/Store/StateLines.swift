@@ -1,4 +1,4 @@
-// The state before the first event as lines, as an export and a report have them where the history before it is not there.
+// The state before the first event as lines of an export or a report, if earlier history was removed.
 
 import Syncline
 import SynclineCore

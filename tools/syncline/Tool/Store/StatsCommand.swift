@@ -42,7 +42,7 @@ enum StatsCommand {
     }
 }
 
-/// What `stats` tells.
+/// The counts of `stats`.
 struct StoreStats {
     let events: UInt64
     let first: UInt64
@@ -56,7 +56,7 @@ struct StoreStats {
     let storedBytes: UInt64
     let recordBytes: UInt64
     let segments: Int
-    /// Of a shell: when it opened the store, and the last event then.
+    /// For a shell: when it opened the store, and the last event then.
     let opened: (time: Int64, event: UInt64)?
 
     init(_ view: StoreView, _ reading: EventReading, opened: (time: Int64, event: UInt64)?) throws {

@@ -1,5 +1,5 @@
-// The folder that a store is made in, beside its place: it gets its name when the store is complete, so a store that is
-// half made never has it.
+// The temporary folder of a new store, next to its final place. It is renamed when the store is complete, so that an
+// unfinished store never has the final name.
 
 import SegmentLog
 import Syncline
@@ -11,16 +11,16 @@ import Syncline
 #endif
 
 struct StoreDraft {
-    /// The folder that the store will stand in.
+    /// The parent folder of the store.
     private let parent: POSIXStorage
-    /// Its name there.
+    /// The store's name in it.
     private let name: String
-    /// The draft's name there.
+    /// The draft's name in it.
     private let draft: String
 
     private static let mark = ".import-"
 
-    /// Throws `complaint` if there is something in the store's place.
+    /// Throws `complaint` if the store's place is not empty.
     init(of path: String, complaint: () -> ToolError) throws {
         guard try StoreDraft.names(in: path).isEmpty else { throw complaint() }
         var names = POSIXStorage(directory: path).location.split(separator: "/", omittingEmptySubsequences: false)
@@ -33,19 +33,19 @@ struct StoreDraft {
     /// The folder itself.
     var storage: POSIXStorage { POSIXStorage(directory: path(draft)) }
 
-    /// The store takes its place, durably.
+    /// Renames the draft to the store's name, durably.
     func putInPlace() throws(ToolError) {
         do throws(LogError) { try parent.putInPlace(draft, as: name) } catch { throw ToolError(error) }
     }
 
-    /// Leaves nothing of it.
+    /// Removes the draft.
     func remove() { remove(draft) }
 
     private func path(_ name: String) -> String {
         parent.location == "/" ? "/" + name : parent.location + "/" + name
     }
 
-    /// Removes what a process left that was killed while it made the same store: nobody holds its lock.
+    /// Removes a draft that a killed process left while it created the same store: its lock is free.
     private func removeOthers() {
         for left in (try? parent.names(in: "")) ?? [] where left.hasPrefix(name + StoreDraft.mark) {
             guard let lock = try? parent.lock(left + "/" + FileName.lock) else { continue }

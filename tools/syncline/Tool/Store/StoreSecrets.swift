@@ -1,5 +1,5 @@
-// What must not stand in the log: the token and the headers of a store's requests, in a file of their own beside it that
-// nobody else may read.
+// Secrets that must not be in the log: the token and the headers of a store's requests, in a file next to it that only
+// its owner can read.
 
 import SegmentLog
 import Syncline
@@ -19,7 +19,7 @@ struct StoreSecrets: CredentialProvider {
         file = WholeFile(StoreSecrets.name, in: storage, isPrivate: true)
     }
 
-    /// Everything in the file; nothing if there is none.
+    /// The content of the file; empty if there is none.
     func read() throws(ToolError) -> [Value.Member] {
         guard let bytes = try inToolWords({ () throws(LogError) in try file.read() }) else { return [] }
         guard case .object(let members)? = try? Value(json: bytes) else {
@@ -30,7 +30,7 @@ struct StoreSecrets: CredentialProvider {
         return members
     }
 
-    /// Sets one, durably; nil removes it. The file is replaced whole, so that a reader sees the old or the new.
+    /// Sets a secret, durably; nil removes it. The file is replaced as a whole: a reader sees the old or the new.
     func set(_ name: String, _ value: Value?) throws(ToolError) {
         var members = try read().filter { $0.name != name }
         if let value { members.append(.init(name, value)) }
@@ -44,7 +44,7 @@ struct StoreSecrets: CredentialProvider {
 
     // MARK: Credentials
 
-    /// Everything in the file; an error is the reason that a push or pull stops with.
+    /// The content of the file; an error is the reason why a push or pull stops.
     private func readForRequest() throws(SyncError) -> [Value.Member] {
         do throws(ToolError) { return try read() } catch {
             throw SyncError(.init(rawValue: error.code), error.message, hint: error.hint, address: error.file)

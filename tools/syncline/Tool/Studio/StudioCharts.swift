@@ -1,5 +1,5 @@
-// The series of the page's charts: changes made and done, operations pending, how long the oldest of them has waited, and the
-// size of the log before and after compression, each at a hundred places along the history.
+// The data of the page's charts: changes made and done, pending operations, the age of the oldest of them, and the
+// size of the log before and after compression, each at a hundred places in the history.
 
 import SegmentLog
 import Syncline
@@ -14,7 +14,7 @@ struct StudioCharts {
         var done: UInt64
         /// Operations, as `pending` lists them.
         var pending: Int
-        /// Milliseconds since the oldest change that waits was made.
+        /// Milliseconds since the oldest pending change was made.
         var age: Int64
         var bytes: UInt64
     }
@@ -32,7 +32,7 @@ struct StudioCharts {
         let first = projector.through
         let step = max(1, (last - first) / StudioCharts.places)
         var bytes: UInt64 = 0
-        // When each change that may be asked for was made, by its place in the series.
+        // The time of each change that may be needed, by its place in the series.
         var times: [(event: UInt64, time: Int64)] = []
         try inspection.forEachRecord(from: first + 1) { number, record in
             if number > last { return false }
@@ -45,7 +45,7 @@ struct StudioCharts {
             var age: Int64 = 0
             let reader = projector.reader(of: projector.store.snapshot)
             if let oldest = try reader.oldestPending {
-                // The nearest moment that is known; between two places the earlier is not.
+                // The time of the last sampled event up to the change.
                 let since = times.last { $0.event <= oldest }?.time ?? times.first?.time ?? time
                 age = max(0, time - since)
             }

@@ -1,4 +1,4 @@
-// `studio`: a page over the store, served on loopback to whoever has the token that is printed here once.
+// `studio`: serves a page about the store on loopback, for the owner of the token that is printed once.
 
 import SegmentLog
 import Syncline

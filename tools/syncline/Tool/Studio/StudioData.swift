@@ -1,5 +1,5 @@
-// What the page shows of a store, a page of it at a time. States of the past come from one replay that is moved to where
-// somebody looks; what costs a fold of everything is made once for each number of events.
+// The data of the page, in parts. Past states come from one replay that moves to the requested event; data that needs a
+// replay of the whole log is made once for each number of events.
 
 import SegmentLog
 import Synchronization
@@ -10,7 +10,7 @@ import SynclineInspect
 final class StudioData: Sendable {
     private let path: String
     private let storage: POSIXStorage
-    // Unchecked: it is used between lock and unlock only.
+    // Unchecked: it is used only between lock and unlock.
     private struct Content: @unchecked Sendable {
         var session: ReplaySession?
         var present: Projector?
@@ -31,7 +31,7 @@ final class StudioData: Sendable {
         }
     }
 
-    /// Looks at the store as of an event; as it is, without one.
+    /// Reads the store as of an event, or its present state without one.
     private func look(at event: UInt64?, _ body: (ReplaySession) throws -> JSONValue) throws -> JSONValue {
         let last = try last
         return try content.withLock { content throws -> JSONValue in
@@ -43,14 +43,14 @@ final class StudioData: Sendable {
                 try session.seek(min(event ?? last, last))
                 return try body(session)
             } catch {
-                // A session that failed on its way stands nowhere.
+                // A session that failed has no defined position.
                 content.session = nil
                 throw error
             }
         }
     }
 
-    /// Looks at the state as of an event. No replay leads to the present, but the newest checkpoint.
+    /// Reads the state as of an event. The present state comes from the newest checkpoint rather than from a replay.
     private func state(
         at event: UInt64?, _ body: (StateReader, _ through: UInt64) throws -> JSONValue
     ) throws -> JSONValue {
@@ -160,7 +160,7 @@ final class StudioData: Sendable {
         }
     }
 
-    /// The events that changed a row, each with what it changed, and who is to blame for what is there.
+    /// The events that changed a row, each with its changes, and the source of each present value.
     func row(_ table: String, _ id: String) throws -> JSONValue {
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }

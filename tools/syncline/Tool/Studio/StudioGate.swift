@@ -1,5 +1,5 @@
-// Who may see the page. The token opens it once and is then exchanged for a cookie; requests that come by another name than
-// loopback's, or from another page, are refused whatever they carry.
+// Access to the page. The token opens it once and is then exchanged for a cookie; requests with another host name than
+// loopback's, or from another page, are refused even with a valid cookie.
 
 import Synchronization
 import SynclineWire
@@ -9,7 +9,7 @@ final class StudioGate: Sendable {
     private let session: String
     private let isUsed = Mutex(false)
 
-    /// - Parameter session: Another secret, which the cookie holds: the address alone is of no use twice.
+    /// - Parameter session: Another secret, which the cookie holds, so that the printed address can't be used twice.
     init(token: String, session: String) {
         self.token = token
         self.session = session
@@ -17,7 +17,7 @@ final class StudioGate: Sendable {
 
     enum Verdict: Equatable {
         case admitted
-        /// The token was right: here is the cookie.
+        /// The token was right; the response sets this cookie.
         case welcome(cookie: String)
         case refused(String)
     }

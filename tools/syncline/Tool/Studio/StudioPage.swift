@@ -1,4 +1,4 @@
-// The page: one document without anything from elsewhere, put together from its parts.
+// The page: one document without external parts.
 
 enum StudioPage {
     static let html = """

@@ -1,8 +1,8 @@
-// What the page does. Nothing it shows is ever taken for markup: texts become text nodes. Lists are drawn a screen at a
-// time and asked for a page at a time, so that a million events are as light as ten.
+// The script of the page. Data is never interpreted as markup: strings become text nodes. Lists are drawn one screen at
+// a time and fetched one page at a time, so that a million events are as light as ten.
 
 enum StudioScript {
-    /// Asking the store, and making elements.
+    /// Requests to the store, and creation of elements.
     static let core = #"""
         'use strict';
         const at = id => document.getElementById(id);
@@ -61,7 +61,7 @@ enum StudioScript {
           onclick: () => go(number) }, '@' + number);
         """#
 
-    /// The list of events: rows are made for what can be seen, and no more.
+    /// The list of events: only visible rows are created.
     static let list = #"""
 
         const height = 26, pageSize = 200, limit = 8000000;
@@ -128,7 +128,7 @@ enum StudioScript {
         }
         """#
 
-    /// What is shown beside the list.
+    /// The panels beside the list.
     static let panels = #"""
 
         const tabs = ['event', 'state', 'row', 'outbox', 'conflicts', 'charts'];
@@ -318,7 +318,7 @@ enum StudioScript {
         }
         """#
 
-    /// The moment, and how everything begins.
+    /// The moment, and the start of the script.
     static let start = #"""
 
         let settling = 0;

@@ -1,4 +1,4 @@
-// Answers the page's requests: which one asks what, and the answer as JSON. What it says of the store comes from StudioData.
+// Answers the page's requests with JSON. The data comes from StudioData.
 
 import Dispatch
 import Synchronization

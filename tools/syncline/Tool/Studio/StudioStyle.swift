@@ -1,4 +1,4 @@
-// How the page looks, in light and in dark.
+// The look of the page, in light and in dark.
 
 enum StudioStyle {
     static let css = """

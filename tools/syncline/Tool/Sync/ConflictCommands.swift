@@ -1,4 +1,4 @@
-// `conflicts` and `resolve`: what waits for a decision, and deciding it.
+// `conflicts` and `resolve`: list what waits for a decision, and resolve it.
 
 import Syncline
 import SynclineCore

@@ -1,4 +1,4 @@
-// `drop`: takes back one row's pending operation, and nothing else.
+// `drop`: drops one row's pending operation, and nothing else.
 
 import Syncline
 import SynclineInspect

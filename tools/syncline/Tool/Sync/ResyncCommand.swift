@@ -1,4 +1,4 @@
-// `resync`: reads everything again from the server, and keeps what is pending.
+// `resync`: reads all rows from the server again, and keeps pending changes.
 
 import Syncline
 import SynclineInspect

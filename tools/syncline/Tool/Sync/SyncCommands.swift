@@ -1,4 +1,4 @@
-// `push`, `pull`, `sync`: what talks to the server.
+// `push`, `pull`, `sync`: talk to the server.
 
 import Syncline
 import SynclineCore
@@ -58,7 +58,7 @@ enum SyncCommands {
         return report.exit
     }
 
-    /// A policy by its name.
+    /// The policy with a name.
     static func policy(_ name: String) -> ConflictPolicy {
         switch name {
         case "server-wins": .serverWins
@@ -155,7 +155,7 @@ enum SyncCommands {
             return pull
         }
         let (wanted, keepsGoing) = (settings, arguments.flag("watch"))
-        // The last round is printed once the store is closed: a failure to close it must be the only answer.
+        // The last round is printed after the store is closed, so that an error on closing is the only answer.
         let (last, isShown) = try await context.withDatabase(arguments) { database in
             while true {
                 let round = try await context.recorded(arguments.without("watch"), database, \.json) {
@@ -259,7 +259,7 @@ extension PushPreview.Request {
         ]
     }
 
-    /// As HTTP has it, one line each.
+    /// The request in the form of HTTP, one header per line.
     fileprivate var lines: [String] {
         ["\(method) \(path)"] + headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
             + (body.map { [String(decoding: $0, as: UTF8.self)] } ?? [])

@@ -1,10 +1,10 @@
-// Runs what takes a while: an interrupt cancels it, and where people watch they see how far it is.
+// Runs long tasks: an interrupt cancels them, and progress is shown on a terminal.
 
 import Synchronization
 import Syncline
 import SynclineInspect
 
-/// The newest of what is told while something runs.
+/// The latest progress of a running task.
 private final class Latest<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
@@ -32,7 +32,7 @@ extension Context {
                     return value
                 }
                 if interrupt.isSet {
-                    // What runs ends with a report of its own.
+                    // The task ends with its own report.
                     group.cancelAll()
                     continue
                 }

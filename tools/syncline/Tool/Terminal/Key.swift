@@ -1,4 +1,4 @@
-// What a person presses, read from the bytes a terminal sends. Pure: bytes in, keys out.
+// Keys, read from the bytes that a terminal sends. Pure: bytes in, keys out.
 
 enum Key: Hashable, Sendable {
     case character(Character)
@@ -12,7 +12,7 @@ enum Key: Hashable, Sendable {
 struct KeyDecoder {
     private var pending: [UInt8] = []
 
-    /// The key that a byte completes; nil while more is to come.
+    /// The key that a byte completes; nil if more bytes must follow.
     mutating func take(_ byte: UInt8) -> Key? {
         pending.append(byte)
         let key = pending[0] == 0x1b ? escape() : plain()

@@ -1,14 +1,14 @@
-// A line while it is typed: keys in, the line and the cursor out. Pure; a terminal draws it.
+// Edits a line: keys in, the line and the cursor out. Pure; a terminal draws it.
 
 struct LineEditor {
     enum Outcome: Hashable {
         case editing
         case entered(String)
-        /// The line was given up.
+        /// The line was cancelled.
         case cancelled
         /// There will be no more lines.
         case ended
-        /// What the word before the cursor may become, where it is not one thing.
+        /// The possible completions of the word before the cursor, if there are several.
         case choices([String])
         case clearScreen
     }
@@ -18,10 +18,10 @@ struct LineEditor {
     /// Lines entered before, oldest first.
     private(set) var history: [String]
     private var place: Int
-    /// What was typed before the history was looked into.
+    /// The line typed before the history was opened.
     private var draft: [Character] = []
     private var killed: [Character] = []
-    /// Knows what a line may go on with.
+    /// Returns the completions of a line.
     private let complete: (String) -> [String]
     static let historyLimit = 1000
 

@@ -1,5 +1,5 @@
-// The lines a person typed in earlier sessions, in a file that nobody else may read. Lines with a secret are not kept, nor
-// those that begin with a space. A history that can't be read or written is none: it is no reason to stop.
+// The lines that the user typed in earlier sessions, in a file that only the user can read. Lines with a secret and
+// lines that begin with a space are not kept. It is not an error if the history can't be read or written.
 
 import SegmentLog
 
@@ -12,10 +12,10 @@ import SegmentLog
 struct LineHistory {
     private let folder: String?
     private let name: String
-    /// As many as the line editor keeps.
+    /// The same number as in the line editor.
     static let limit = LineEditor.historyLimit
 
-    /// - Parameter name: Whose lines they are: a prompt's own.
+    /// - Parameter name: The name of the history: one for each prompt.
     init(_ name: String, _ environment: Environment) {
         self.name = name
         let state = environment["XDG_STATE_HOME"] ?? environment["HOME"].map { $0 + "/.local/state" }
@@ -24,7 +24,7 @@ struct LineHistory {
 
     private var file: String? { folder.map { $0 + "/" + name } }
 
-    /// The newest lines, oldest first. A file that has grown to twice as many is written anew with those.
+    /// The newest lines, oldest first. A file with twice as many is rewritten with only these.
     func read() -> [String] {
         guard let folder, let file,
             let bytes = try? WholeFile(name, in: POSIXStorage(directory: folder)).read()
@@ -38,10 +38,10 @@ struct LineHistory {
         return newest
     }
 
-    /// Keeps a line.
+    /// Adds a line.
     func add(_ line: String) {
         guard let folder, let file, LineHistory.keeps(line) else { return }
-        // Each folder above it that is not there yet.
+        // Creates each missing folder above it.
         for end in folder.indices where end > folder.startIndex && folder[end] == "/" {
             mkdir(String(folder[..<end]), 0o700)
         }
@@ -59,7 +59,7 @@ struct LineHistory {
         let descriptor = open(file, O_WRONLY | O_CREAT | mode, 0o600)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // Also of a file that was there with other rights.
+        // Also for a file that existed with other permissions.
         guard fchmod(descriptor, 0o600) == 0 else { return false }
         let sink = DescriptorSink(descriptor)
         do {

@@ -1,4 +1,4 @@
-// Lines from whoever is there: from a person at a terminal through the line editor, from a pipe as they come.
+// Lines of input: from a terminal through the line editor, or from a pipe.
 
 import SynclineInspect
 
@@ -13,17 +13,17 @@ final class LineReader {
     private var editor: LineEditor
     private let history: LineHistory?
     private var decoder = KeyDecoder()
-    /// How many columns the line on the screen took.
+    /// The columns of the line on the screen.
     private var drawn = 0
 
-    /// - Parameter history: The name under which a person's lines are kept for the next session.
+    /// - Parameter history: The name of the history that keeps the lines.
     init(_ context: Context, history name: String, complete: @escaping (String) -> [String] = { _ in [] }) {
         self.context = context
         history = context.environment.isInteractive ? LineHistory(name, context.environment) : nil
         editor = LineEditor(history: history?.read() ?? [], complete: complete)
     }
 
-    /// Whether a person types.
+    /// Whether the input is a terminal.
     var isInteractive: Bool { context.environment.isInteractive }
 
     /// The next line; nil at the end.
@@ -59,7 +59,7 @@ final class LineReader {
         }
     }
 
-    /// Draws the line anew; of one that is too long, the part around the cursor.
+    /// Draws the line again; if it is too long, the part around the cursor.
     private func draw(_ prompt: String) {
         let room = max(8, context.environment.width - prompt.count - 1)
         let start = max(0, editor.cursor - room + 1)
@@ -73,11 +73,11 @@ extension Environment {
     fileprivate var isInteractive: Bool { inputIsTerminal && errorsAreTerminal }
 }
 
-/// A terminal that hands over each key as it is pressed, until it is ended.
+/// A terminal that passes each key as it is pressed, until it is closed.
 struct RawMode {
     private var before = termios()
 
-    /// Nil where the input is no terminal.
+    /// Nil if the input is not a terminal.
     init?() {
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
         var raw = before

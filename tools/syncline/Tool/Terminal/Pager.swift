@@ -1,5 +1,5 @@
-// Long answers at a terminal go through the reader's pager, as those of other tools do. Whether and through which one is decided
-// from the words and the surroundings; running it is a pipe to a shell.
+// Long output on a terminal goes through the user's pager, as with other tools. Whether and which one is decided from
+// the arguments and the environment; it is run as a pipe to a shell.
 
 #if canImport(Darwin)
     import Darwin
@@ -8,12 +8,12 @@
 #endif
 
 package enum Pager {
-    /// What shows lists and stories, by its first word.
+    /// The first words of commands with long output.
     private static let paged: Set<String> = [
         "log", "show", "blame", "diff", "query", "pending", "cursors", "conflicts", "inspect", "help",
     ]
 
-    /// The shell command that the answer to a call is piped into; nil if it is shown as it is.
+    /// The shell command that the output of a call is piped into; nil if there is no pager.
     package static func command(
         _ words: [String], _ environment: Environment, table: CommandTable = .all
     ) -> String? {
@@ -24,15 +24,15 @@ package enum Pager {
         if case .version = request { return nil }
         let wanted = environment.variables["SYNCLINE_PAGER"] ?? environment.variables["PAGER"]
         if let wanted, wanted.isEmpty || wanted == "cat" { return nil }
-        // What fits on the screen is left there, with its colours.
+        // Output that fits on the screen stays there, with its colours.
         let usual = "command -v less >/dev/null && exec less || exec cat"
         guard let wanted else { return "LESS=${LESS-FRX}; export LESS; " + usual }
-        // A pager that is not there has read nothing: 127 is the shell's word for that.
+        // A missing pager has read nothing: 127 is the shell's code for that.
         return "LESS=${LESS-FRX}; export LESS; \(wanted)\nif [ $? = 127 ]; then exec cat; fi"
     }
 }
 
-/// A pager that runs.
+/// A running pager.
 package final class RunningPager {
     private let pipe: UnsafeMutablePointer<FILE>
     package let sink: DescriptorSink
@@ -43,6 +43,6 @@ package final class RunningPager {
         sink = DescriptorSink(fileno(pipe))
     }
 
-    /// Waits until the reader has seen enough.
+    /// Waits until the user leaves the pager.
     package func finish() { pclose(pipe) }
 }
