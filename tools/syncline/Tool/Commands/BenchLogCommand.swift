@@ -73,7 +73,7 @@ enum BenchLogCommand {
         let workload = figures.workload
         try line(
             "workload",
-            "\(counted(UInt64(workload.records), "record")) of \(workload.size) bytes, \(workload.batch) a commit, "
+            "\(counted(UInt64(workload.records), "record")) of \(workload.size) bytes, \(workload.batch) per commit, "
                 + "\(counted(UInt64(workload.writers), "writer")), \(figures.durability)")
         try line(
             "append",
@@ -81,10 +81,10 @@ enum BenchLogCommand {
                 + "  \(humanBytes(UInt64(figures.append.bytesPerSecond)))/s")
         let latencies = [50, 95, 99].map { "p\($0) \(decimal(figures.percentile($0), places: 0)) µs" }
         try line("commit", latencies.joined(separator: "  "))
-        try line("syncs", "\(decimal(figures.syncsPerCommit, places: 2)) a commit")
+        try line("syncs", "\(decimal(figures.syncsPerCommit, places: 2)) per commit")
         try line(
             "bytes",
-            "\(decimal(figures.bytesPerRecord, places: 1)) a record in frames, "
+            "\(decimal(figures.bytesPerRecord, places: 1)) per record in frames, "
                 + "\(decimal(figures.writtenPerRecord, places: 1)) written")
         try line(
             "scan",

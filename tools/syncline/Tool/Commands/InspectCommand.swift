@@ -6,7 +6,7 @@ import SynclineInspect
 
 enum InspectCommand {
     static let summary = Command(
-        "inspect", "summarize the store on one page",
+        "inspect", "summarise the store on one page",
         details: [
             """
             Reads every frame and counts. It never writes, works while another program has the store open, and \

@@ -80,7 +80,7 @@ enum VerifyCommand {
             return
         }
         let places = counted(UInt64(report.damage.count), "place")
-        try context.output.line(style.paint("damaged", .bad) + "  in \(places); whole are " + whole)
+        try context.output.line(style.paint("damaged", .bad) + "  in \(places); whole: " + whole)
         guard context.output.form.isText else { return }
         var told: [String] = []
         for damage in report.damage where !told.contains(damage.remedy.advice) {

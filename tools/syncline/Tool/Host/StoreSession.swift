@@ -130,7 +130,7 @@ extension Context {
             let through = max(min(last, event ?? .max), checkpoint)
             let projector = try StateLoader(storage).load(through: through, onlyTo: row)
             output.notePartial()
-            narration.warn("the log is damaged: what is shown is as of @\(through)")
+            narration.warn("the log is damaged; this is the state as of @\(through)")
             return projector
         }
     }

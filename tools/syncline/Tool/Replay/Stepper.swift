@@ -198,7 +198,7 @@ final class Stepper {
         for command in StepperCommand.allCases {
             try context.output.line("  \(command.usage.padded(to: 22)) \(command.summary)")
         }
-        try context.output.line("An empty line repeats the last command. Commands can be abbreviated.")
+        try context.output.line("An empty line repeats the last command. Commands can be shortened.")
         return false
     }
 }
