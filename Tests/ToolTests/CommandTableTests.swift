@@ -48,6 +48,17 @@ import Testing
         for command in table.commands { #expect(overview.output.contains("  \(command.name) ")) }
     }
 
+    @Test func `the help and the documents name every section`() async {
+        let overview = await Call.tool()
+        let (page, manual) = (ReferencePage(table).text, ManPage(table).text)
+        for section in table.sections {
+            let title = section.title.prefix(1).uppercased() + section.title.dropFirst()
+            #expect(overview.output.contains("\n\(section.title):\n"))
+            #expect(page.contains("\n### \(title)\n"))
+            #expect(manual.contains("\n.SH COMMANDS TO \(section.title.uppercased())\n"))
+        }
+    }
+
     @Test func `the manual page names every command and option`() {
         let page = ManPage(table).text
         for command in table.commands {

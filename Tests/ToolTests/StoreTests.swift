@@ -39,6 +39,7 @@ import Testing
         #expect(again.exit == .failed && again.output.contains(#""code":"store-exists""#))
         let none = await Call.tool("query", "todoitem", "-s", store.folder.path + "/none", "--json")
         #expect(none.exit == .failed && none.output.contains(#""code":"no-store""#))
+        #expect(none.output.contains(#""hint":"Run `syncline init`, or check the path.""#), "\(none.output)")
     }
 
     @Test func `rows are filtered, ordered, limited and counted`() async throws {
@@ -158,7 +159,7 @@ import Testing
         let broken = lines.dropLast() + [lines[lines.count - 1].replacing(#""record":""#, with: #""record":"AAAA"#)]
         for (input, what) in [
             (lines.dropFirst(), "@1 is missing"), (lines.prefix(5) + lines.dropFirst(6), "@6 is missing"),
-            (redacted.split(separator: "\n")[...], "no record"), (broken[...], "line \(lines.count): "),
+            (redacted.split(separator: "\n")[...], "no `record`"), (broken[...], "line \(lines.count): "),
             // The answer to what was never sent.
             (lines.prefix(8) + [lines[9].replacing("@10", with: "@9")[...]], "line 9: "),
         ] {

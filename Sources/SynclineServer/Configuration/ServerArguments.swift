@@ -46,7 +46,7 @@ struct ServerArguments {
             name: "table", value: "NAME[:OPTIONS]",
             summary: "a table to serve, such as todoitem:softDelete=false,columns=text/string+complete/boolean"),
         Flag(name: "config", value: "FILE", summary: "a configuration as JSON; flags take precedence"),
-        Flag(name: "auth-key", value: "KEY", summary: "token key: literal text, hex:…, base64:…, file:PATH or env:NAME"),
+        Flag(name: "auth-key", value: "KEY", summary: "token key: literal, hex:…, base64:…, file:PATH or env:NAME"),
         Flag(name: "tls-cert", value: "FILE", summary: "the TLS certificate as PEM"),
         Flag(name: "tls-key", value: "FILE", summary: "the key of the certificate as PEM"),
         Flag(name: "log", value: "FORM", summary: "form of the log: text, json or none (default: text)"),

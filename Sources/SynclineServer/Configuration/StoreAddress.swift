@@ -11,7 +11,8 @@ enum StoreAddress: Hashable, Sendable {
             self = .postgres(url: text)
         } else {
             throw StartFailure(
-                "'\(StoreAddress.masked(text))' is not the address of a store", hint: "Write sqlite:FILE or postgres://…")
+                "'\(StoreAddress.masked(text))' is not the address of a store",
+                hint: "Write sqlite:FILE or postgres://…")
         }
     }
 

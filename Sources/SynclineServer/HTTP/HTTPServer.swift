@@ -252,7 +252,7 @@ final class HTTPServer: Sendable {
             Measure("listeners", .gauge, "Open event streams.", events.count),
             Measure("waiting_jobs", .gauge, "Writes that wait for a worker.", writers.waitingCount),
             Measure("waiting_reads", .gauge, "Reads that wait for a worker.", readers.waitingCount),
-            Measure("reads_begun_again_total", .counter, "Reads that made room for other reads.", readers.madeRoomCount),
+            Measure("reads_begun_again_total", .counter, "Reads that made room for others.", readers.madeRoomCount),
             Measure("log_lines_lost_total", .counter, "Dropped lines of the log.", log.lost),
         ]
         var response = HTTPResponse(status: 200)

@@ -22,7 +22,7 @@ extension StoreFoundation {
         guard missing.isEmpty else {
             throw refusal(
                 "table-lacks-columns",
-                "table \(definition.source) was not made by syncline-server and has no \(missing.joined(separator: ", "))"
+                "table \(definition.source) was not made by syncline-server and lacks \(missing.joined(separator: ", "))"
                     + "; add the columns, or map existing columns with \"map\"")
         }
         let taken = Set(system.map { bare.source(of: $0) })

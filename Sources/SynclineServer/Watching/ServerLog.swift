@@ -26,7 +26,7 @@ final class ServerLog: Sendable {
         self.form = form
         self.surroundings = surroundings
         journal = Journal(descriptor: descriptor) { count in
-            ServerLog.line("\(count) lines of the log were dropped: nothing read them in time", form, surroundings.now())
+            ServerLog.line("\(count) lines of the log were dropped, not read in time", form, surroundings.now())
         }
     }
 

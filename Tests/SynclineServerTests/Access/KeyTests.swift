@@ -115,7 +115,7 @@ private final class FakeFile: Sendable {
             Array(#"{"keys":[\#(passedOver),{"kty":"oct","alg":"HS256","use":"sig","x5t":"?","k":"\#(good)"}]}"#.utf8))
         #expect(keys == [TokenKey(Array(secret("a").utf8))])
         for (json, words) in [
-            ("", "no JSON"), ("[]", "object"), ("{}", "no set"), (#"{"keys":[]}"#, "no key"),
+            ("", "not valid JSON"), ("[]", "object"), ("{}", "not a JSON Web Key Set"), (#"{"keys":[]}"#, "no key"),
             (#"{"keys":[{"kty":"oct","k":"AAAA"}]}"#, "32 bytes"), (#"{"keys":[{"kty":"oct"}]}"#, "keys[0].k"),
             (#"{"keys":[{"kty":"oct","k":"\#(good)","kid":"a"},{"kty":"oct","k":"\#(good)","kid":"a"}]}"#, "kid"),
             (#"{"keys":[{"kty":"oct","k":"\#(good)","k":"\#(good)"}]}"#, "two members"),

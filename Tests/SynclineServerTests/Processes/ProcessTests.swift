@@ -64,7 +64,7 @@ import Testing
         let running = try ServerProcess(["--store", store, "--listen", "127.0.0.1:0"])
         defer { withExtendedLifetime(running) {} }
         #expect(try failure(["--store", store, "--listen", "127.0.0.1:\(running.port)"]).contains("in use"))
-        #expect(try failure(["--store", "mysql://x"]).contains("is no store"))
+        #expect(try failure(["--store", "mysql://x"]).contains("is not the address of a store"))
         #expect(
             try failure(["--store", "sqlite:/nonexistent/a.db", "--listen", "127.0.0.1:0"]).contains("can't be opened"))
         #expect(

@@ -53,8 +53,8 @@ enum ReplayCommand {
         result:
             #"""
             {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…}}; with --bisect \#
-            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; with --policy or --without {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
-            "impossible":[…]}
+            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; with --policy or --without \#
+            {"through","differences":[…],"decisions":[…],"leftOut":[…],"impossible":[…]}
             """#,
         exits: [
             Exit(.done, "the state matches, nothing would differ, or an event was found"),
