@@ -137,7 +137,7 @@ extension SimulatedServer.State {
     /// Stores a complete row from a test.
     mutating func put(_ value: Value, in table: String) {
         guard case .object(let members) = value, case .string(let given)? = value[member: "id"] else {
-            preconditionFailure("a row of the simulated server is an object with a text for an id: \(value.json)")
+            preconditionFailure("a row of the simulated server must be an object with a string as id: \(value.json)")
         }
         let id = spelling(of: given, in: table)
         let precision = tables[table]?.precision ?? .milliseconds

@@ -54,7 +54,7 @@ extension WireCodec {
         try body.withScanner { scanner throws(JSONError) in
             switch request {
             case .list, .changes, .batch:
-                guard isGood else { return .unreadable("the response is not a list of rows") }
+                guard isGood else { return .unreadable("the JSON is not a list") }
                 switch request {
                 case .changes: return .changes(try RowListReader.changes(&scanner))
                 case .batch: return .results(try RowListReader.results(&scanner))
