@@ -54,7 +54,7 @@ extension WireCodec {
         try body.withScanner { scanner throws(JSONError) in
             switch request {
             case .list, .changes, .batch:
-                guard isGood else { return .unreadable("the JSON is not a list") }
+                guard isGood else { return .unreadable("the status is not a success") }
                 switch request {
                 case .changes: return .changes(try RowListReader.changes(&scanner))
                 case .batch: return .results(try RowListReader.results(&scanner))

@@ -182,7 +182,7 @@ struct ReplyTests {
 
     @Test("a list's error is no list, whatever its body")
     func listErrors() {
-        #expect(reply("[]", to: page, status: 500).reason == "the JSON is not a list")
+        #expect(reply("[]", to: page, status: 500).reason == "the status is not a success")
     }
 
     @Test("invalid UTF-8 is found in names, texts and on the known path")
