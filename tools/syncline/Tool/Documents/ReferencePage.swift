@@ -10,7 +10,8 @@ package struct ReferencePage {
     package var text: String {
         var lines = [
             "# The `syncline` command", "",
-            "<!-- Written from the table of commands; run the tests with SYNCLINE_UPDATE_DOCS=1 to write it again. -->", "",
+            "<!-- Written from the table of commands; run the tests with SYNCLINE_UPDATE_DOCS=1 to write it again. -->",
+            "",
             "Data goes to standard output, messages go to standard error. On a terminal the output is formatted for people; in",
             "a pipe it is plain text without colour, and nothing is cut; with `--json` it is one JSON value, with `--jsonl` one",
             "object per line. The shapes are stable: fields may be added, never renamed. Read-only commands never write, work",
