@@ -41,7 +41,7 @@ enum RepairCommand {
             """#,
         exits: [
             Exit(.done, "no damage is left; with --salvage: no event is missing"),
-            Exit(.no, "damage is left; with --salvage: events are missing, and the report lists them"),
+            Exit(.no, "damage is left; with --salvage: events are missing (listed)"),
             Exit(.failed, "refused: another program has the store open, or it can't be written"),
         ],
         run: run)

@@ -58,7 +58,7 @@ enum ReplayCommand {
             """#,
         exits: [
             Exit(.done, "the state matches, nothing would differ, or an event was found"),
-            Exit(.no, "the state does not match, rows would differ, or the condition was never true"),
+            Exit(.no, "no match, rows would differ, or the condition was never true"),
         ], run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
