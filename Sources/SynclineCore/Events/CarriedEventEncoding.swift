@@ -2,11 +2,10 @@
 //
 //   carried := through · (name of the table · id · count · change* · (00 | 01 frozen))*
 //   change  := flags · position · row
-//              flags: 03 kind · 04 revives · 08 replaces · 10 cancels · 20 made in a transaction · 40 made by a resolution
+//              its flags are `CarriedFlags`
 //   frozen  := kind · status · flags · failures · position · through · operation id · row · (00 | 01 ancestor)
 //              · (00 | 01 server's row) · status code · [code] · [message] · [00 | 01 tombstone]
-//              flags: 01 the server may have seen it · 02 goes on as an undelete · 04 brings its row back ·
-//              08 may have been done · 20 the server works
+//              its flags are `FrozenFlags`
 
 extension EventWriter {
     mutating func append(carriedThrough last: UInt64, _ rows: [CarriedRow]) {
@@ -22,13 +21,13 @@ extension EventWriter {
     }
 
     private mutating func append(_ change: CarriedRow.Change) {
-        var flags = change.kind.rawValue
-        if change.revives { flags |= 4 }
-        if change.replaces { flags |= 8 }
-        if change.cancels { flags |= 0x10 }
-        if change.isGrouped { flags |= 0x20 }
-        if change.isResolution { flags |= 0x40 }
-        append(varint: Int(flags))
+        var flags = CarriedFlags.kind(change.kind)
+        flags.set(.revives, if: change.revives)
+        flags.set(.replaces, if: change.replaces)
+        flags.set(.cancels, if: change.cancels)
+        flags.set(.grouped, if: change.isGrouped)
+        flags.set(.resolution, if: change.isResolution)
+        append(varint: Int(flags.rawValue))
         append(position: change.position)
         append(row: change.columns)
     }
@@ -36,9 +35,7 @@ extension EventWriter {
     private mutating func append(_ frozen: FrozenOperation) {
         append(varint: Int(frozen.kind.rawValue))
         append(varint: Int(frozen.status.rawValue))
-        append(
-            varint: (frozen.maybeSent ? 1 : 0) | (frozen.revival == nil ? 0 : 2) | (frozen.isDecided ? 4 : 0)
-                | (frozen.mayHaveBeenDone ? 8 : 0) | (frozen.serverWorks ? 0x20 : 0))
+        append(varint: Int(FrozenFlags(frozen).intersection(.ofEvents).rawValue))
         append(varint: frozen.failures)
         append(position: frozen.position)
         append(position: frozen.through)
@@ -69,17 +66,16 @@ extension EventReader {
     }
 
     private mutating func carriedChange() throws(MalformedBytes) -> CarriedRow.Change {
-        let flags = try number()
-        guard let kind = OperationKind(rawValue: UInt8(flags & 3)), flags < 0x80 else {
-            throw MalformedBytes()
-        }
+        guard let byte = UInt8(exactly: try number()) else { throw MalformedBytes() }
+        let flags = CarriedFlags(rawValue: byte)
+        guard let kind = flags.kind else { throw MalformedBytes() }
         let position = try position()
         var change = CarriedRow.Change(position: position, kind: kind, columns: try row())
-        change.revives = flags & 4 != 0
-        change.replaces = flags & 8 != 0
-        change.cancels = flags & 0x10 != 0
-        change.isGrouped = flags & 0x20 != 0
-        change.isResolution = flags & 0x40 != 0
+        change.revives = flags.contains(.revives)
+        change.replaces = flags.contains(.replaces)
+        change.cancels = flags.contains(.cancels)
+        change.isGrouped = flags.contains(.grouped)
+        change.isResolution = flags.contains(.resolution)
         return change
     }
 
@@ -87,25 +83,26 @@ extension EventReader {
         guard let kind = OperationKind(rawValue: UInt8(truncatingIfNeeded: try number())),
             let status = FrozenOperation.Status(rawValue: UInt8(truncatingIfNeeded: try number()))
         else { throw MalformedBytes() }
-        let flags = try number()
-        guard flags & ~0x2f == 0 else { throw MalformedBytes() }
+        guard let byte = UInt8(exactly: try number()) else { throw MalformedBytes() }
+        let flags = FrozenFlags(rawValue: byte)
+        guard flags.isSubset(of: .ofEvents) else { throw MalformedBytes() }
         let failures = try number()
         let position = try position()
         let through = try self.position()
         let operationID = try id()
         let columns = try row()
         var frozen = FrozenOperation(
-            kind: kind, status: status, maybeSent: flags & 1 != 0, position: position, through: through,
+            kind: kind, status: status, maybeSent: flags.contains(.maybeSent), position: position, through: through,
             operationID: operationID, columns: columns, ancestor: try optionalRow())
         frozen.server = try optionalRow()
         let httpStatus = try number()
         frozen.httpStatus = httpStatus == 0 ? nil : httpStatus
         frozen.code = try text()
         frozen.message = try text()
-        if flags & 2 != 0 { frozen.revival = Revival(tombstone: try optionalRow()) }
-        frozen.isDecided = flags & 4 != 0
-        frozen.mayHaveBeenDone = flags & 8 != 0
-        frozen.serverWorks = flags & 0x20 != 0
+        if flags.contains(.revival) { frozen.revival = Revival(tombstone: try optionalRow()) }
+        frozen.isDecided = flags.contains(.decided)
+        frozen.mayHaveBeenDone = flags.contains(.mayHaveBeenDone)
+        frozen.serverWorks = flags.contains(.serverWorks)
         frozen.failures = failures
         return frozen
     }

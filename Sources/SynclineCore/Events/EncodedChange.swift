@@ -3,7 +3,7 @@
 /// A change whose parts are not decoded yet; they point into the event's bytes.
 struct EncodedChange {
     var kind: OperationKind
-    var flags: UInt8
+    var flags: ChangeFlags
     var table: String
     var id: UnsafeRawBufferPointer
     var version: UnsafeRawBufferPointer?
@@ -11,7 +11,7 @@ struct EncodedChange {
     var values: UnsafeRawBufferPointer
 
     /// Whether it is a delete that cancelled a pending insert.
-    var cancels: Bool { flags & 0x10 != 0 }
+    var cancels: Bool { flags.contains(.cancels) }
 }
 
 extension LocalChange {
@@ -20,7 +20,7 @@ extension LocalChange {
         guard case .string(let id) = try reader.value() else { throw MalformedBytes() }
         self.init(kind: encoded.kind, table: encoded.table, id: id)
         columns = Row(shape: encoded.shape, bytes: [UInt8](encoded.values))
-        replaces = encoded.flags & 8 != 0
+        replaces = encoded.flags.contains(.replaces)
         cancels = encoded.cancels
         if let version = encoded.version {
             var reader = ByteReader(version)

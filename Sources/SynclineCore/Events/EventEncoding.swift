@@ -5,7 +5,7 @@
 //   shape  := 00 length in bytes and the names' texts, or the number of one before, from 1
 //   row    := shape · length and value bytes
 //   change := flags · name of the table · id as value · [version as value] · row unless a delete
-//             flags: 03 kind · 04 version · 08 replaces · 10 cancels
+//             its flags are `ChangeFlags`
 
 package enum EventKind: UInt8, CaseIterable, Sendable {
     case opened = 1
@@ -73,18 +73,18 @@ package struct EventWriter {
 
     /// Appends a plain insert whose row id is already encoded.
     mutating func append(insertInto table: String, _ id: Bytes, _ columns: Row) {
-        writer.append(OperationKind.insert.rawValue)
+        writer.append(ChangeFlags.kind(.insert).rawValue)
         append(name: table)
         writer.append(id)
         append(row: columns)
     }
 
     package mutating func append(change: LocalChange) {
-        var flags = change.kind.rawValue
-        if change.baseVersion != nil { flags |= 4 }
-        if change.replaces { flags |= 8 }
-        if change.cancels { flags |= 0x10 }
-        writer.append(flags)
+        var flags = ChangeFlags.kind(change.kind)
+        flags.set(.version, if: change.baseVersion != nil)
+        flags.set(.replaces, if: change.replaces)
+        flags.set(.cancels, if: change.cancels)
+        writer.append(flags.rawValue)
         append(name: change.table)
         append(id: change.id)
         if let version = change.baseVersion { writer.append(value: version) }
@@ -326,11 +326,11 @@ package struct EventReader {
 
     /// Reads the next change, its parts still encoded.
     mutating func encodedChange() throws(MalformedBytes) -> EncodedChange {
-        let flags = try reader.byte()
-        guard let kind = OperationKind(rawValue: flags & 3), flags < 0x20 else { throw MalformedBytes() }
+        let flags = ChangeFlags(rawValue: try reader.byte())
+        guard let kind = flags.kind else { throw MalformedBytes() }
         let table = try name()
         let id = try encodedValue()
-        let version = flags & 4 != 0 ? try encodedValue() : nil
+        let version = flags.contains(.version) ? try encodedValue() : nil
         var shape = Shape.empty
         var values = UnsafeRawBufferPointer(start: nil, count: 0)
         if kind != .delete {

@@ -28,7 +28,7 @@ extension Projector {
 
     /// An insert of a row the state knows nothing of, which most changes are; false if it is something else.
     private func insertNew(_ change: EncodedChange, at position: Position, isGrouped: Bool) throws -> Bool {
-        guard change.kind == .insert, change.flags & 8 == 0, try isUnknown(change.table, change.id) else {
+        guard change.kind == .insert, !change.flags.contains(.replaces), try isUnknown(change.table, change.id) else {
             return false
         }
         insertNew(change.shape, change.values, at: position, isGrouped: isGrouped)

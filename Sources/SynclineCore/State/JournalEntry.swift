@@ -1,9 +1,6 @@
 // A change in the outbox, in the order of the journal. What it set is kept here only while its row has other changes
-// too: alone, it is what the row's entry lays over the base.
-//
-//   flags: 07 form (0 insert, 1 insert that replaces, 2 update, 3 delete, 4 delete that cancels, 5 insert that revives) · 08 part of a
-//          transaction · 10 content · 20 the row has an earlier change · 40 made by a resolution · 80 frozen
-//   behind it all, of a change that set local columns: the row's local columns before it
+// too: alone, it is what the row's entry lays over the base. Its flags are `JournalFlags`; after everything else follow, of a
+// change that set local columns, the row's local columns before it.
 
 package struct JournalEntry: Hashable, Sendable {
     package var kind: OperationKind
@@ -33,51 +30,54 @@ package struct JournalEntry: Hashable, Sendable {
 }
 
 extension JournalEntry {
-    private static let grouped: UInt8 = 8
-    private static let hasContent: UInt8 = 0x10
-    private static let hasPrevious: UInt8 = 0x20
-    private static let resolution: UInt8 = 0x40
-    private static let frozen: UInt8 = 0x80
-
     /// The entry of a row's first insert.
     static func encode(insertOf rowKey: UnsafeRawBufferPointer, isGrouped: Bool, into writer: inout ByteWriter) {
-        writer.append(isGrouped ? grouped : 0)
+        var flags = JournalFlags.form(.insert)
+        flags.set(.grouped, if: isGrouped)
+        writer.append(flags.rawValue)
         writer.append(counted: rowKey)
     }
 
     func encode(into writer: inout ByteWriter, _ shapes: some ShapeNumbering) {
-        var flags: UInt8 =
-            switch kind {
-            case .insert: replaces ? 1 : revives ? 5 : 0
-            case .update: 2
-            case .delete: cancels ? 4 : 3
-            }
-        if isGrouped { flags |= JournalEntry.grouped }
-        if content != nil { flags |= JournalEntry.hasContent }
-        if previous != nil { flags |= JournalEntry.hasPrevious }
-        if isResolution { flags |= JournalEntry.resolution }
-        if isFrozen { flags |= JournalEntry.frozen }
-        writer.append(flags)
+        var flags = JournalFlags.form(form)
+        flags.set(.grouped, if: isGrouped)
+        flags.set(.content, if: content != nil)
+        flags.set(.previous, if: previous != nil)
+        flags.set(.resolution, if: isResolution)
+        flags.set(.frozen, if: isFrozen)
+        writer.append(flags.rawValue)
         writer.append(counted: rowKey)
         if let previous { writer.append(position: previous) }
         if let content { writer.append(row: content, shapes) }
         if let localBefore { writer.append(row: localBefore, shapes) }
     }
 
+    private var form: JournalFlags.Form {
+        switch kind {
+        case .insert: replaces ? .replacingInsert : revives ? .revivingInsert : .insert
+        case .update: .update
+        case .delete: cancels ? .cancellingDelete : .delete
+        }
+    }
+
     init(_ reader: inout ByteReader, _ shapes: ShapeTable) throws(MalformedBytes) {
-        let flags = try reader.byte()
-        let kinds: [OperationKind] = [.insert, .insert, .update, .delete, .delete, .insert]
-        let form = Int(flags & 7)
-        guard form < kinds.count else { throw MalformedBytes() }
-        self.init(kind: kinds[form], rowKey: [UInt8](try reader.counted()))
-        replaces = form == 1
-        cancels = form == 4
-        revives = form == 5
-        isGrouped = flags & JournalEntry.grouped != 0
-        isResolution = flags & JournalEntry.resolution != 0
-        isFrozen = flags & JournalEntry.frozen != 0
-        if flags & JournalEntry.hasPrevious != 0 { previous = try reader.position() }
-        if flags & JournalEntry.hasContent != 0 { content = try reader.row(shapes) }
+        let flags = JournalFlags(rawValue: try reader.byte())
+        guard let form = flags.form else { throw MalformedBytes() }
+        let kind: OperationKind =
+            switch form {
+            case .insert, .replacingInsert, .revivingInsert: .insert
+            case .update: .update
+            case .delete, .cancellingDelete: .delete
+            }
+        self.init(kind: kind, rowKey: [UInt8](try reader.counted()))
+        replaces = form == .replacingInsert
+        cancels = form == .cancellingDelete
+        revives = form == .revivingInsert
+        isGrouped = flags.contains(.grouped)
+        isResolution = flags.contains(.resolution)
+        isFrozen = flags.contains(.frozen)
+        if flags.contains(.previous) { previous = try reader.position() }
+        if flags.contains(.content) { content = try reader.row(shapes) }
         if !reader.isAtEnd { localBefore = try reader.row(shapes) }
     }
 }

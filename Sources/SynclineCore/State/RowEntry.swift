@@ -1,9 +1,6 @@
 // What the state keeps of a row: the base (what the server last told), and, while changes are pending, the columns they
 // lay over it, the operation they collapse to, and the one that was sent or waits for a decision; and the columns that
-// never leave the device.
-//
-//   flags: 01 base · 02 pending · 04 id in a spelling of its own · 08 states that own writes overtook · 10 local columns ·
-//          20 the server's tombstone is of an own delete · 40 the base came with the answer to an own write
+// never leave the device. Its flags are `RowFlags`.
 
 /// What a change does to a row, and what an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
@@ -36,7 +33,9 @@ package struct RowEntry: Hashable, Sendable {
     package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty && !isOwnTombstone }
 
     /// Whether an entry has pending changes, as its bytes say.
-    static func hasPending(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.first.map { $0 & 2 != 0 } ?? false }
+    static func hasPending(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.first.map { RowFlags(rawValue: $0).contains(.pending) } ?? false
+    }
 
     /// Whether an app sees the row.
     package var isPresent: Bool { pending?.isPresent ?? (base != nil) }
@@ -287,10 +286,15 @@ extension ByteWriter {
     }
 
     package mutating func append(entry: RowEntry, _ shapes: some ShapeNumbering) {
-        append(
-            (entry.base == nil ? 0 : 1) | (entry.pending == nil ? 0 : 2) | (entry.spelling == nil ? 0 : 4)
-                | (entry.overtaken.isEmpty ? 0 : 8) | (entry.local == nil ? 0 : 0x10)
-                | (entry.isOwnTombstone ? 0x20 : 0) | (entry.isAnswered ? 0x40 : 0))
+        var flags: RowFlags = []
+        flags.set(.base, if: entry.base != nil)
+        flags.set(.pending, if: entry.pending != nil)
+        flags.set(.spelling, if: entry.spelling != nil)
+        flags.set(.overtaken, if: !entry.overtaken.isEmpty)
+        flags.set(.local, if: entry.local != nil)
+        flags.set(.ownTombstone, if: entry.isOwnTombstone)
+        flags.set(.answered, if: entry.isAnswered)
+        append(flags.rawValue)
         if let spelling = entry.spelling { append(text: spelling) }
         if let local = entry.local { append(row: local, shapes) }
         if let base = entry.base { append(row: base, shapes) }
@@ -305,25 +309,25 @@ extension ByteWriter {
 
     /// The entry of a row that was just inserted and nothing else.
     mutating func append(insertedRow shape: Int, _ values: UnsafeRawBufferPointer, _ position: Position) {
-        append(2)
-        append(0x31 | OperationKind.insert.rawValue << 6)
+        append(RowFlags.pending.rawValue)
+        let flags: PendingFlags = [.present, .operation, .isFromFirst, .kind(.insert)]
+        append(flags.rawValue)
         append(varint: shape)
         append(counted: values)
         append(position: position)
     }
 
-    /// Flags: 01 present · 02 hides the base · 04 more than one change · 08 frozen · 10 an operation · 20 the operation
-    /// begins with the first change · 40, 80 its kind.
     private mutating func append(pending: PendingRow, _ shapes: some ShapeNumbering) {
-        var flags: UInt8 = pending.isPresent ? 1 : 0
-        if pending.hidesBase { flags |= 2 }
-        if pending.count > 1 { flags |= 4 }
-        if pending.frozen != nil { flags |= 8 }
+        var flags: PendingFlags = []
+        flags.set(.present, if: pending.isPresent)
+        flags.set(.hidesBase, if: pending.hidesBase)
+        flags.set(.several, if: pending.count > 1)
+        flags.set(.frozen, if: pending.frozen != nil)
         if let operation = pending.operation {
-            flags |= 0x10 | operation.kind.rawValue << 6
-            if operation.first == pending.first { flags |= 0x20 }
+            flags.formUnion([.operation, .kind(operation.kind)])
+            flags.set(.isFromFirst, if: operation.first == pending.first)
         }
-        append(flags)
+        append(flags.rawValue)
         append(row: pending.overlay, shapes)
         append(position: pending.first)
         if pending.count > 1 {
@@ -337,10 +341,7 @@ extension ByteWriter {
     private mutating func append(frozen: FrozenOperation, _ shapes: some ShapeNumbering) {
         append(frozen.kind.rawValue)
         append(frozen.status.rawValue)
-        append(
-            (frozen.maybeSent ? 1 : 0) | (frozen.revival == nil ? 0 : 2) | (frozen.isDecided ? 4 : 0)
-                | (frozen.mayHaveBeenDone ? 8 : 0) | (frozen.failures == 0 ? 0 : 0x10) | (frozen.serverWorks ? 0x20 : 0)
-        )
+        append(FrozenFlags(frozen).rawValue)
         append(position: frozen.position)
         append(position: frozen.through)
         append(text: frozen.operationID)
@@ -370,15 +371,15 @@ extension ByteReader {
     }
 
     package mutating func entry(_ shapes: ShapeTable) throws(MalformedBytes) -> RowEntry {
-        let flags = try byte()
+        let flags = RowFlags(rawValue: try byte())
         var entry = RowEntry()
-        if flags & 4 != 0 { entry.spelling = try text() }
-        if flags & 0x10 != 0 { entry.local = try row(shapes) }
-        if flags & 1 != 0 { entry.base = try row(shapes) }
-        if flags & 2 != 0 { entry.pending = try pending(shapes) }
-        if flags & 8 != 0 { entry.overtaken = try overtaken() }
-        entry.isOwnTombstone = flags & 0x20 != 0
-        entry.isAnswered = flags & 0x40 != 0
+        if flags.contains(.spelling) { entry.spelling = try text() }
+        if flags.contains(.local) { entry.local = try row(shapes) }
+        if flags.contains(.base) { entry.base = try row(shapes) }
+        if flags.contains(.pending) { entry.pending = try pending(shapes) }
+        if flags.contains(.overtaken) { entry.overtaken = try overtaken() }
+        entry.isOwnTombstone = flags.contains(.ownTombstone)
+        entry.isAnswered = flags.contains(.answered)
         return entry
     }
 
@@ -394,45 +395,45 @@ extension ByteReader {
     }
 
     private mutating func pending(_ shapes: ShapeTable) throws(MalformedBytes) -> PendingRow {
-        let flags = try byte()
+        let flags = PendingFlags(rawValue: try byte())
         let overlay = try row(shapes)
         let first = try position()
-        var pending = PendingRow(first: first, last: first, count: 1, isPresent: flags & 1 != 0)
+        var pending = PendingRow(first: first, last: first, count: 1, isPresent: flags.contains(.present))
         pending.overlay = overlay
-        pending.hidesBase = flags & 2 != 0
-        if flags & 4 != 0 {
+        pending.hidesBase = flags.contains(.hidesBase)
+        if flags.contains(.several) {
             pending.last = try position()
             pending.count = Int(truncatingIfNeeded: try varint())
         }
-        if flags & 0x10 != 0 {
-            guard let kind = OperationKind(rawValue: flags >> 6) else { throw MalformedBytes() }
-            pending.operation = .init(kind: kind, first: flags & 0x20 != 0 ? first : try position())
+        if flags.contains(.operation) {
+            guard let kind = flags.kind else { throw MalformedBytes() }
+            pending.operation = .init(kind: kind, first: flags.contains(.isFromFirst) ? first : try position())
         }
-        if flags & 8 != 0 { pending.frozen = try frozen(shapes) }
+        if flags.contains(.frozen) { pending.frozen = try frozen(shapes) }
         return pending
     }
 
     private mutating func frozen(_ shapes: ShapeTable) throws(MalformedBytes) -> FrozenOperation {
         guard let kind = OperationKind(rawValue: try byte()), let status = FrozenOperation.Status(rawValue: try byte())
         else { throw MalformedBytes() }
-        let flags = try byte()
+        let flags = FrozenFlags(rawValue: try byte())
         let position = try position()
         let through = try self.position()
         let operationID = try text()
         let columns = try row(shapes)
         var frozen = FrozenOperation(
-            kind: kind, status: status, maybeSent: flags & 1 != 0, position: position, through: through,
+            kind: kind, status: status, maybeSent: flags.contains(.maybeSent), position: position, through: through,
             operationID: operationID, columns: columns, ancestor: try optionalRow(shapes))
-        frozen.isDecided = flags & 4 != 0
-        frozen.mayHaveBeenDone = flags & 8 != 0
+        frozen.isDecided = flags.contains(.decided)
+        frozen.mayHaveBeenDone = flags.contains(.mayHaveBeenDone)
         frozen.server = try optionalRow(shapes)
         let httpStatus = Int(truncatingIfNeeded: try varint())
         frozen.httpStatus = httpStatus == 0 ? nil : httpStatus
         frozen.code = try optionalText()
         frozen.message = try optionalText()
-        if flags & 2 != 0 { frozen.revival = Revival(tombstone: try optionalRow(shapes)) }
-        if flags & 0x10 != 0 { frozen.failures = Int(truncatingIfNeeded: try varint()) }
-        frozen.serverWorks = flags & 0x20 != 0
+        if flags.contains(.revival) { frozen.revival = Revival(tombstone: try optionalRow(shapes)) }
+        if flags.contains(.failures) { frozen.failures = Int(truncatingIfNeeded: try varint()) }
+        frozen.serverWorks = flags.contains(.serverWorks)
         return frozen
     }
 }

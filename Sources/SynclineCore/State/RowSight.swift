@@ -20,20 +20,20 @@ package struct RowSight: FilterSubject {
     ) throws(StateError) {
         do throws(MalformedBytes) {
             var reader = ByteReader(value)
-            let flags = try reader.byte()
-            name = flags & 4 != 0 ? .text(try reader.counted()) : .key(key, behind: prefixLength)
-            local = flags & 0x10 != 0 ? try reader.view(shapes) : nil
-            let base = flags & 1 != 0 ? try reader.view(shapes) : nil
-            guard flags & 2 != 0 else {
+            let flags = RowFlags(rawValue: try reader.byte())
+            name = flags.contains(.spelling) ? .text(try reader.counted()) : .key(key, behind: prefixLength)
+            local = flags.contains(.local) ? try reader.view(shapes) : nil
+            let base = flags.contains(.base) ? try reader.view(shapes) : nil
+            guard flags.contains(.pending) else {
                 guard base != nil else { return nil }
                 over = nil
                 under = base
                 return
             }
-            let pendingFlags = try reader.byte()
-            guard pendingFlags & 1 != 0 else { return nil }
+            let pendingFlags = PendingFlags(rawValue: try reader.byte())
+            guard pendingFlags.contains(.present) else { return nil }
             over = try reader.view(shapes)
-            under = pendingFlags & 2 != 0 ? nil : base
+            under = pendingFlags.contains(.hidesBase) ? nil : base
         } catch {
             throw .malformed("a row of the state")
         }
@@ -58,13 +58,15 @@ package struct RowSight: FilterSubject {
     /// Whether the row needs to be decoded whole: an operation that was sent may show another base.
     package static func isFrozen(_ value: UnsafeRawBufferPointer) -> Bool {
         var reader = ByteReader(value)
-        guard let flags = try? reader.byte(), flags & 3 == 2 else { return false }
-        if flags & 4 != 0 { guard (try? reader.counted()) != nil else { return false } }
-        if flags & 0x10 != 0 {
+        guard let byte = try? reader.byte() else { return false }
+        let flags = RowFlags(rawValue: byte)
+        guard flags.contains(.pending), !flags.contains(.base) else { return false }
+        if flags.contains(.spelling) { guard (try? reader.counted()) != nil else { return false } }
+        if flags.contains(.local) {
             guard (try? reader.varint()) != nil, (try? reader.counted()) != nil else { return false }
         }
         guard let pending = try? reader.byte() else { return false }
-        return pending & 8 != 0
+        return PendingFlags(rawValue: pending).contains(.frozen)
     }
 
     /// A row whose id is a text.

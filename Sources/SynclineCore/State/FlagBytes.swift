@@ -1,0 +1,96 @@
+// The bytes of flags in entries of the state, by the names of their bits.
+
+extension OptionSet where Element == Self {
+    /// Sets a flag if something is so.
+    @inline(__always)
+    mutating func set(_ flag: Self, if condition: Bool) {
+        if condition { insert(flag) }
+    }
+}
+
+/// What a row's entry has.
+struct RowFlags: OptionSet {
+    let rawValue: UInt8
+    static let base = RowFlags(rawValue: 1)
+    static let pending = RowFlags(rawValue: 2)
+    /// The id is in a spelling of its own.
+    static let spelling = RowFlags(rawValue: 4)
+    /// States of the server's row that own writes took the place of.
+    static let overtaken = RowFlags(rawValue: 8)
+    /// Columns that never leave the device.
+    static let local = RowFlags(rawValue: 0x10)
+    /// The server's tombstone is of an own delete.
+    static let ownTombstone = RowFlags(rawValue: 0x20)
+    /// The base came with the answer to an own write.
+    static let answered = RowFlags(rawValue: 0x40)
+}
+
+/// What the pending changes of a row's entry have. The two highest bits are the kind of the operation.
+struct PendingFlags: OptionSet {
+    let rawValue: UInt8
+    static let present = PendingFlags(rawValue: 1)
+    static let hidesBase = PendingFlags(rawValue: 2)
+    static let several = PendingFlags(rawValue: 4)
+    static let frozen = PendingFlags(rawValue: 8)
+    static let operation = PendingFlags(rawValue: 0x10)
+    /// The operation begins with the first change.
+    static let isFromFirst = PendingFlags(rawValue: 0x20)
+
+    static func kind(_ kind: OperationKind) -> PendingFlags { PendingFlags(rawValue: kind.rawValue << 6) }
+
+    /// The kind of the operation; nil if the bits name none.
+    var kind: OperationKind? { OperationKind(rawValue: rawValue >> 6) }
+}
+
+/// What is known of a frozen operation, in a row's entry and in an event that carries it.
+struct FrozenFlags: OptionSet {
+    let rawValue: UInt8
+    /// The server may have seen it.
+    static let maybeSent = FrozenFlags(rawValue: 1)
+    /// It continues as an undelete.
+    static let revival = FrozenFlags(rawValue: 2)
+    /// Whether it brings its row back is decided.
+    static let decided = FrozenFlags(rawValue: 4)
+    static let mayHaveBeenDone = FrozenFlags(rawValue: 8)
+    /// A count of failures follows. In an event it always does, and the flag is not set.
+    static let failures = FrozenFlags(rawValue: 0x10)
+    static let serverWorks = FrozenFlags(rawValue: 0x20)
+
+    /// Those that an event may have.
+    static let ofEvents: FrozenFlags = [.maybeSent, .revival, .decided, .mayHaveBeenDone, .serverWorks]
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(_ frozen: FrozenOperation) {
+        self = []
+        set(.maybeSent, if: frozen.maybeSent)
+        set(.revival, if: frozen.revival != nil)
+        set(.decided, if: frozen.isDecided)
+        set(.mayHaveBeenDone, if: frozen.mayHaveBeenDone)
+        set(.failures, if: frozen.failures != 0)
+        set(.serverWorks, if: frozen.serverWorks)
+    }
+}
+
+/// What an entry of the journal has. The three lowest bits are its form.
+struct JournalFlags: OptionSet {
+    /// The kind of a change and what is special about it.
+    enum Form: UInt8 {
+        case insert, replacingInsert, update, delete, cancellingDelete, revivingInsert
+    }
+
+    let rawValue: UInt8
+    /// Part of a transaction.
+    static let grouped = JournalFlags(rawValue: 8)
+    static let content = JournalFlags(rawValue: 0x10)
+    /// The row has an earlier change.
+    static let previous = JournalFlags(rawValue: 0x20)
+    /// Made by a resolution.
+    static let resolution = JournalFlags(rawValue: 0x40)
+    static let frozen = JournalFlags(rawValue: 0x80)
+
+    static func form(_ form: Form) -> JournalFlags { JournalFlags(rawValue: form.rawValue) }
+
+    /// Nil if the bits name none.
+    var form: Form? { Form(rawValue: rawValue & 7) }
+}
