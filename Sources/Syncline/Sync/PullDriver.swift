@@ -191,8 +191,8 @@ struct PullDriver {
             let rows = gone[part..<min(part + 1000, gone.count)].map { ServerRow.gone($0) }
             try await store(rows, query, nil, isAudit: true, &report)
         }
-        guard var cursor, cursor.isAuditDue else { return }
-        cursor.isAuditDue = false
+        guard var cursor, case .changes(let position, isAuditDue: true) = cursor.place else { return }
+        cursor.place = .changes(position)
         try await store([], query, cursor, isAudit: true, &report)
     }
 }

@@ -115,29 +115,6 @@ package struct EventWriter {
     mutating func append(position: Position) { writer.append(position: position) }
 }
 
-extension ByteWriter {
-    mutating func append(cursor: CursorState) {
-        append(text: cursor.position)
-        append(text: cursor.query)
-        append(value: cursor.drain.map { .string($0) } ?? .null)
-        append(zigzag: cursor.updated)
-    }
-}
-
-extension ByteReader {
-    mutating func cursor() throws(MalformedBytes) -> CursorState {
-        let position = try text()
-        let query = try text()
-        let drain: String?
-        switch try value() {
-        case .null: drain = nil
-        case .string(let id): drain = id
-        default: throw MalformedBytes()
-        }
-        return CursorState(position: position, query: query, drain: drain, updated: try zigzag())
-    }
-}
-
 extension Event {
     package var bytes: [UInt8] {
         var writer = EventWriter(kind, time: time, capacity: sizeHint)

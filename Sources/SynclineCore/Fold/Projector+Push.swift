@@ -135,8 +135,7 @@ extension Projector {
         for cursor in try StateReader(store.snapshot, shapes).cursors() where cursor.table == table {
             guard let position = cursor.state.moment, updated.instant.milliseconds < position else { continue }
             var state = cursor.state
-            state.moment = updated.instant.milliseconds
-            state.drain = nil
+            state.place = .time(Timestamp(.init(milliseconds: updated.instant.milliseconds)))
             try putCursor(table, cursor.queryID, state)
         }
     }
@@ -247,13 +246,5 @@ extension ChainLink {
         entry.isResolution = true
         entry.revives = revives
         self.init(position: position, change: entry, columns: change.columns, stored: nil)
-    }
-}
-
-extension CursorState {
-    /// The millisecond a cursor by time stands at; nil for one that counts changes.
-    package var moment: Int64? {
-        get { Timestamp(position)?.instant.milliseconds }
-        set { if let newValue { position = Timestamp(.init(milliseconds: newValue)).description } }
     }
 }

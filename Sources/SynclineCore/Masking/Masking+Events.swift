@@ -72,7 +72,7 @@ extension Masking {
     func mask(_ cursor: CursorState, _ table: String) -> CursorState {
         var cursor = cursor
         cursor.query = mask(filter: cursor.query, table, for: .datasync3)
-        if cursor.change == nil { cursor.drain = cursor.drain.map { mask(id: $0) } }
+        if case .time(let moment, let drain?) = cursor.place { cursor.place = .time(moment, drain: mask(id: drain)) }
         return cursor
     }
 

@@ -1,21 +1,92 @@
-// Where an incremental pull goes on, kept for each query of a table.
+// How far an incremental pull has read, kept for each query of a table.
 
-/// Where an incremental pull continues.
+/// How far an incremental pull has read, and of which query.
 public struct CursorState: Hashable, Sendable {
-    /// The newest time seen, as the server wrote it.
-    public var position: String
+    /// How far a query was read, in one of two ways.
+    public enum Place: Hashable, Sendable {
+        /// By the time of its rows, up to the newest moment seen. If one moment spans several pages, the id after which it
+        /// continues.
+        case time(Timestamp, drain: String? = nil)
+        /// By the numbers of a server's changes: the server's cursor, and whether rows may have disappeared without a change.
+        case changes(String, isAuditDue: Bool = false)
+    }
+
+    /// How far it was read.
+    public var place: Place
     /// The canonical form of the query; another query with the same id is refused.
     public var query: String
-    /// If one time spans several pages, the id after which it continues.
-    public var drain: String?
     /// When it last changed, in milliseconds since 1970.
     public var updated: Int64
 
     /// A place in a query.
-    public init(position: String, query: String, drain: String? = nil, updated: Int64) {
-        self.position = position
+    public init(_ place: Place, query: String, updated: Int64) {
+        self.place = place
         self.query = query
-        self.drain = drain
         self.updated = updated
     }
+}
+
+extension CursorState {
+    /// The newest moment seen, or the server's cursor, as text.
+    public var position: String {
+        switch place {
+        case .time(let moment, _): moment.description
+        case .changes(let cursor, _): cursor
+        }
+    }
+
+    /// The millisecond that a cursor by time stands at; nil for one that counts changes.
+    package var moment: Int64? {
+        if case .time(let moment, _) = place { moment.instant.milliseconds } else { nil }
+    }
+
+    /// The server's cursor, if the query is read by changes, and has begun; nil if it is read by time.
+    package var change: String? {
+        if case .changes(let cursor, _) = place, !cursor.isEmpty { cursor } else { nil }
+    }
+
+    /// Of a query that is read by changes: whether rows may have gone of which no change tells.
+    package var isAuditDue: Bool {
+        if case .changes(_, isAuditDue: true) = place { true } else { false }
+    }
+}
+
+// MARK: Its bytes
+
+extension ByteWriter {
+    mutating func append(cursor: CursorState) {
+        append(text: cursor.position)
+        append(text: cursor.query)
+        switch cursor.place {
+        case .time(_, let drain): append(value: drain.map { .string($0) } ?? .null)
+        case .changes(_, let isAuditDue): append(value: isAuditDue ? .string(CursorState.auditMark) : .null)
+        }
+        append(zigzag: cursor.updated)
+    }
+}
+
+extension ByteReader {
+    mutating func cursor() throws(MalformedBytes) -> CursorState {
+        let position = try text()
+        let query = try text()
+        let drain: String?
+        switch try value() {
+        case .null: drain = nil
+        case .string(let id): drain = id
+        default: throw MalformedBytes()
+        }
+        // A server's cursor is no moment.
+        let place =
+            if let moment = Timestamp(position) {
+                CursorState.Place.time(moment, drain: drain)
+            } else {
+                CursorState.Place.changes(position, isAuditDue: drain == CursorState.auditMark)
+            }
+        return CursorState(place, query: query, updated: try zigzag())
+    }
+}
+
+extension CursorState {
+    /// What stands in the place of an id while an audit is due.
+    fileprivate static let auditMark = "audit"
 }

@@ -81,22 +81,9 @@ package struct ChangesMachine: PullReading {
             // No cursor is kept, and rows that leave the view during the read may be here for another reason.
             return .store(changes.rows.filter { !$0.hasLeft }, nil)
         }
-        var state = CursorState(position: changes.cursor, query: canonicalText, updated: 0)
-        state.isAuditDue = isAuditDue
+        let place = CursorState.Place.changes(changes.cursor, isAuditDue: isAuditDue)
+        let state = CursorState(place, query: canonicalText, updated: 0)
         cursor = state
         return .store(changes.rows, state)
     }
-}
-
-extension CursorState {
-    /// The server's cursor, if the query is read by changes; nil if it is read by time.
-    package var change: String? { moment == nil && !position.isEmpty ? position : nil }
-
-    /// For a query read by changes: whether rows may have disappeared without a change.
-    package var isAuditDue: Bool {
-        get { change != nil && drain == CursorState.auditMark }
-        set { drain = newValue ? CursorState.auditMark : nil }
-    }
-
-    private static let auditMark = "audit"
 }

@@ -45,10 +45,10 @@ package struct PullMachine: PullReading {
         newest = cursor?.moment
         if query.goesByOffset {
             place = .offset(0, last: nil)
-        } else if let moment = cursor?.moment, moment > 0 {
+        } else if case .time(_, let drain)? = cursor?.place, let moment = newest, moment > 0 {
             let start = moment - query.overlap
             place = .window(start)
-            if let id = cursor?.drain, query.overlap == 0 { (place, isResumed) = (.drain(start, behind: id), true) }
+            if let drain, query.overlap == 0 { (place, isResumed) = (.drain(start, behind: drain), true) }
         } else {
             place = .window(nil)
         }
@@ -224,8 +224,8 @@ package struct PullMachine: PullReading {
         let seen = newest ?? 0
         let moment = min(seen, serverStart ?? .max)
         return CursorState(
-            position: Timestamp(.init(milliseconds: moment)).description, query: canonicalText,
-            drain: moment == seen ? drain : nil, updated: 0)
+            .time(Timestamp(.init(milliseconds: moment)), drain: moment == seen ? drain : nil), query: canonicalText,
+            updated: 0)
     }
 
     private static let noTime = SyncError(

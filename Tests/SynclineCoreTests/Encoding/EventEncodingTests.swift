@@ -211,6 +211,10 @@ extension Chance {
     }
 
     mutating func cursor() -> CursorState {
-        CursorState(position: text(), query: text(), drain: once(in: 2) ? nil : text(), updated: integer())
+        let moment = Timestamp(.init(milliseconds: Int64(below(1 << 41))))
+        let place: CursorState.Place =
+            once(in: 2)
+            ? .time(moment, drain: once(in: 2) ? nil : text()) : .changes("#" + text(), isAuditDue: once(in: 2))
+        return CursorState(place, query: text(), updated: integer())
     }
 }

@@ -195,7 +195,7 @@ import Testing
     // MARK: Tables
 
     @Test mutating func `a dropped table is gone with its cursors and indexes, and no other`() throws {
-        let cursor = CursorState(position: "2026-01-01T00:00:00.000Z", query: "", updated: 0)
+        let cursor = CursorState(.time(Timestamp(.init(milliseconds: 1_767_225_600_000))), query: "", updated: 0)
         for table in ["t", "u"] {
             try desk.record(
                 .page(

@@ -140,7 +140,7 @@ private struct Reader {
         _ = try reader.pull(query, &server)
         try Self.check(reader, server, query, 3)
         // Rows read by time before may have disappeared without a change, too.
-        let byTime = CursorState(position: "2026-01-01T00:00:00.000Z", query: "", updated: 0)
+        let byTime = CursorState(.time(Timestamp(.init(milliseconds: 1_767_225_600_000))), query: "", updated: 0)
         #expect(try ChangesMachine(query, from: byTime, retries: 0).isAuditDue)
         #expect(try !ChangesMachine(query, from: nil, retries: 0).isAuditDue)
     }
@@ -195,7 +195,7 @@ private struct Reader {
             .list(ServerList(rows: [], count: nil)),
         ] {
             var machine = try ChangesMachine(
-                Self.query(), from: CursorState(position: "x", query: "", updated: 0), retries: 0)
+                Self.query(), from: CursorState(.changes("x"), query: "", updated: 0), retries: 0)
             _ = machine.start()
             var reply = ServerReply(status: 200, content: content)
             reply.capabilities = .changes

@@ -27,7 +27,8 @@ enum Story {
         .page(
             PulledPage(
                 table: "todoitem", queryID: "all", rows: rows,
-                cursor: CursorState(position: "2026-05-19T21:30:00.000Z", query: "", updated: 1_700_000_000_000)))
+                cursor: CursorState(
+                    .time(Timestamp(.init(milliseconds: 1_779_226_200_000))), query: "", updated: 1_700_000_000_000)))
     }
 
     private static func sent(_ id: String, _ operation: String, _ position: Position, _ through: Position) -> Event.Body
