@@ -27,26 +27,37 @@ extension Projector {
     }
 
     /// An insert of a row the state knows nothing of, which most changes are; false if it is something else.
-    private func insertNew(_ change: EncodedChange, at position: Position, isGrouped: Bool) throws -> Bool {
-        guard change.kind == .insert, !change.flags.contains(.replaces), try isUnknown(change.table, change.id) else {
-            return false
-        }
-        insertNew(change.shape, change.values, at: position, isGrouped: isGrouped)
-        return true
+    private func insertNew(
+        _ change: EncodedChange, at position: Position, isGrouped: Bool
+    ) throws(StateError) -> Bool {
+        guard change.kind == .insert, !change.flags.contains(.replaces) else { return false }
+        return try insertNew(
+            change.table, change.id, change.shape, change.values, at: position, isGrouped: isGrouped)
     }
 
-    /// Writes a new row, whose key stands in `key`, and its change: the same bytes as in the general case.
-    func insertNew(_ shape: Shape, _ values: Bytes, at position: Position, isGrouped: Bool) {
-        let number = number(of: shape)
-        value.removeAll()
-        value.append(insertedRow: number, values, position)
-        key.withView { key in
-            value.withView { store.put(key, $0, old: nil) }
-            value.removeAll()
-            JournalEntry.encode(insertOf: key, isGrouped: isGrouped, into: &value)
+    /// Writes a new row, whose id is encoded as a value, and its change: the same bytes as in the general case. False, and
+    /// nothing happens, if the state may have something of the row, if ids are not compared exactly, or if the table has
+    /// indexes, local columns or defaults.
+    func insertNew(
+        _ table: String, _ id: Bytes, _ shape: Shape, _ values: Bytes, at position: Position, isGrouped: Bool
+    ) throws(StateError) -> Bool {
+        guard ids == .exact, indexes.isEmpty, localColumns(of: table) == nil, !hasDefaults(table) else { return false }
+        scratch.key.removeAll()
+        var table = table
+        guard table.withUTF8({ scratch.key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
+        let key = scratch.key
+        return try key.withView { key throws(StateError) in
+            guard try store.value(key) == nil else { return false }
+            let number = number(of: shape)
+            scratch.value.removeAll()
+            scratch.value.append(insertedRow: number, values, position)
+            scratch.value.withView { store.put(key, $0, old: nil) }
+            scratch.value.removeAll()
+            JournalEntry.encode(insertOf: key, isGrouped: isGrouped, into: &scratch.value)
+            scratch.value.withView { value in position.withJournalKey { store.put($0, value, old: nil) } }
+            totals.made += 1
+            return true
         }
-        value.withView { value in position.withJournalKey { store.put($0, value, old: nil) } }
-        totals.made += 1
     }
 
     /// One change of a transaction; false if nothing of it is to be pushed, so that it does not enter the outbox.

@@ -17,8 +17,13 @@ package final class Projector: ShapeNumbering {
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
     package static let version: UInt32 = 6
 
-    @exclusivity(unchecked) var key = ByteWriter(capacity: 128)
-    @exclusivity(unchecked) var value = ByteWriter(capacity: 1024)
+    /// Memory for the key and the value in hand. Nothing in it outlives the function that wrote it.
+    struct Scratch {
+        var key = ByteWriter(capacity: 128)
+        var value = ByteWriter(capacity: 1024)
+    }
+
+    @exclusivity(unchecked) var scratch = Scratch()
     /// The shape written last, which the next row most often has too.
     @exclusivity(unchecked) private var latestShape: (shape: Shape, number: Int)?
 
@@ -120,27 +125,17 @@ package final class Projector: ShapeNumbering {
     }
 
     package func rowKey(_ table: String, _ id: String) -> [UInt8] {
-        key.removeAll()
+        scratch.key.removeAll()
         var (table, id) = (table, id)
         table.withUTF8 { table in
-            id.withUTF8 { key.append(rowKey: Bytes(table), id: Bytes($0), ids) }
+            id.withUTF8 { scratch.key.append(rowKey: Bytes(table), id: Bytes($0), ids) }
         }
-        return key.bytes
+        return scratch.key.bytes
     }
 
     /// A table's columns that never leave the device; nil if it has none.
     func localColumns(of table: String) -> Set<String>? {
         declaration?.localColumns(of: table)
-    }
-
-    /// Whether the state has nothing of a row, whose id is encoded as a value, in a store that compares ids exactly, and
-    /// its table has neither indexes nor local columns; the row's key is left in `key`.
-    func isUnknown(_ table: String, _ id: Bytes) throws(StateError) -> Bool {
-        guard ids == .exact, indexes.isEmpty, localColumns(of: table) == nil, !hasDefaults(table) else { return false }
-        key.removeAll()
-        var table = table
-        guard table.withUTF8({ key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
-        return try key.withView { key throws(StateError) in try store.value(key) } == nil
     }
 
     func value(_ key: [UInt8]) throws(StateError) -> StateValue? {
@@ -173,15 +168,15 @@ package final class Projector: ShapeNumbering {
             if let old { remove(key, old: old) }
             return
         }
-        value.removeAll()
-        value.append(entry: entry, self)
-        put(key, value.bytes, old: old)
+        scratch.value.removeAll()
+        scratch.value.append(entry: entry, self)
+        put(key, scratch.value.bytes, old: old)
     }
 
     func journalKey(_ position: Position) -> [UInt8] {
-        key.removeAll()
-        key.append(journalKey: position)
-        return key.bytes
+        scratch.key.removeAll()
+        scratch.key.append(journalKey: position)
+        return scratch.key.bytes
     }
 
     func journal(_ position: Position) throws(StateError) -> (entry: JournalEntry, old: StateValue) {
@@ -192,9 +187,9 @@ package final class Projector: ShapeNumbering {
     }
 
     func write(_ entry: JournalEntry, at position: Position, old: StateValue?) {
-        value.removeAll()
-        entry.encode(into: &value, self)
-        put(journalKey(position), value.bytes, old: old)
+        scratch.value.removeAll()
+        entry.encode(into: &scratch.value, self)
+        put(journalKey(position), scratch.value.bytes, old: old)
     }
 
     /// The number of a shape; a new one becomes part of the state.

@@ -48,17 +48,18 @@ package struct LocalTransactionWriter {
     private mutating func insertNew(_ table: String, _ id: String, _ columns: Row) throws(SyncError) -> Bool {
         self.id.removeAll()
         self.id.append(textValue: id)
+        let position = Position(event: number, index: UInt32(count))
         do throws(StateError) {
-            let isUnknown = try self.id.withView { id throws(StateError) in try projector.isUnknown(table, id) }
-            guard isUnknown else { return false }
+            let isMade = try self.id.withView { id throws(StateError) in
+                try columns.withView { row throws(StateError) in
+                    try projector.insertNew(table, id, row.shape, row.bytes, at: position, isGrouped: isGrouped)
+                }
+            }
+            guard isMade else { return false }
         } catch {
             throw SyncError(error)
         }
         self.id.withView { event.append(insertInto: table, $0, columns) }
-        columns.withView {
-            projector.insertNew(
-                $0.shape, $0.bytes, at: Position(event: number, index: UInt32(count)), isGrouped: isGrouped)
-        }
         count += 1
         made += 1
         return true
