@@ -68,36 +68,48 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
+        .target(name: "SynclineGround", swiftSettings: settings),
         .target(
             name: "SegmentLog",
             dependencies: [
+                "SynclineGround",
                 // Apple platforms bring the same block format in their Compression library.
                 .target(name: "CLZ4", condition: .when(platforms: [.linux])),
                 "CChecksum",
             ],
             swiftSettings: settings
         ),
-        .target(name: "SynclineCore", swiftSettings: settings),
+        .target(name: "SynclineCore", dependencies: ["SynclineGround"], swiftSettings: settings),
         .target(
             name: "SynclineWire",
             dependencies: [
-                "SynclineCore",
+                "SynclineCore", "SynclineGround",
                 // Apple platforms bring URLSession.
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings + urlSession
         ),
         .target(
-            name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineWire"], swiftSettings: settings),
-        .target(name: "SynclineInspect", dependencies: ["SegmentLog", "SynclineCore"], swiftSettings: settings),
+            name: "Syncline",
+            dependencies: ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SynclineInspect",
+            dependencies: ["SegmentLog", "SynclineCore", "SynclineGround"],
+            swiftSettings: settings
+        ),
         .target(
             name: "SynclineTesting",
-            dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineWire"],
+            dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings
         ),
         .target(
             name: "SynclineServer",
-            dependencies: ["SynclineCore", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto"],
+            dependencies: [
+                "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres",
+                "CCrypto",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -110,8 +122,8 @@ let package = Package(
         .target(
             name: "SynclineTool",
             dependencies: [
-                "SegmentLog", "Syncline", "SynclineCore", "SynclineInspect", "SynclineServer", "SynclineTesting",
-                "SynclineWire",
+                "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect", "SynclineServer",
+                "SynclineTesting", "SynclineWire",
             ],
             path: "tools/syncline/Tool",
             swiftSettings: settings
@@ -131,7 +143,11 @@ let package = Package(
         .target(
             name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses", swiftSettings: settings),
         .testTarget(
-            name: "SynclineCoreTests", dependencies: ["SynclineCore", "SynclineTesting"], swiftSettings: settings),
+            name: "SynclineCoreTests",
+            dependencies: ["SynclineCore", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "SynclineGroundTests", dependencies: ["SynclineGround"], swiftSettings: settings),
         .testTarget(
             name: "SynclineTests",
             dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineTesting", "SynclineWire"],
@@ -141,7 +157,7 @@ let package = Package(
         .testTarget(
             name: "SynclineWireTests",
             dependencies: [
-                "SynclineCore", "SynclineTesting", "SynclineWire",
+                "SynclineCore", "SynclineGround", "SynclineTesting", "SynclineWire",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings + urlSession
@@ -150,15 +166,15 @@ let package = Package(
             name: "SynclineServerTests",
             // The executable is started, stopped and killed by the tests.
             dependencies: [
-                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineTesting", "SynclineWire",
-                "syncline-server",
+                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineGround", "SynclineTesting",
+                "SynclineWire", "syncline-server",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SegmentLogTests",
             // The executable is started, stopped and killed by the tests.
-            dependencies: ["ChildProcesses", "SegmentLog", "SynclineTesting", "log-process"],
+            dependencies: ["ChildProcesses", "SegmentLog", "SynclineGround", "SynclineTesting", "log-process"],
             exclude: ["Golden"],
             swiftSettings: settings
         ),
@@ -183,8 +199,9 @@ let package = Package(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
             dependencies: [
-                "ChildProcesses", "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineTesting", "SynclineWire",
-                "Syncline", "SegmentLog", "syncline",
+                "ChildProcesses", "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineGround",
+                "SynclineTesting",
+                "SynclineWire", "Syncline", "SegmentLog", "syncline",
             ],
             exclude: ["Golden"],
             swiftSettings: settings

@@ -1,6 +1,8 @@
 // The log's quantities, each with its own type so that they can't be confused, and the notation used by errors,
 // tools and tests: `@41` is a record, `s7:5209663` is byte 5,209,663 of segment 7.
 
+import SynclineGround
+
 /// The position of a record in the log. The first record is 1.
 public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number itself.
@@ -134,11 +136,6 @@ public struct LogIdentity: Hashable, Sendable, CustomStringConvertible {
 
     /// Thirty-two hexadecimal digits, in the order of the bytes in the file.
     public var description: String {
-        hexadecimal(high.byteSwapped, digits: 16) + hexadecimal(low.byteSwapped, digits: 16)
+        Hexadecimal.text(high.byteSwapped, digits: 16) + Hexadecimal.text(low.byteSwapped, digits: 16)
     }
-}
-
-package func hexadecimal(_ value: UInt64, digits: Int) -> String {
-    let text = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
 }

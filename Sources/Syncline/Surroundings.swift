@@ -1,7 +1,7 @@
 // The clock and the source of randomness, as a protocol so that tests can control both.
 
-import SegmentLog
 import SynclineCore
+import SynclineGround
 
 /// A clock and a source of ids.
 public protocol Surroundings: Sendable {
@@ -20,7 +20,7 @@ extension Surroundings {
         try await Task.sleep(for: .milliseconds(milliseconds))
     }
 
-    public func chance() -> Double { Double.random(in: 0..<1) }
+    public func chance() -> Double { SystemSource.fraction() }
 }
 
 /// The system's clock, and upper-case version 7 UUIDs, which begin with the time.
@@ -28,10 +28,9 @@ public struct SystemSurroundings: Surroundings {
     /// Creates the system surroundings.
     public init() {}
 
-    public func now() -> Int64 { SystemClock().now().rawValue }
+    public func now() -> Int64 { SystemSource.milliseconds() }
 
     public func newID() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return TimedID.text(milliseconds: now(), chance: (generator.next(), generator.next()), isUpper: true)
+        TimedID.text(milliseconds: now(), chance: SystemSource.chance(), isUpper: true)
     }
 }

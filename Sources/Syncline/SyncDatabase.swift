@@ -2,8 +2,8 @@
 // event in the log.
 
 public import SegmentLog
-import Synchronization
 public import SynclineCore
+import SynclineGround
 package import SynclineWire
 
 /// Options for opening a store.

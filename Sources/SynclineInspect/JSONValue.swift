@@ -1,6 +1,8 @@
 // JSON output for reports: keys keep their order and numbers are exact; there is no parser. It avoids Foundation, so
 // that the command starts in a few milliseconds.
 
+import SynclineGround
+
 /// A JSON value whose objects keep the order of their keys.
 package enum JSONValue: Hashable, Sendable {
     case null
@@ -97,7 +99,7 @@ extension JSONValue {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.isUnsafeToShow: text += "\\u" + paddedHexadecimal(scalar.value, digits: 4)
+            case _ where scalar.isUnsafeToShow: text += "\\u" + Hexadecimal.text(scalar.value, digits: 4)
             default: text.unicodeScalars.append(scalar)
             }
         }

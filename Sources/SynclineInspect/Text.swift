@@ -1,6 +1,8 @@
 // Values as safe, readable text: control characters escaped, numbers with separators, times in UTC.
 
 package import SegmentLog
+import SynclineCore
+import SynclineGround
 
 extension Unicode.Scalar {
     /// Whether it could act as a terminal command or mislead a reader: control characters, line and paragraph
@@ -37,15 +39,10 @@ package func escaped(bytes: some Collection<UInt8>) -> String {
         if byte >= 0x20 && byte < 0x7f {
             result.unicodeScalars.append(Unicode.Scalar(byte))
         } else {
-            result += "\\x" + paddedHexadecimal(UInt32(byte), digits: 2)
+            result += "\\x" + Hexadecimal.text(byte, digits: 2)
         }
     }
     return result
-}
-
-func paddedHexadecimal(_ value: UInt32, digits: Int) -> String {
-    let text = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
 }
 
 /// Returns a number rounded to a fixed number of decimals.
@@ -90,42 +87,8 @@ package func humanBytes(_ count: UInt64) -> String {
 
 extension WallTime {
     /// The time in ISO 8601: `2023-11-14T22:13:20.000Z`.
-    package var text: String { parts.date + "T" + parts.time + "Z" }
+    package var text: String { Timestamp(.init(milliseconds: rawValue), decimals: 3).description }
 
     /// The time for people, in UTC: `2023-11-14 22:13:20.000`.
-    package var humanText: String { parts.date + " " + parts.time }
-
-    private var parts: (date: String, time: String) {
-        let day: Int64 = 86_400_000
-        var days = rawValue / day
-        var rest = rawValue % day
-        if rest < 0 {
-            rest += day
-            days -= 1
-        }
-        let date = civilDate(days)
-        let time = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000)
-        return (
-            "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))",
-            "\(padded(time.0, 2)):\(padded(time.1, 2)):\(padded(time.2, 2)).\(padded(time.3, 3))"
-        )
-    }
-}
-
-/// Returns the Gregorian date this many days after 1970-01-01, by eras of 400 years and years that begin in March.
-private func civilDate(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-}
-
-private func padded(_ value: Int64, _ digits: Int) -> String {
-    let text = String(value)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
+    package var humanText: String { String(text.map { $0 == "T" ? " " : $0 }.dropLast()) }
 }

@@ -1,7 +1,7 @@
 // A clock and ids under a test's control: time passes only when the test advances it.
 
-import Synchronization
 public import Syncline
+import SynclineGround
 
 /// A clock that moves only when it is advanced, and numbered ids.
 public final class ManualSurroundings: Surroundings {

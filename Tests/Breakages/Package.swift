@@ -18,13 +18,17 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4"),
         .target(name: "CChecksum"),
+        .target(name: "SynclineGround", swiftSettings: settings),
         .target(
             name: "SegmentLog",
-            dependencies: [.target(name: "CLZ4", condition: .when(platforms: [.linux])), "CChecksum"],
+            dependencies: [
+                .target(name: "CLZ4", condition: .when(platforms: [.linux])), "CChecksum", "SynclineGround",
+            ],
             swiftSettings: settings),
         // Only the simulated disk.
-        .target(name: "SynclineTesting", dependencies: ["SegmentLog"], swiftSettings: settings),
+        .target(name: "SynclineTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
         .testTarget(
-            name: "BreakageTests", dependencies: ["SegmentLog", "SynclineTesting"], swiftSettings: settings),
+            name: "BreakageTests", dependencies: ["SegmentLog", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings),
     ]
 )

@@ -85,10 +85,11 @@ def switches(names):
 
 
 def package():
-    """Every file of the copy: the log, what simulates disks, and the tests that are to catch something."""
+    """Every file of the copy: the log and what is below it, what simulates disks, and the tests that are to catch something."""
     breakages = table()
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
-    for folder in ("Sources/CChecksum", "Sources/CLZ4", "Sources/SegmentLog", "Sources/SynclineTesting/Storage"):
+    folders = ("CChecksum", "CLZ4", "SegmentLog", "SynclineGround", "SynclineTesting/Storage")
+    for folder in [f"Sources/{name}" for name in folders]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():
                 files[str(path.relative_to(ROOT))] = path.read_text()

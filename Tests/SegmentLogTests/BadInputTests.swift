@@ -2,6 +2,7 @@
 // and nothing in the directory changes (invariant 32).
 
 import SegmentLog
+import SynclineGround
 import SynclineTesting
 import Testing
 
@@ -17,7 +18,7 @@ struct BadInputTests {
             try writer.append(
                 RecordBatch([UInt8](repeating: UInt8(number), count: 30) + Array("number \(number)".utf8)))
         }
-        var numbers = SeededNumbers(seed: 6)
+        var numbers = Chance(seed: 6)
         for _ in 0..<30 {
             try writer.append(RecordBatch((0..<200).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }))
         }

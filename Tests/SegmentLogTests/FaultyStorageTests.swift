@@ -129,7 +129,7 @@ import Testing
 
     @Test func `makes content and length durable with a sync whatever was pending`() throws {
         for seed in 0..<50 as Range<UInt64> {
-            var numbers = SeededNumbers(seed: seed)
+            var numbers = Chance(seed: seed)
             let disk = FaultyStorage()
             let file = try disk.putDurably(sectors(1, 2, 3), in: "a")
             for _ in 0..<20 {
@@ -258,7 +258,7 @@ import Testing
             [disk.contents(of: "a"), disk.contents(of: "b"), disk.contents(of: "c")]
         }
         let all = try disk.afterEveryCrash(state)
-        var numbers = SeededNumbers(seed: 1)
+        var numbers = Chance(seed: 1)
         var reached: Set<[[UInt8]?]> = []
         for _ in 0..<5000 { reached.insert(try state(disk.crash(using: &numbers))) }
         #expect(reached == all)
@@ -268,7 +268,7 @@ import Testing
         let disk = FaultyStorage()
         try disk.putDurably(sectors(1), in: "a").put([UInt8](repeating: 7, count: 20_000))
         for seed in 0..<20 as Range<UInt64> {
-            var (one, two) = (SeededNumbers(seed: seed), SeededNumbers(seed: seed))
+            var (one, two) = (Chance(seed: seed), Chance(seed: seed))
             #expect(disk.crash(using: &one).contents(of: "a") == disk.crash(using: &two).contents(of: "a"))
         }
     }

@@ -3,6 +3,7 @@
 
 import Foundation
 import SegmentLog
+import SynclineGround
 import Testing
 
 @Suite struct FormatDocumentTests {
@@ -30,7 +31,7 @@ import Testing
             #expect(text.contains(words), "\(words)", sourceLocation: location)
         }
         func hex(_ bytes: [UInt8]) -> String {
-            bytes.map { hexadecimal(UInt64($0), digits: 2).uppercased() }.joined(separator: " ")
+            bytes.map { Hexadecimal.text(UInt64($0), digits: 2).uppercased() }.joined(separator: " ")
         }
         func hex(_ number: UInt32) -> String { hex((0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }) }
         func number(_ value: Int) -> String { value.formatted(.number.locale(Locale(identifier: "en_US"))) }
@@ -48,7 +49,7 @@ import Testing
         says("1 … \(number(Format.frameRecordLimit)) in a data frame")
         says("A record is any string of 0 … \(number(Format.recordLimit)) bytes")
         says("0 if there is none, at most \(Format.dictionaryLimit)")
-        says("XORed with 0x\(hexadecimal(UInt64(Format.mask), digits: 2).uppercased())")
+        says("XORed with 0x\(Hexadecimal.text(UInt64(Format.mask), digits: 2).uppercased())")
         says("hold \(Format.zeroRunLimit) zeros in a row")
         says("its frame always has \(Format.sealFrameLength) bytes")
         says("costs \(Format.frameOverhead) bytes")
@@ -78,10 +79,11 @@ import Testing
         for offset in stride(from: 0, to: bytes.count, by: 16) {
             let line = bytes[offset..<min(bytes.count, offset + 16)]
             guard line.contains(where: { $0 != 0 }) else { continue }
-            let hex = line.map { hexadecimal(UInt64($0), digits: 2) }.joined(separator: " ")
+            let hex = line.map { Hexadecimal.text(UInt64($0), digits: 2) }.joined(separator: " ")
             let names = fields(of: bytes).filter { line.indices.contains($0.offset) }.map(\.name)
             let row =
-                hexadecimal(UInt64(offset), digits: 4) + "  " + hex.padding(toLength: 47, withPad: " ", startingAt: 0)
+                Hexadecimal.text(UInt64(offset), digits: 4) + "  "
+                + hex.padding(toLength: 47, withPad: " ", startingAt: 0)
             text += (names.isEmpty ? row : row + "  " + names.joined(separator: ", "))
             while text.last == " " { text.removeLast() }
             text += "\n"

@@ -4,6 +4,7 @@
 
 import Foundation
 import SegmentLog
+import SynclineGround
 import Testing
 
 @Suite struct GoldenTests {
@@ -93,7 +94,7 @@ extension DecodedLog {
             add(UInt64(record.bytes.count))
             sum = secondCRC(record.bytes, sum)
         }
-        var text = "\(verdict)\n\(records.count) records, lost \(lost)\n\(hexadecimal(UInt64(sum), digits: 8))\n"
+        var text = "\(verdict)\n\(records.count) records, lost \(lost)\n\(Hexadecimal.text(UInt64(sum), digits: 8))\n"
         for name in storage.allNames().files where name.hasSuffix(".checkpoint") {
             sum = 0
             let (covers, blocks) = try SecondDecoder.checkpoint(storage.contents(of: name) ?? [])
@@ -105,7 +106,8 @@ extension DecodedLog {
                 add(UInt64(block.count))
                 sum = secondCRC(block, sum)
             }
-            text += "checkpoint through \(covers), \(blocks.count) blocks\n\(hexadecimal(UInt64(sum), digits: 8))\n"
+            text +=
+                "checkpoint through \(covers), \(blocks.count) blocks\n\(Hexadecimal.text(UInt64(sum), digits: 8))\n"
         }
         return text
     }

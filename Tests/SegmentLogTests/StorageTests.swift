@@ -357,12 +357,12 @@ import Testing
 /// Calls chosen by a seed, each with its result as a string.
 private struct RandomCalls {
     private let storage: any LogStorage
-    private var numbers: SeededNumbers
+    private var numbers: Chance
     private var open: [any WritableFile] = []
     private var locks: [any FileLock] = []
 
     init(seed: UInt64, on storage: any LogStorage) {
-        numbers = SeededNumbers(seed: seed)
+        numbers = Chance(seed: seed)
         self.storage = storage
     }
 

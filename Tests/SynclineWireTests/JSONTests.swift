@@ -1,6 +1,7 @@
 // JSON in and out: what is accepted, what is rejected and where, and that nothing changes on the way.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

@@ -5,6 +5,7 @@ import Foundation
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineTesting
 import SynclineWire

@@ -1,6 +1,7 @@
 // Output, character by character: JSON, escapes, numbers, times, colour.
 
 import SegmentLog
+import SynclineGround
 import SynclineInspect
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
     ])
     func `bytes are written in base 64`(text: String, expected: String) {
-        #expect(base64(Array(text.utf8)) == expected)
+        #expect(Base64.encode(Array(text.utf8)) == expected)
     }
 
     @Test(arguments: [

@@ -2,6 +2,8 @@
 // library on Apple platforms (the same raw blocks, limited to two calls because it is not built on Linux), and a
 // decoder for blocks with a dictionary, which the Compression library lacks.
 
+import SynclineGround
+
 #if canImport(Darwin)
     import Compression
 #else
@@ -159,8 +161,8 @@ package enum LZ4Decoder {
         stopsWhenFull: Bool = false
     ) -> Int? {
         var written = 0
-        while let token: UInt8 = input.number() {
-            guard let literals = length(Int(token >> 4), &input), let bytes = input.take(UInt64(literals)) else {
+        while let token = try? input.byte() {
+            guard let literals = length(Int(token >> 4), &input), let bytes = try? input.take(literals) else {
                 return nil
             }
             for byte in bytes {
@@ -169,7 +171,8 @@ package enum LZ4Decoder {
                 written += 1
             }
             if input.remaining == 0 || (stopsWhenFull && written == output.count) { return written }
-            guard let distance: UInt16 = input.number(), distance > 0, let rest = length(Int(token & 15), &input),
+            guard let distance = try? input.number(UInt16.self), distance > 0,
+                let rest = length(Int(token & 15), &input),
                 Int(distance) <= written + dictionary.count
             else { return nil }
             for _ in 0..<rest + 4 {
@@ -185,7 +188,7 @@ package enum LZ4Decoder {
     private static func length(_ start: Int, _ input: inout ByteReader) -> Int? {
         guard start == 15 else { return start }
         var total = start
-        while let byte: UInt8 = input.number() {
+        while let byte = try? input.byte() {
             total += Int(byte)
             if byte < 255 { return total }
         }

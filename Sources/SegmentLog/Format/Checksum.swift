@@ -1,6 +1,7 @@
 // CRC32C over raw memory, and the seed that binds the frames of a log to its identity.
 
 import CChecksum
+import SynclineGround
 
 package func crc32c(_ bytes: UnsafeRawBufferPointer, continuing crc: UInt32 = 0) -> UInt32 {
     cchecksum_crc32c(crc, bytes.baseAddress, bytes.count)

@@ -1,6 +1,8 @@
 // Checks whether the bytes at a position are the expected frame. Pure: bytes and an expectation in, a verdict out.
 // Nothing is decompressed before its checksum is verified, and nothing is allocated.
 
+import SynclineGround
+
 /// What the next frame must match.
 package struct FrameExpectation: Hashable, Sendable {
     /// The header checksum of the frame before; nil directly after damage, where any value is accepted.

@@ -1,6 +1,8 @@
 // Builds frames: compresses a payload, enforces rule Z, computes checksums, and chains each header to the previous
 // one. It appends frames to a buffer and knows nothing of files.
 
+import SynclineGround
+
 package struct FrameEncoder {
     package let seed: UInt32
     /// liblz4's acceleration: 1 compresses best, higher is faster.

@@ -1,6 +1,8 @@
 // The 40 bytes before each payload. A header with a valid checksum can be trusted by itself: it gives the frame's
 // length even if the payload is damaged, and how much of the log was durable when it was written.
 
+import SynclineGround
+
 /// A decoded frame header.
 package struct FrameHeader: Hashable, Sendable {
     package var storedLength: UInt32 = 0

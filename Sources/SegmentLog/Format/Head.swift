@@ -1,6 +1,8 @@
 // The 4096-byte slots of the HEAD file. HEAD only helps to detect loss and to save work: its contents can be found
 // again from the segments, so losing it only costs a scan.
 
+import SynclineGround
+
 /// The contents of HEAD.
 package struct Head: Hashable, Sendable {
     package var generation: UInt64 = 0

@@ -1,6 +1,8 @@
 // Decodes the stored bytes of a verified frame into its payload. The output buffer is reused, so a scan does not
 // allocate for each frame.
 
+import SynclineGround
+
 package struct PayloadDecoder {
     private let raw = ByteBuffer(capacity: Format.frameTarget + 4096)
     private let unmasked = ByteBuffer(capacity: 64)

@@ -1,6 +1,8 @@
 // The payloads of control frames. Each payload decodes to exactly the value that encodes to it; anything else is
 // rejected.
 
+import SynclineGround
+
 /// Records that a writer opened the log: its epoch, and what recovery truncated before.
 package struct SessionPayload: Hashable, Sendable {
     package var epoch: UInt32
@@ -146,14 +148,15 @@ package struct IndexPayload: Hashable, Sendable {
 
     package init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
-        guard let headerSum: UInt32 = reader.number(), let frameCount = reader.varint(),
-            let entryCount = reader.varint(), entryCount <= UInt64(reader.remaining)
+        guard let headerSum = try? reader.number(UInt32.self), let frameCount = try? reader.shortestVarint(),
+            let entryCount = try? reader.shortestVarint(), entryCount <= UInt64(reader.remaining)
         else { return nil }
         var entries: [IndexEntry] = []
         entries.reserveCapacity(Int(entryCount))
         var last = IndexEntry(offset: 0, sequence: .none, time: WallTime(rawValue: 0))
         for _ in 0..<entryCount {
-            guard let offset = reader.varint(), let sequence = reader.varint(), let time = reader.varint()
+            guard let offset = try? reader.shortestVarint(), let sequence = try? reader.shortestVarint(),
+                let time = try? reader.shortestVarint()
             else { return nil }
             last.offset &+= offset
             last.sequence.rawValue &+= sequence
@@ -161,10 +164,11 @@ package struct IndexPayload: Hashable, Sendable {
             entries.append(last)
         }
         var note: LogNote?
-        switch reader.number(UInt8.self) {
+        switch try? reader.byte() {
         case 0: break
         case 1:
-            guard let through = reader.varint(), let length = reader.varint(), let bytes = reader.take(length)
+            guard let through = try? reader.shortestVarint(), let length = try? reader.shortestVarint(),
+                let bytes = try? reader.take(length)
             else { return nil }
             note = LogNote(through: SequenceNumber(rawValue: through), bytes: [UInt8](bytes))
         default: return nil
@@ -202,8 +206,8 @@ package struct HolePayload: Hashable, Sendable {
 
     package init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
-        guard let mode: UInt8 = reader.number(), mode <= 1, let chain: UInt32 = reader.number(),
-            mode == 1 || chain == 0, let count = reader.varint(),
+        guard let mode = try? reader.number(UInt8.self), mode <= 1, let chain = try? reader.number(UInt32.self),
+            mode == 1 || chain == 0, let count = try? reader.shortestVarint(),
             bytes[reader.offset...].allSatisfy({ $0 == HolePayload.fill })
         else { return nil }
         self.init(chainAfter: mode == 1 ? chain : nil, recordCount: count)

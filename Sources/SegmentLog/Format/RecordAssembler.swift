@@ -2,6 +2,8 @@
 // report the same about unreadable ones. Pure: takes a frame; returns nothing yet, its records, or the reason why
 // they can't be read.
 
+import SynclineGround
+
 /// Why the records of an intact data frame can't be read.
 package enum RecordFault: Error, Hashable, Sendable {
     case undecodable
@@ -85,7 +87,7 @@ package struct RecordAssembler {
         guard begun != nil else { return bytes }
         fragments.append(bytes)
         var first = ByteReader(fragments.bytes)
-        if let length = first.varint(), length > UInt64(recordLimit) { throw .tooLarge }
+        if let length = try? first.shortestVarint(), length > UInt64(recordLimit) { throw .tooLarge }
         return fragments.bytes
     }
 }
@@ -99,8 +101,8 @@ package struct RecordWire {
     }
 
     package mutating func next() -> UnsafeRawBufferPointer? {
-        guard let length = reader.varint() else { return nil }
-        return reader.take(length)
+        guard let length = try? reader.shortestVarint() else { return nil }
+        return try? reader.take(length)
     }
 
     /// Returns whether the bytes are exactly `count` records.

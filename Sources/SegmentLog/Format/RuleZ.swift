@@ -2,6 +2,8 @@
 // zero, so a piece that never reached the disk reads as zeros. This reveals a torn write, and a flipped bit can't
 // look like one.
 
+import SynclineGround
+
 package enum RuleZ {
     /// Returns whether `bytes` have a run of zeros long enough to fill a sector of a frame except its header and
     /// trailer.

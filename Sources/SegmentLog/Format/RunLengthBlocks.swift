@@ -1,6 +1,8 @@
 // LZ4 blocks that shorten only runs of one byte. A fast compressor may leave long runs of zeros and of the mask byte
 // at once. This one leaves neither, so rule Z holds for every payload.
 
+import SynclineGround
+
 package enum RunLengthBlocks {
     /// Runs of this length and more become matches; what remains of a run is far below the limit of rule Z.
     private static let shortest = 32

@@ -1,6 +1,8 @@
 // The first sector of every segment and checkpoint: its log, its number, and the end of the previous segment, so
 // that a missing or shortened segment can be detected from the log alone.
 
+import SynclineGround
+
 package struct SegmentHeader: Hashable, Sendable {
     package enum Role: Sendable { case segment, checkpoint }
 

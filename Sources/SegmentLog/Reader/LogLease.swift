@@ -1,6 +1,8 @@
 // A reader's lease on history: while it is held, collection keeps the records from its position on. It is a small
 // file with a lock, which ends with the process, so a dead reader holds nothing.
 
+import SynclineGround
+
 /// Keeps records from being collected while they are read.
 public final class LogLease: Sendable {
     private let storage: any LogStorage

@@ -1,5 +1,7 @@
 // The names of a log's files. Names sort in the order of the log; headers repeat what names say.
 
+import SynclineGround
+
 package enum FileName {
     package static let lock = "LOCK"
     package static let head = "HEAD"
@@ -13,7 +15,7 @@ package enum FileName {
 
     /// `00000007-000000000000a3f2.seg`: the ordinal, then the first record.
     package static func segment(ordinal: UInt64, first: SequenceNumber) -> String {
-        hexadecimal(ordinal, digits: 8) + "-" + hexadecimal(first.rawValue, digits: 16) + segmentSuffix
+        Hexadecimal.text(ordinal, digits: 8) + "-" + Hexadecimal.text(first.rawValue, digits: 16) + segmentSuffix
     }
 
     package static func parseSegment(_ name: String) -> (ordinal: UInt64, first: SequenceNumber)? {
@@ -27,7 +29,7 @@ package enum FileName {
 
     /// `000000000000a3f1.checkpoint`: the last record it covers.
     package static func checkpoint(through: SequenceNumber) -> String {
-        hexadecimal(through.rawValue, digits: 16) + checkpointSuffix
+        Hexadecimal.text(through.rawValue, digits: 16) + checkpointSuffix
     }
 
     package static func parseCheckpoint(_ name: String) -> SequenceNumber? {

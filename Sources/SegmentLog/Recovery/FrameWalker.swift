@@ -1,5 +1,7 @@
 // Walks the frames of one file forward, checks each against the previous one, and finds the next frame after damage.
 
+import SynclineGround
+
 package struct FrameWalker {
     package enum Step {
         /// An intact frame, at the offset where it starts.

@@ -1,6 +1,8 @@
 // Lists the files of a log and checks that they fit together, by names, headers and segment ends alone: a few small
 // reads for each segment, whatever its size. There is no manifest that could disagree with the files.
 
+import SynclineGround
+
 /// The files of a log.
 package struct LogCatalog: Sendable {
     package struct Segment: Hashable, Sendable {

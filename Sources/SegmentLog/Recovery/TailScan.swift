@@ -1,6 +1,8 @@
 // Reads the last segment frame by frame and finds where the log ends, whether that end is clean, torn or damaged,
 // and from where its frames may never have reached the disk.
 
+import SynclineGround
+
 package struct TailScan {
     /// The position after the last complete transaction.
     package var tail: SegmentTail

@@ -1,10 +1,6 @@
 // The clock and the source of random identities, as a protocol so that tests can control both.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import SynclineGround
 
 /// A wall clock and a source of random identities.
 public protocol LogClock: Sendable {
@@ -20,13 +16,11 @@ public struct SystemClock: LogClock {
     public init() {}
 
     public func now() -> WallTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(rawValue: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        WallTime(rawValue: SystemSource.milliseconds())
     }
 
     public func newIdentity() -> LogIdentity {
-        var generator = SystemRandomNumberGenerator()
-        return LogIdentity(high: generator.next(), low: generator.next())
+        let chance = SystemSource.chance()
+        return LogIdentity(high: chance.high, low: chance.low)
     }
 }

@@ -1,6 +1,6 @@
 // A clock that shows a given time: copies keep the times of the original records.
 
-import Synchronization
+import SynclineGround
 
 package final class FrameClock: LogClock {
     private let time = Mutex(SystemClock().now())

@@ -2,7 +2,7 @@
 // process. It behaves like a disk that never fails and never loses anything. As on a disk, removed files live on
 // while they are open, and a lock excludes other users of the same instance.
 
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

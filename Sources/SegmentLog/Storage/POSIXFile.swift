@@ -2,7 +2,7 @@
 // EBADF, and the last running call closes the descriptor. So no call can reach another file that gets the same
 // number later.
 
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

@@ -1,6 +1,8 @@
 // Begins, seals and rolls segments. A segment is written completely under a temporary name, synced and renamed, and
 // its directory is synced, before anything in it counts; HEAD records it last.
 
+import SynclineGround
+
 extension Appender {
     /// Seals the segment and begins the next.
     func roll() throws(LogError) {

@@ -3,6 +3,8 @@
 // Every commit ends in one of three ways: stored as requested, refused with nothing stored, or refused because the
 // writer has stopped for good.
 
+import SynclineGround
+
 package final class Appender {
     let storage: any LogStorage
     let configuration: LogConfiguration

@@ -2,7 +2,7 @@
 // stores the group with one sync, and wakes the others.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 /// Commits that are stored together.
 final class CommitGroup: Sendable {

@@ -1,7 +1,7 @@
 // What a writer does while idle: a sync soon after `ordered` commits, and after a second without a commit an update
 // of HEAD that proves the newest records.
 
-import Synchronization
+import SynclineGround
 
 package final class IdleSync: Sendable {
     /// Milliseconds between checks.

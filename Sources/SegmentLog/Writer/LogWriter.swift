@@ -2,7 +2,7 @@
 // One lock is held across I/O on purpose: it represents ownership of the file. Readers never take it.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 /// Appends records to a log and makes them durable.
 public final class LogWriter: Sendable {

@@ -3,6 +3,7 @@
 
 import SegmentLog
 import SynclineCore
+import SynclineGround
 
 enum CheckpointFile {
     /// The contents of a checkpoint's note.
@@ -32,7 +33,7 @@ enum CheckpointFile {
             do throws(MalformedBytes) {
                 self = try bytes.span.withUnsafeBytes {
                     (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> Note in
-                    var reader = SynclineCore.ByteReader(bytes)
+                    var reader = ByteReader(bytes)
                     guard try reader.varint() == UInt64(Projector.version) else { throw MalformedBytes() }
                     var note = Note()
                     note.totals = try Totals(&reader)
@@ -151,7 +152,7 @@ struct CheckpointBlocks: BlockSource {
     private static func addresses(_ list: [UInt8]) throws(StateError) -> [UInt64] {
         do throws(MalformedBytes) {
             return try list.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> [UInt64] in
-                var reader = SynclineCore.ByteReader(bytes)
+                var reader = ByteReader(bytes)
                 var addresses: [UInt64] = []
                 while !reader.isAtEnd { addresses.append(try reader.varint()) }
                 return addresses

@@ -1,8 +1,8 @@
 // Notifies observers of commits. Each observer gets every change to its table, in order, and queries the state as of
 // that change when it is ready. No change is missed or reordered, and the writer never waits for an observer.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 
 final class ObserverList: Sendable {
     private struct Observer {

@@ -3,6 +3,7 @@
 
 package import SegmentLog
 package import SynclineCore
+import SynclineGround
 
 /// The digest of the state at the end of a segment, and the fold version that computed it.
 struct SealNote {
@@ -23,7 +24,7 @@ struct SealNote {
     /// Decodes a note; nil if another version of the fold wrote it, so that it can't be compared.
     init?(_ bytes: [UInt8]) {
         let digest = bytes.span.withUnsafeBytes { bytes -> Digest? in
-            var reader = SynclineCore.ByteReader(bytes)
+            var reader = ByteReader(bytes)
             guard let version = try? reader.varint(), version == UInt64(Projector.version),
                 let high = try? reader.fixed(), let low = try? reader.fixed(), reader.isAtEnd
             else { return nil }

@@ -3,6 +3,7 @@
 
 package import SegmentLog
 package import SynclineCore
+import SynclineGround
 
 package enum StateTransfer {
     /// The approximate size of a piece, in bytes of entries.
@@ -28,7 +29,7 @@ package enum StateTransfer {
     package static func add(_ piece: [UInt8], to store: StateStore) throws(SyncError) {
         do throws(MalformedBytes) {
             try piece.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) in
-                var reader = SynclineCore.ByteReader(bytes)
+                var reader = ByteReader(bytes)
                 while !reader.isAtEnd {
                     let key = try reader.counted()
                     store.put(key, try reader.counted(), old: nil)

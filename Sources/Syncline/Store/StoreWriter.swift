@@ -4,22 +4,17 @@
 
 import Dispatch
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 
 final class StoreWriter: Sendable {
     private let engine: Mutex<StoreEngine>
     let log: LogWriter
-    private let inbox = Mutex(Inbox())
+    private let inbox = Mutex(Gathering<StoreRequest>())
     private let published: Mutex<Published>
     private let queue = DispatchQueue(label: "Syncline.StoreWriter")
     private let checkpoints = DispatchQueue(label: "Syncline.Checkpoints")
     let observers = ObserverList()
-
-    private struct Inbox {
-        var requests: [StoreRequest] = []
-        var isScheduled = false
-    }
 
     /// The state that readers see.
     struct Published: Sendable {
@@ -55,17 +50,15 @@ final class StoreWriter: Sendable {
         _ durability: Durability, _ body: @escaping @Sendable (StoreEngine) throws -> Value
     ) async throws -> Value {
         let done = engine.withLockIfAvailable { engine -> Result<Value, any Error>? in
-            guard inbox.withLock({ $0.requests.isEmpty }) else { return nil }
+            guard inbox.withLock({ $0.waiting.isEmpty }) else { return nil }
             var result: Result<Value, any Error>?
             commit([StoreWriter.request(durability, body) { result = $0 }], engine)
             return result
         }
         if case let result?? = done { return try result.get() }
         return try await withCheckedThrowingContinuation { continuation in
-            let mustDrain = inbox.withLock { inbox in
-                inbox.requests.append(StoreWriter.request(durability, body) { continuation.resume(with: $0) })
-                defer { inbox.isScheduled = true }
-                return !inbox.isScheduled
+            let mustDrain = inbox.withLock {
+                $0.join(StoreWriter.request(durability, body) { continuation.resume(with: $0) })
             }
             if mustDrain { queue.async { self.drain() } }
         }
@@ -114,11 +107,7 @@ final class StoreWriter: Sendable {
     private func drain() {
         engine.withLock { engine in
             while true {
-                let group = inbox.withLock { inbox in
-                    if inbox.requests.isEmpty { inbox.isScheduled = false }
-                    defer { inbox.requests = [] }
-                    return inbox.requests
-                }
+                let group = inbox.withLock { $0.takeOrEnd() }
                 if group.isEmpty { return }
                 commit(group, engine)
             }

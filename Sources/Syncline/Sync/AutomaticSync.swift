@@ -1,8 +1,8 @@
 // Automatic sync: starts rounds when the state machine says so, and reports the status.
 
 import SegmentLog
-import Synchronization
 public import SynclineCore
+import SynclineGround
 
 /// Settings of automatic sync.
 public struct AutomaticSyncSettings: Sendable {

@@ -1,6 +1,6 @@
 // Allows one push or pull at a time. Others wait in line, and can be cancelled while they wait.
 
-import Synchronization
+import SynclineGround
 
 final class Lane: Sendable {
     private struct State {

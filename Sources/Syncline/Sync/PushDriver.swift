@@ -1,8 +1,8 @@
 // Runs the actions of the push machine: stores, sends and waits, and feeds the results back.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 
 struct PushDriver {
     let database: SyncDatabase

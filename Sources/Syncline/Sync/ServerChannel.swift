@@ -1,8 +1,8 @@
 // The connection to the server: sends the store's requests with the current credentials, and returns the responses
 // in the store's types.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 final class ServerChannel: Sendable {

@@ -1,8 +1,8 @@
 // Keeps one failing operation from blocking all others: dropping it by hand, and recording that the server works
 // while it fails.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 
 extension SyncDatabase {
     /// Drops the pending operations of a row, including those that follow the first. The row returns to the server's

@@ -1,8 +1,8 @@
 // Push, pull, and deciding conflicts.
 
 import SegmentLog
-import Synchronization
 public import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// Settings of a push.

@@ -2,8 +2,8 @@
 // of two files, the older is dropped when the newer is full.
 
 public import SegmentLog
-import Synchronization
 package import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// Where the traffic is recorded, and how much of it is kept.

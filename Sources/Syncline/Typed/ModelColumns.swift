@@ -2,8 +2,8 @@
 // on a column that the model lacks is an error instead of a filter that matches no row. If the probe could not
 // finish, the columns are completed from a real row; until there is one, no name is refused.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 
 struct ModelColumns: Sendable {
     /// For each type of coding keys that the model uses, whether it has a name.

@@ -1,6 +1,7 @@
 // Models in a transaction. They are passed with their table, so that a transaction can't use the wrong one.
 
 public import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension Transaction {

@@ -1,6 +1,8 @@
 // Decodes eight hexadecimal digits at once: ids and versions are full of them, and testing random digits one by one
 // is slow.
 
+import SynclineGround
+
 /// The value of eight characters, if all of them are hexadecimal digits.
 struct HexDigits {
     /// Four bytes, in the order in which they are written.

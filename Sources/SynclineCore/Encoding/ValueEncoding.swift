@@ -7,6 +7,8 @@
 //
 // A value has one encoding, so equal bytes are equal values.
 
+package import SynclineGround
+
 enum ValueTag {
     static let null: UInt8 = 0
     static let no: UInt8 = 1
@@ -183,15 +185,14 @@ enum TextForm: Hashable {
     static func write(
         uuid bytes: UnsafeRawBufferPointer, isUpper: Bool, _ output: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
-        let letters: UInt8 = isUpper ? 0x41 - 10 : 0x61 - 10
         var place = 0
         for (index, byte) in bytes.enumerated() {
             if index == 4 || index == 6 || index == 8 || index == 10 {
                 output[place] = UInt8(ascii: "-")
                 place += 1
             }
-            output[place] = character(byte >> 4, letters)
-            output[place + 1] = character(byte & 15, letters)
+            output[place] = Hexadecimal.digit(byte >> 4, isUpper: isUpper)
+            output[place + 1] = Hexadecimal.digit(byte & 15, isUpper: isUpper)
             place += 2
         }
         return place
@@ -202,14 +203,10 @@ enum TextForm: Hashable {
         hexadecimal bytes: UnsafeRawBufferPointer, _ output: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
         for (index, byte) in bytes.enumerated() {
-            output[2 * index] = character(byte >> 4, 0x61 - 10)
-            output[2 * index + 1] = character(byte & 15, 0x61 - 10)
+            output[2 * index] = Hexadecimal.digit(byte >> 4)
+            output[2 * index + 1] = Hexadecimal.digit(byte & 15)
         }
         return bytes.count * 2
-    }
-
-    private static func character(_ digit: UInt8, _ letters: UInt8) -> UInt8 {
-        digit < 10 ? 0x30 + digit : letters + digit
     }
 }
 

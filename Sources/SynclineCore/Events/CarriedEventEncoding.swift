@@ -7,6 +7,8 @@
 //              · (00 | 01 server's row) · status code · [code] · [message] · [00 | 01 tombstone]
 //              its flags are `FrozenFlags`
 
+import SynclineGround
+
 extension EventWriter {
     mutating func append(carriedThrough last: UInt64, _ rows: [CarriedRow]) {
         append(number: last)

@@ -5,6 +5,8 @@
 //   step     := 1 name of the table · name · new name | 2 name of the table · name
 //             | 3 name of the table · name · count (value · value)* | 4 name of the table
 
+import SynclineGround
+
 extension EventWriter {
     mutating func append(_ declaration: Declaration, _ steps: [SchemaStep]) {
         append(varint: Int(declaration.version))

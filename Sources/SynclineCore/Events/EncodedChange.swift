@@ -1,5 +1,7 @@
 // A change in an event's bytes, not yet decoded, and the change it decodes to.
 
+import SynclineGround
+
 /// A change whose parts are not decoded yet; they point into the event's bytes.
 struct EncodedChange {
     var kind: OperationKind

@@ -7,6 +7,8 @@
 //   change := flags · name of the table · id as value · [version as value] · row unless a delete
 //             its flags are `ChangeFlags`
 
+package import SynclineGround
+
 package enum EventKind: UInt8, CaseIterable, Sendable {
     case opened = 1
     case configured, local, undone, page, purged, cursorReset, indexed, sent, answered, resolved, declared

@@ -7,6 +7,8 @@
 //                 have been done · 7 failing · 8 interrupted
 //   resolved   := name of the table · id · choice · (00, or 01 kind row) · [policy]
 
+import SynclineGround
+
 extension EventWriter {
     mutating func append(sent operation: SentOperation) {
         append(name: operation.table)

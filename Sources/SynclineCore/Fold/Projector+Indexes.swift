@@ -1,6 +1,8 @@
 // Keeps the declared indexes in step with the rows: when a row's entry changes, the column's visible value before
 // and after decides.
 
+import SynclineGround
+
 extension Projector {
     /// Declares or drops an index.
     func apply(indexOf table: String, _ column: String, isOn: Bool) throws(StateError) {

@@ -1,5 +1,7 @@
 // Folds what the app did: changes enter the outbox and lie over the base; an undo takes the newest of them away again.
 
+import SynclineGround
+
 extension Projector {
     /// A transaction as it stands in the log.
     func applyLocal(_ reader: inout EventReader, number: UInt64) throws(StateError) {

@@ -1,6 +1,8 @@
 // Folds what the server sent: a row becomes the base, also under pending changes; where both sides changed a column to
 // different values, or one side removed the row, the pending operation is in conflict at once.
 
+import SynclineGround
+
 extension Projector {
     func apply(_ page: PulledPage, number: UInt64) throws(StateError) {
         var effect = PageEffect()

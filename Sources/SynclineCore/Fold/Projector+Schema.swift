@@ -1,6 +1,8 @@
 // Folds a schema that became another: steps of a migration rewrite the rows that are there, and columns that became local
 // leave what is to be pushed. An operation that may have reached the server stays as it was sent.
 
+import SynclineGround
+
 extension Projector {
     /// Refuses a name no table can have and, in a strict store, a table that is not declared.
     package func check(table: String) throws(SyncError) {

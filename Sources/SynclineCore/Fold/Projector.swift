@@ -1,6 +1,8 @@
 // The fold: makes of the state and an event the next state. It does no I/O of its own, reads no clock and draws no
 // random number, so the same events give the same bytes wherever they are folded.
 
+import SynclineGround
+
 package final class Projector: ShapeNumbering {
     package let store: StateStore
     package let shapes: ShapeTable

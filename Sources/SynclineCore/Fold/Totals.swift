@@ -1,5 +1,7 @@
 // What became of every change that was ever made: the balance of the store.
 
+package import SynclineGround
+
 /// Changes made, by what became of them. Those made less those ended are the ones in the outbox.
 public struct Totals: Hashable, Sendable {
     /// Changes the app made.

@@ -3,6 +3,8 @@
 // a fold. If the result depends on the content of rows (a page over a pending delete, columns that never leave the
 // device), it gives up instead of guessing.
 
+import SynclineGround
+
 package struct OutboxOutline {
     /// The changes of a row that are in the outbox.
     private struct Chain {

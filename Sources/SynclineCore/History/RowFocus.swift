@@ -1,6 +1,8 @@
 // The events that concern one row. An event is folded only as far as it concerns the row. Most events are excluded
 // by a look at their bytes, so that the whole history of a row costs little more than reading the log.
 
+import SynclineGround
+
 /// The row of a history.
 package struct RowFocus: Hashable, Sendable {
     package let table: String

@@ -1,6 +1,8 @@
 // What an event did to the state: the rows that changed, and the changes that entered or left the outbox. Read from
 // what the store keeps in order to undo an event.
 
+import SynclineGround
+
 /// A row before and after an event.
 package struct RowChange: Hashable, Sendable {
     package var table: String

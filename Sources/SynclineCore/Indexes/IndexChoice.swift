@@ -1,6 +1,8 @@
 // Chooses the index for a filter: one whose column the filter compares with a literal, in a part that every match
 // must satisfy. It returns all rows that can match, and some that do not.
 
+import SynclineGround
+
 /// A range of an index.
 struct IndexRange: Hashable {
     var column: String

@@ -5,6 +5,8 @@
 //
 // Null, dates, bytes, arrays and objects are not in an index: it is not asked for them.
 
+import SynclineGround
+
 enum IndexKey {
     static let textLimit = 48
 

@@ -2,6 +2,8 @@
 // event, and folded by the same code that folds it from the log. If a change is refused, the caller restores the
 // state.
 
+import SynclineGround
+
 package struct LocalTransactionWriter {
     private let projector: Projector
     private let isGrouped: Bool

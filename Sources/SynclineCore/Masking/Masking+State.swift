@@ -1,6 +1,8 @@
 // Masks a state, which a report begins with if the earlier history is missing. Indexes are rebuilt, because their
 // keys contain values.
 
+import SynclineGround
+
 extension Masking {
     /// Returns the state with everything masked, in a store of its own.
     package func mask(_ projector: Projector) throws(StateError) -> Projector {

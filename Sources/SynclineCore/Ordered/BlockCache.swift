@@ -1,6 +1,6 @@
 // Caches recently used blocks of all runs of a store, up to a number of bytes.
 
-import Synchronization
+import SynclineGround
 
 package final class BlockCache: Sendable {
     /// Identifies a block of a run in the cache. Run numbers are never reused, because a run's file may be written

@@ -1,6 +1,8 @@
 // Hashes of byte strings that are the same on every machine and in every version, because they are stored in files.
 // They detect accidents, not attacks.
 
+import SynclineGround
+
 /// Returns a 64-bit hash: each eight bytes are multiplied into 128 bits and folded.
 func hash64(_ bytes: Bytes, seed: UInt64 = 0) -> UInt64 {
     var state = seed ^ 0x2d35_8dcc_aa6c_78a5 ^ UInt64(bytes.count)
@@ -54,10 +56,6 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        func digits(_ word: UInt64) -> String {
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }
-        return digits(high) + digits(low)
+        Hexadecimal.text(high, digits: 16) + Hexadecimal.text(low, digits: 16)
     }
 }

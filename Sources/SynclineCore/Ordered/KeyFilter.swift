@@ -2,6 +2,8 @@
 // sets one bit in each of the eight words of its block; about one absent key in a thousand is not told. The keys of one
 // kind are left out: those of the journal, of which nobody asks for one that is not there.
 
+import SynclineGround
+
 struct KeyFilter: Sendable {
     private let words: [UInt64]
 

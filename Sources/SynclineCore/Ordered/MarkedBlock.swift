@@ -1,6 +1,8 @@
 // A block that is searched for keys. If that happens repeatedly, some of its keys are kept whole beside it, so that
 // a search reads only the part between two of them instead of the block from its beginning.
 
+import SynclineGround
+
 final class MarkedBlock: Sendable {
     let block: RunBlock
     private let keys: KeyList

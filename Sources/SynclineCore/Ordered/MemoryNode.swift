@@ -1,7 +1,7 @@
 // The parts of a memory table: a node for each key, and its versions. Both are bytes in an arena that never move.
 // Links that readers follow are stored with release and loaded with acquire.
 
-import Synchronization
+import SynclineGround
 
 /// A key: its newest version, its links, then its bytes.
 struct Node: Equatable {

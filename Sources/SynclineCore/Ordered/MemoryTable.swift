@@ -3,7 +3,7 @@
 // commit, and a reader sees the newest value that is not newer than itself. New keys are sorted only when a reader
 // needs the order, and that reader sorts them, so the writer never searches.
 
-import Synchronization
+import SynclineGround
 
 /// The part of the state that is not yet in a checkpoint.
 final class MemoryTable: @unchecked Sendable {

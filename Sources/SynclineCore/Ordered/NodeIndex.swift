@@ -2,7 +2,7 @@
 // and never changed. When half are taken the writer creates a table twice as large, and the smaller ones remain for
 // readers that still use them.
 
-import Synchronization
+import SynclineGround
 
 final class NodeIndex: @unchecked Sendable {
     // Unchecked for the same reason as in `MemoryTable`.

@@ -1,6 +1,8 @@
 // A run: an immutable, sorted part of the state in blocks of a file. Its index (the first key of each block) and its
 // key filter are in memory; blocks are read when they are needed, through the cache of its store.
 
+package import SynclineGround
+
 /// Reads the blocks of a run.
 package protocol BlockSource: Sendable {
     /// Returns a block. `length` is how much of the file the block takes, if that is known.

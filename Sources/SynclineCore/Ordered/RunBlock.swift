@@ -2,6 +2,8 @@
 //
 //   entry := shared varint · rest varint · 0 if the key was removed, else value length + 1, varint · rest · value
 
+import SynclineGround
+
 struct RunBlockWriter: ~Copyable {
     private(set) var writer = ByteWriter(capacity: RunBlockWriter.target + 4096)
     private var lastKey = KeyBuffer()

@@ -1,6 +1,8 @@
 // Writes a run of entries that come in key order, and returns what is needed to open it. The caller stores the
 // blocks.
 
+import SynclineGround
+
 package struct RunWriter: ~Copyable {
     private var block = RunBlockWriter()
     private var index = ByteWriter()

@@ -1,7 +1,7 @@
 // A state that is folded without a store to write to: large parts go into runs in memory, where a key has one value
 // and no history, so that folding a long log needs memory for the state and not for the log.
 
-import Synchronization
+import SynclineGround
 
 /// Blocks in memory, one after another.
 private final class MemoryBlocks: BlockSource {

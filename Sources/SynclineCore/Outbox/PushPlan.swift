@@ -1,5 +1,7 @@
 // What would be pushed now, and in which order: the journal's changes collapsed row by row. A pure reading of the state.
 
+import SynclineGround
+
 /// An operation of the plan.
 public struct PlannedOperation: Hashable, Sendable {
     /// How far it is.

@@ -1,6 +1,8 @@
 // A filter compiled for many rows: a column compared with a plain literal is decided on the encoded value;
 // everything else is left to the evaluator. Both give the same results.
 
+import SynclineGround
+
 /// A filter, compiled.
 final class FilterProgram {
     private let step: FilterStep

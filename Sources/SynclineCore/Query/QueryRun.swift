@@ -1,6 +1,8 @@
 // Runs a query on the state: walks a table's rows in key order, filters and sorts them, and cuts the window. Rows
 // stay encoded until they are known to be part of the result.
 
+import SynclineGround
+
 /// What a query brought.
 public struct QueryResult: Hashable, Sendable {
     /// The rows, in order.

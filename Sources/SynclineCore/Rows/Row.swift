@@ -1,5 +1,7 @@
 // A row's columns and their encoded values. The id is kept separately.
 
+import SynclineGround
+
 /// Columns and their values.
 public struct Row: Sendable {
     /// The names of its columns.

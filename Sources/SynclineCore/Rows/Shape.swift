@@ -1,6 +1,8 @@
 // The columns of a row, in the order they were given. Rows of a table mostly share a few shapes, so a row stores
 // only its values and refers to its shape for the names.
 
+package import SynclineGround
+
 /// The names of a row's columns.
 public final class Shape: Hashable, Sendable {
     /// The names, without duplicates.

@@ -1,7 +1,7 @@
 // Numbered shapes. The state refers to a row's shape by a small number. Numbers are assigned in the order in which
 // shapes are first folded, so every replay assigns the same ones.
 
-import Synchronization
+import SynclineGround
 
 package final class ShapeTable: Sendable {
     private struct Content {

@@ -1,6 +1,8 @@
 // The steps of a migration as the log records them, with all that folding needs. The results of a transform are
 // computed before the event is written.
 
+import SynclineGround
+
 /// A recorded step of a migration.
 package enum SchemaStep: Hashable, Sendable {
     case renameColumn(table: String, from: String, to: String)

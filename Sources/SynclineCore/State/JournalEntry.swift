@@ -2,6 +2,8 @@
 // too: alone, it is what the row's entry lays over the base. Its flags are `JournalFlags`; after everything else follow, of a
 // change that set local columns, the row's local columns before it.
 
+import SynclineGround
+
 package struct JournalEntry: Hashable, Sendable {
     package var kind: OperationKind
     /// The row's key in the state.

@@ -2,6 +2,8 @@
 // lay over it, the operation they collapse to, and the one that was sent or waits for a decision; and the columns that
 // never leave the device. Its flags are `RowFlags`.
 
+package import SynclineGround
+
 /// What a change does to a row, and what an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
     /// One of the three.

@@ -1,6 +1,8 @@
 // A row of the state as an app sees it, read in place: base and pending columns stay encoded until one is asked for. It
 // keeps nothing alive: who makes one keeps the row and the shapes while it is used.
 
+import SynclineGround
+
 package struct RowSight: FilterSubject {
     /// Where the id is: given, or in the row's key.
     private enum Name {

@@ -1,5 +1,7 @@
 // Rows, changes and shapes, read from what the state keeps.
 
+import SynclineGround
+
 extension RowEntry {
     package init(_ bytes: UnsafeRawBufferPointer, _ shapes: ShapeTable) throws(StateError) {
         var reader = ByteReader(bytes)

@@ -11,6 +11,8 @@
 // A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other text. Within a
 // form keys sort as ids do.
 
+package import SynclineGround
+
 enum Keyspace {
     static let shapes: UInt8 = 1
     static let cursors: UInt8 = 2

@@ -1,5 +1,7 @@
 // Reads the state in its own words: rows, changes, cursors, settings. It never writes.
 
+import SynclineGround
+
 /// What is asked of the state again and again, and changes rarely.
 package struct StateFacts: Sendable {
     let ids: IDComparison

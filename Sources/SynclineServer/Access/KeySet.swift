@@ -2,6 +2,7 @@
 // are ignored; a key of a known kind that can't be used is an error.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 enum KeySet {

@@ -1,8 +1,8 @@
 // Checks tokens with the current keys. A key file is read again when it changes; the gate checks this at most once a
 // second. If the file can't be read, or contains no keys, the previous keys stay.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// Identifies a version of a file.

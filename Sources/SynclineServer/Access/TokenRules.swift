@@ -2,6 +2,7 @@
 // knows. The key determines the algorithm, and a token can't override it.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// How tokens are signed.
@@ -105,14 +106,5 @@ extension TokenKey {
         guard header["alg"] == .string(algorithm.rawValue) else { return false }
         guard let id, let named = header["kid"] else { return true }
         return named == .string(id)
-    }
-}
-
-extension Base64 {
-    /// Decodes base64url without padding.
-    static func decode(url text: Substring) -> [UInt8]? {
-        guard !text.isEmpty, !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
-        let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
-        return decode(plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
     }
 }

@@ -1,6 +1,7 @@
 // Turns the command line into a configuration: flags override the file. Pure except for the functions that it is given.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// The command that the command line requests.
@@ -175,24 +176,13 @@ struct ServerArguments {
             guard let value = variable(sides[1]) else { throw StartFailure("the variable \(sides[1]) is not set") }
             return Array(value.utf8)
         case "hex":
-            guard let bytes = Self.bytes(hexadecimal: sides[1]) else { throw StartFailure("auth.key is not valid hex") }
+            guard let bytes = Hexadecimal.bytes(sides[1]) else { throw StartFailure("auth.key is not valid hex") }
             return bytes
         case "base64":
             guard let bytes = Base64.decode(sides[1]) else { throw StartFailure("auth.key is not valid base64") }
             return bytes
         default: return Array(text.utf8)
         }
-    }
-
-    private static func bytes(hexadecimal text: String) -> [UInt8]? {
-        let digits = text.map(\.hexDigitValue)
-        guard digits.count % 2 == 0 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
     }
 
     static var help: String {

@@ -3,7 +3,7 @@
 // so both are given some time; if others wait for a worker, they are given none.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

@@ -2,7 +2,7 @@
 // system has no descriptor left, and do not distinguish clients.
 
 import CMicroHTTPD
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

@@ -2,7 +2,7 @@
 // while there are listeners, and passes on changes. Listeners wait suspended and occupy no thread.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 /// One listener's stream. The HTTP library takes the available bytes from it, and its connection is suspended while
 /// there are none.

@@ -3,8 +3,8 @@
 
 import CMicroHTTPD
 import Dispatch
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// Answers requests, independent of the HTTP library.

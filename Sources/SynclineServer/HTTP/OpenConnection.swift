@@ -1,7 +1,7 @@
 // The current phase of an open connection, and since when. The thread that serves the connection writes it, and the
 // search for overdue connections reads it.
 
-import Synchronization
+import SynclineGround
 
 /// Time limits for a client, in seconds.
 struct ConnectionDeadlines: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // Limits the requests of an address: each address has a bucket that fills at a steady rate and holds the requests of
 // one second.
 
-import Synchronization
+import SynclineGround
 
 final class RateLimiter: Sendable {
     private struct Bucket {

@@ -1,7 +1,7 @@
 // Signals that a thread can wait for. The handler, which may run on any thread, only writes a byte into a pipe, which
 // is async-signal-safe.
 
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

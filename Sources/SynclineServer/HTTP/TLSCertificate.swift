@@ -1,7 +1,7 @@
 // The server's certificate and key. Each handshake asks for them, so that they can be replaced while the server runs.
 
 import CMicroHTTPD
-import Synchronization
+import SynclineGround
 
 final class TLSCertificate: @unchecked Sendable {
     // Unchecked: it is complete after init and only read from then on, which GnuTLS allows on any thread.

@@ -1,7 +1,7 @@
 // A limit for a piece of work: a deadline, and cancellation when the result is no longer needed. Long work checks it
 // regularly; work is never stopped from outside.
 
-import Synchronization
+import SynclineGround
 
 final class WorkLimit: Sendable {
     enum Stop: Hashable, Sendable {

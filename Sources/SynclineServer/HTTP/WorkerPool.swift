@@ -2,7 +2,7 @@
 // rest wait in turn (`WorkerPool`), or in the order that `JobOrder` decides (`ReadWorkers`).
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 /// The result of a job.
 enum JobOutcome: Hashable, Sendable {

@@ -3,7 +3,7 @@
 // the same time do not wait for each other.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 /// The use of a pool at a moment.
 struct PoolUse: Hashable, Sendable {

@@ -2,7 +2,7 @@
 // while it holds the lock would repeatedly make all others wait. Here a reader takes one of many locks, chosen by its
 // thread.
 
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

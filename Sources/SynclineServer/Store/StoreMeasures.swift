@@ -1,6 +1,6 @@
 // Metrics of a store's transactions.
 
-import Synchronization
+import SynclineGround
 
 final class StoreMeasures: Sendable {
     private let kept = Atomic(0)

@@ -2,7 +2,7 @@
 // out all waiting jobs, wakes the others, and passes the lead to a job that arrived meanwhile.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 /// The progress of a request's writes.
 struct WriteProgress: Sendable {
@@ -44,37 +44,21 @@ final class WriteJob: Sendable {
 }
 
 final class WriteQueue: Sendable {
-    private struct State: Sendable {
-        var waiting: [WriteJob] = []
-        var isLed = false
-    }
-
-    private let state = Mutex(State())
+    private let jobs = Mutex(Gathering<WriteJob>())
 
     /// The number of jobs that wait for the running ones.
-    var waiting: Int { state.withLock { $0.waiting.count } }
+    var waiting: Int { jobs.withLock { $0.waiting.count } }
 
     /// Carries out a job, alone or with others: `perform` finishes every job that it receives.
     func carryOut(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
-        let leads = state.withLock { state in
-            state.waiting.append(job)
-            defer { state.isLed = true }
-            return !state.isLed
-        }
-        if !leads {
+        if !jobs.withLock({ $0.join(job) }) {
             job.turn.wait()
             if job.result != nil { return }
         }
-        let jobs = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        perform(jobs)
-        let next = state.withLock { state in
-            state.isLed = !state.waiting.isEmpty
-            return state.waiting.first
-        }
-        for other in jobs where other !== job { other.turn.signal() }
+        let group = jobs.withLock { $0.take() }
+        perform(group)
+        let next = jobs.withLock { $0.passOn() }
+        for other in group where other !== job { other.turn.signal() }
         next?.turn.signal()
     }
 }

@@ -2,6 +2,7 @@
 // refused, never converted: a string in a column of numbers is the client's error.
 
 import SynclineCore
+import SynclineGround
 
 /// The reason why the server refuses a request: the client's fault, never the server's.
 struct Refusal: Error, Hashable, Sendable {

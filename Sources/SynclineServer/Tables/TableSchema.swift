@@ -1,8 +1,8 @@
 // A table at a moment: its definition with all columns that it has by then, and their places in the database. It never
 // changes; a new column makes a new schema.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 final class TableSchema: Sendable {

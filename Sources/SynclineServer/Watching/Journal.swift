@@ -2,7 +2,7 @@
 // stands still blocks no request. Lines that do not fit are counted, and the count is reported.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 
 struct JournalQueue: Sendable {
     private var text: [UInt8] = []

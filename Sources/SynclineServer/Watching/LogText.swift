@@ -1,6 +1,8 @@
 // External text in a line of the log: nothing in it may end the line, move a terminal's cursor or change its text
 // direction.
 
+import SynclineGround
+
 enum LogText {
     /// The text with `\u001b` for invisible characters, as in JSON, so that JSON stays valid.
     static func escaped(_ text: String) -> String {
@@ -11,8 +13,7 @@ enum LogText {
                 escaped.unicodeScalars.append(scalar)
                 continue
             }
-            let digits = String(scalar.value, radix: 16)
-            escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            escaped += "\\u" + Hexadecimal.text(scalar.value, digits: 4)
         }
         return escaped
     }

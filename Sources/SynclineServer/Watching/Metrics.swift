@@ -1,6 +1,6 @@
 // Metrics of the requests, in the text format of Prometheus.
 
-import Synchronization
+import SynclineGround
 
 final class Metrics: Sendable {
     private struct Key: Hashable {

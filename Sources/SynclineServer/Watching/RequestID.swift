@@ -1,7 +1,7 @@
 // The id of a request in the log and in its answer: the client's or a proxy's, if it can be written anywhere, otherwise
 // one made by the server.
 
-import Synchronization
+import SynclineGround
 
 struct RequestID: Hashable, Sendable {
     static let header = "X-Request-Id"

@@ -1,7 +1,7 @@
 // What the service learns about a request and does not send to its client: its caller, and the reason why the store
 // failed.
 
-import Synchronization
+import SynclineGround
 
 final class RequestNotes: Sendable {
     private let state = Mutex<(user: String?, failure: FailureReason?)>((nil, nil))

@@ -2,8 +2,8 @@
 // time, and none contains an invisible character.
 
 import Dispatch
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 #if canImport(Darwin)

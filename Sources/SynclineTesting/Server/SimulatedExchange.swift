@@ -2,6 +2,7 @@
 // protocols.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 struct SimulatedExchange {
@@ -104,8 +105,7 @@ struct SimulatedExchange {
     }
 
     private func newID(_ number: Int) -> String {
-        let digits = String(number, radix: 16)
-        let tail = String(repeating: "0", count: 12 - min(12, digits.count)) + digits
+        let tail = Hexadecimal.text(number, digits: 12)
         return isOld ? "00000000-0000-4000-8000-\(tail)" : "00000000000040008000\(tail)"
     }
 

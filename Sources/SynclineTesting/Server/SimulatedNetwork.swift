@@ -1,8 +1,8 @@
 // The network between a store and the simulated server: perfect by default, and deterministic.
 
-import Synchronization
 public import Syncline
 package import SynclineCore
+import SynclineGround
 package import SynclineWire
 
 /// Sends a store's requests to a ``SimulatedServer``, with the faults a test requests.

@@ -1,8 +1,8 @@
 // An in-memory table server for tests. It responds like the servers of either protocol, in the order of the
 // requests, with times and versions that depend only on the requests. It uses no network and no clock.
 
-import Synchronization
 public import SynclineCore
+import SynclineGround
 package import SynclineWire
 
 /// A faithful table server without a network.

@@ -1,6 +1,7 @@
 // A table of the simulated server: its rows, what lists may not show yet, and pending changes by other clients.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 struct SimulatedTable: Sendable {

@@ -1,7 +1,7 @@
 // Open files of a simulated disk, and the lock on one. They become invalid when their disk ends.
 
 import SegmentLog
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

@@ -2,7 +2,7 @@
 // what is visible and what is durable. None of it is counted, and all of it still works after the disk ended.
 
 public import SegmentLog
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

@@ -2,7 +2,7 @@
 // the process with all of them. The caller or a random generator chooses the subset.
 
 import SegmentLog
-import Synchronization
+import SynclineGround
 
 extension FaultyStorage {
     /// The number of pending changes, each of which may persist or be lost in a crash: written pieces, new sizes,

@@ -7,7 +7,7 @@
 // so that a writer which "died" can't continue. The old one can still be crashed again with another result.
 
 public import SegmentLog
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

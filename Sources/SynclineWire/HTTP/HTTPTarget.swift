@@ -1,6 +1,8 @@
 // A request's path and parameters as a URL string, and back. Everything but letters, digits and `-._~` is
 // percent-encoded, so that no character of an id or a filter has a special meaning to a server.
 
+import SynclineGround
+
 extension HTTPRequest {
     /// Returns the URL of the request below a backend's.
     package func target(below base: String) -> String {
@@ -73,8 +75,6 @@ extension HTTPRequest {
 }
 
 package enum PercentEncoding {
-    private static let digits = Array("0123456789ABCDEF".utf8)
-
     package static func encode(_ text: String) -> String {
         // An unescaped segment of only dots would be a relative path, not a name.
         let isDots = text == "." || text == ".."
@@ -86,7 +86,9 @@ package enum PercentEncoding {
             if isPlain {
                 encoded.append(byte)
             } else {
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                encoded.append(UInt8(ascii: "%"))
+                encoded.append(Hexadecimal.digit(byte >> 4, isUpper: true))
+                encoded.append(Hexadecimal.digit(byte & 15, isUpper: true))
             }
         }
         return String(decoding: encoded, as: UTF8.self)
@@ -97,16 +99,14 @@ package enum PercentEncoding {
         var rest = text.utf8.makeIterator()
         while let byte = rest.next() {
             if byte == UInt8(ascii: "%") {
-                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
+                guard let high = rest.next().flatMap(Hexadecimal.value),
+                    let low = rest.next().flatMap(Hexadecimal.value)
+                else { return nil }
                 decoded.append(high << 4 | low)
             } else {
                 decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
             }
         }
         return String(validating: decoded, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

@@ -1,6 +1,8 @@
 // Reads JSON from bytes, one token after another, and builds nothing that is not requested. Strict: RFC 8259 and
 // valid UTF-8 only. Integers keep all 64 bits; a number that is not a finite double is an error.
 
+import SynclineGround
+
 /// Why bytes are not valid JSON, and where.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
@@ -274,13 +276,7 @@ package struct JSONScanner {
         guard bytes.count - offset >= 4 else { throw error(.endsEarly) }
         var value: UInt16 = 0
         for index in offset..<offset + 4 {
-            let digit: UInt8
-            switch bytes[index] {
-            case 0x30...0x39: digit = bytes[index] - 0x30
-            case 0x41...0x46: digit = bytes[index] - 0x41 + 10
-            case 0x61...0x66: digit = bytes[index] - 0x61 + 10
-            default: throw error(.invalidEscape, at: index)
-            }
+            guard let digit = Hexadecimal.value(bytes[index]) else { throw error(.invalidEscape, at: index) }
             value = value << 4 | UInt16(digit)
         }
         offset += 4

@@ -2,6 +2,7 @@
 // keep their original form, and bytes are base64. Rows are written directly from their encoding.
 
 package import SynclineCore
+import SynclineGround
 
 /// Builds JSON text in UTF-8. Copies share the text; only one of them may be written to.
 package struct JSONWriter {

@@ -1,6 +1,7 @@
 // Converts JSON values directly to the encoding of rows, without building anything in between.
 
 import SynclineCore
+import SynclineGround
 
 extension JSONScanner {
     /// Reads the next value and writes its encoding.

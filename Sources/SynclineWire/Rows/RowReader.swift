@@ -3,6 +3,7 @@
 // shared.
 
 import SynclineCore
+import SynclineGround
 
 /// A row read from an object: its system values extracted, and everything but the id encoded.
 struct ReadRow {

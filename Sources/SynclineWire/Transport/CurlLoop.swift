@@ -4,7 +4,7 @@
 #if os(Linux)
     import CCurl
     import Glibc
-    import Synchronization
+    import SynclineGround
     import SynclineCore
 
     // Unchecked: the multi handle is used by the loop's thread. Other threads only use it to wake the loop, which

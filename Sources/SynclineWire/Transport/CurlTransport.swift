@@ -4,7 +4,7 @@
 #if os(Linux)
     import CCurl
     package import SynclineCore
-    import Synchronization
+    import SynclineGround
 
     package final class CurlTransport: HTTPTransport {
         private let base: String

@@ -1,8 +1,8 @@
 // A server made from a recording: it responds to recorded requests as recorded, and to no others. The order of
 // requests does not matter, only that they were made.
 
-import Synchronization
 package import SynclineCore
+import SynclineGround
 
 package final class RecordedTransport: HTTPTransport {
     private struct Content {

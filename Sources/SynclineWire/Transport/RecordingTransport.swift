@@ -2,6 +2,7 @@
 // first.
 
 package import SynclineCore
+import SynclineGround
 
 /// A request and its result.
 package struct RecordedExchange: Hashable, Sendable {

@@ -7,7 +7,7 @@
         import FoundationNetworking
     #endif
     package import SynclineCore
-    import Synchronization
+    import SynclineGround
 
     package final class URLSessionTransport: HTTPTransport {
         private let base: String

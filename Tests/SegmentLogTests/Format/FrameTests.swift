@@ -2,6 +2,8 @@
 // (invariants 9 to 13).
 
 import SegmentLog
+import SynclineGround
+import SynclineTesting
 import Testing
 
 @Suite("A frame")
@@ -44,7 +46,7 @@ struct FrameTests {
     }
 
     private static let payloads: [[UInt8]] = {
-        var numbers = SeededNumbers(seed: 5)
+        var numbers = Chance(seed: 5)
         let random = (0..<3000).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
         let zeros = [UInt8](repeating: 0, count: 2000)
         let mask = [UInt8](repeating: 0xa5, count: 2000)
@@ -173,7 +175,7 @@ struct FrameTests {
 
     @Test("Invariant 10: runs of zeros and of the mask together leave no long run, at any speed", arguments: [1, 64])
     func bothRuns(acceleration: Int32) {
-        var numbers = SeededNumbers(seed: 8)
+        var numbers = Chance(seed: 8)
         func noise(_ length: Int) -> [UInt8] { (0..<length).map { _ in UInt8(truncatingIfNeeded: numbers.next()) } }
         let runs = [UInt8](repeating: 0, count: 300) + noise(40) + [UInt8](repeating: 0xa5, count: 300)
         let payloads = [

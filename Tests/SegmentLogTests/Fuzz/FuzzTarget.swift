@@ -2,6 +2,8 @@
 // code. A run must return, with what was wrong if it found something (invariant 14). The same functions serve the
 // fuzzer (tools/fuzz) and the test that replays the corpus.
 
+import SynclineGround
+
 #if !FUZZING
     import SegmentLog
 #endif

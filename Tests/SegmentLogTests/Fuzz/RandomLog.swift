@@ -3,17 +3,18 @@
 
 #if !FUZZING
     import SegmentLog
+    import SynclineTesting
 #endif
 
 /// A generator with the same numbers for the same seed (SplitMix64), or with numbers that a fuzzer chose.
 struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
+    private var chance: Chance
     private var bytes: ArraySlice<UInt8> = []
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { chance = Chance(seed: seed) }
 
     init(bytes: ArraySlice<UInt8>) {
-        state = 0
+        chance = Chance(seed: 0)
         self.bytes = bytes
     }
 
@@ -22,11 +23,7 @@ struct SeededRandom: RandomNumberGenerator {
             let low = bytes.removeFirst()
             return UInt64(low) | UInt64(bytes.popFirst() ?? 0) << 8
         }
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
+        return chance.next()
     }
 
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }

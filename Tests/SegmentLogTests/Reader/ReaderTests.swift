@@ -9,7 +9,7 @@ import Testing
 struct ReaderTests {
     /// Bytes that do not compress, so that segments fill.
     private func record(_ number: Int, size: Int = 20) -> [UInt8] {
-        var numbers = SeededNumbers(seed: UInt64(number))
+        var numbers = Chance(seed: UInt64(number))
         return Array("record \(number) ".utf8) + (0..<size).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
     }
 
@@ -39,7 +39,7 @@ struct ReaderTests {
     func wholeTransactions() throws {
         let storage = MemoryStorage()
         let writer = try LogWriter.small(storage, creating: .ifMissing, .small(segment: 1 << 20))
-        var numbers = SeededNumbers(seed: 3)
+        var numbers = Chance(seed: 3)
         let large = RecordBatch(
             records: (0..<40).map { _ in (0..<5000).map { _ in UInt8(truncatingIfNeeded: numbers.next()) } })
         try writer.append(RecordBatch(record(1)))
@@ -201,7 +201,7 @@ struct ReaderTests {
         func readToOpen(_ records: Int) throws -> (bytes: UInt64, segments: UInt64) {
             let storage = FaultyStorage()
             let writer = try LogWriter.open(storage, configuration: .small(segment: 65_536), clock: TestClock())
-            var numbers = SeededNumbers(seed: 9)
+            var numbers = Chance(seed: 9)
             for _ in 0..<records {
                 try writer.append(
                     RecordBatch((0..<4000).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }),

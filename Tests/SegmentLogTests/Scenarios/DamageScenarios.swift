@@ -2,6 +2,7 @@
 // unchanged.
 
 import SegmentLog
+import SynclineGround
 import SynclineTesting
 
 extension Scenario {

@@ -16,12 +16,12 @@ struct CrashTorture {
 
     private(set) var count = Count()
     private let budget: Int
-    private var numbers: SeededNumbers
+    private var numbers: Chance
     private var place = ""
 
     /// Explores histories from `seed` on until `histories` of them, or `states` crash states, are done.
     static func run(seed: UInt64, histories: Int, states: Int = .max) throws -> Count {
-        var torture = CrashTorture(budget: states, numbers: SeededNumbers(seed: seed))
+        var torture = CrashTorture(budget: states, numbers: Chance(seed: seed))
         while torture.count.histories < histories && torture.count.states < states {
             let index = UInt64(torture.count.histories)
             try torture.explore(CrashHistory(seed: seed &+ index, large: index % 16 == 15))
@@ -29,7 +29,7 @@ struct CrashTorture {
         return torture.count
     }
 
-    private init(budget: Int, numbers: SeededNumbers) {
+    private init(budget: Int, numbers: Chance) {
         self.budget = budget
         self.numbers = numbers
     }
@@ -62,7 +62,7 @@ struct CrashTorture {
             for _ in 0..<24 {
                 let seed = numbers.next()
                 try check(play.oracle, "crash seed \(seed)") {
-                    var numbers = SeededNumbers(seed: seed)
+                    var numbers = Chance(seed: seed)
                     return play.disk.crash(using: &numbers)
                 }
             }

@@ -35,7 +35,7 @@ struct IOErrorTorture {
         _ scenario: IOErrorScenario, plans: [FaultPlan] = plans, stride: Int = 1, seed: UInt64 = 1
     ) throws -> Count {
         var count = Count()
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = Chance(seed: seed)
         var failures: [String] = []
         for plan in plans {
             var call = 1
@@ -71,7 +71,7 @@ struct IOErrorTorture {
 
     /// The disk works again: after the end of the process, after power failures, and after both.
     private static func checkLeft(
-        _ play: IOErrorPlay, _ scenario: IOErrorScenario, _ numbers: inout SeededNumbers, _ count: inout Count
+        _ play: IOErrorPlay, _ scenario: IOErrorScenario, _ numbers: inout Chance, _ count: inout Count
     ) throws {
         play.letGo()
         count.states += 5
@@ -79,7 +79,7 @@ struct IOErrorTorture {
         try checked("power lost, nothing persisted") { try scenario.check(play, lost) }
         for _ in 0..<2 {
             let seed = numbers.next()
-            var chance = SeededNumbers(seed: seed)
+            var chance = Chance(seed: seed)
             let crashed = play.disk.crash(using: &chance)
             try checked("crash seed \(seed)") { try scenario.check(play, crashed) }
         }

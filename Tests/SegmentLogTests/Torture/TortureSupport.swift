@@ -27,10 +27,10 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
 
 /// A clock of its own: each call adds a millisecond, and identities come from the seed.
 final class TestClock: LogClock {
-    private let state: Mutex<(time: Int64, numbers: SeededNumbers)>
+    private let state: Mutex<(time: Int64, numbers: Chance)>
 
     init(seed: UInt64 = 1, start: Int64 = 1_700_000_000_000) {
-        state = Mutex((start, SeededNumbers(seed: seed)))
+        state = Mutex((start, Chance(seed: seed)))
     }
 
     func now() -> WallTime {
@@ -167,11 +167,11 @@ enum TortureReader {
 
 /// Records for tests: of every size and texture, and each different from all others if it is large enough.
 struct RecordSource {
-    var numbers: SeededNumbers
+    var numbers: Chance
     private var count: UInt64 = 0
 
     init(seed: UInt64) {
-        numbers = SeededNumbers(seed: seed)
+        numbers = Chance(seed: seed)
     }
 
     mutating func below(_ limit: Int) -> Int { Int(numbers.next() % UInt64(limit)) }

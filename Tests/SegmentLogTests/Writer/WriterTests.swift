@@ -32,7 +32,7 @@ struct WriterTests {
     func sizes(_ size: Int) throws {
         let storage = MemoryStorage()
         let writer = try LogWriter.open(storage, configuration: .small(segment: 1 << 20), clock: TestClock())
-        var numbers = SeededNumbers(seed: UInt64(size))
+        var numbers = Chance(seed: UInt64(size))
         let record = (0..<size).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
         let batches = [[record], [[1], record, [2]], [record, record], [[], record, []]]
         var expected: [[UInt8]] = []
@@ -58,7 +58,7 @@ struct WriterTests {
     @Test func `memory for what waits stays bounded by syncing`() throws {
         let storage = FaultyStorage()
         let writer = try LogWriter.open(storage, configuration: .small(segment: 64 << 20), clock: TestClock())
-        var numbers = SeededNumbers(seed: 4)
+        var numbers = Chance(seed: 4)
         let record = (0..<100_000).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
         for _ in 0..<100 { try writer.append(RecordBatch(record), durability: .buffered) }
         #expect(writer.lastSequence.rawValue - writer.durableThrough.rawValue <= 11)
@@ -115,7 +115,7 @@ struct WriterTests {
             let storage = FaultyStorage()
             let writer = try LogWriter.open(storage, configuration: .small(segment: 16_384), clock: TestClock())
             storage.capacity = UInt64(30_000 + persists * 1111)
-            var numbers = SeededNumbers(seed: 8)
+            var numbers = Chance(seed: 8)
             var acknowledged: [[UInt8]] = []
             var refusals = 0
             for round in 0..<200 {

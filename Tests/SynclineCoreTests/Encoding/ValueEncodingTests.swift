@@ -1,5 +1,6 @@
 // Values in bytes: every value round-trips, has one encoding, and no bytes can stop the process.
 
+import SynclineGround
 import SynclineTesting
 import Testing
 

@@ -1,5 +1,6 @@
 // Which blocks are cached: within the limit, the recently used ones, and separately for each run.
 
+import SynclineGround
 import SynclineTesting
 import Testing
 

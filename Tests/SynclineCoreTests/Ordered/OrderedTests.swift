@@ -1,6 +1,7 @@
 // The ordered store compared with a dictionary: random puts, removals, commits, rotations, merges, undos; every
 // snapshot stays unchanged.
 
+import SynclineGround
 import SynclineTesting
 import Testing
 

@@ -1,5 +1,6 @@
 // Columns that never leave the device: how the fold treats them in every situation of their rows.
 
+import SynclineGround
 import Testing
 
 @testable import SynclineCore

@@ -1,6 +1,7 @@
 // Values of every kind and form, from a seed: what a column can have, and similar ones.
 
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 
 extension Chance {

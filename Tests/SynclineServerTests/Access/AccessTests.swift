@@ -1,6 +1,7 @@
 // Who may do what; those who may not are told nothing.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

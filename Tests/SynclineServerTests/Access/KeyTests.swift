@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

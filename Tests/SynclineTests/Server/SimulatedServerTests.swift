@@ -1,6 +1,7 @@
 // The simulated server, asked as by a store: the transcripts of real servers, and what each option changes.
 
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import SynclineWire
 import Testing

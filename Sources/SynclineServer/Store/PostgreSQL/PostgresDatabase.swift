@@ -2,7 +2,7 @@
 // of them queue for the row that supplies the change numbers.
 
 import CPostgres
-import Synchronization
+import SynclineGround
 
 final class PostgresDatabase: SQLDatabase {
     let dialect = SQLDialect.postgres

@@ -1,8 +1,8 @@
 // Waiting for PostgreSQL, never forever: each wait has a limit, is interrupted if the server stops, and checks once a
 // second whether the database answers at all.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

@@ -1,6 +1,7 @@
 // The interface to a database: it runs statements and returns rows, one at a time. Other files define the statements.
 
 import SynclineCore
+import SynclineGround
 
 /// A row, valid while it is passed to a body.
 protocol SQLRow {

@@ -2,6 +2,7 @@
 // that do not depend on the request are made once.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// A table's statements.

@@ -2,6 +2,7 @@
 
 import CSQLite
 import SynclineCore
+import SynclineGround
 
 final class SQLiteConnection: SQLConnection {
     private let handle: OpaquePointer

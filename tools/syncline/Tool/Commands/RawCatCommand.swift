@@ -1,6 +1,7 @@
 // `raw cat`: prints records, one per line, also those after damage; with --follow new ones as they arrive.
 
 import SegmentLog
+import SynclineGround
 import SynclineInspect
 
 enum RawCatCommand {
@@ -155,7 +156,7 @@ private final class RecordPrinter {
             return head.adding(["type": .string(kind(record.bytes)), "bytes": .number(record.bytes.count)])
         }
         if let text = String(validating: record.bytes, as: UTF8.self) { return head.adding(["text": .string(text)]) }
-        return head.adding(["base64": .string(base64(record.bytes))])
+        return head.adding(["base64": .string(Base64.encode(record.bytes))])
     }
 
     private func kind(_ bytes: [UInt8]) -> String {

@@ -1,9 +1,9 @@
 // The workload of `bench sync`: pages made before the clock starts, a store that pulls them, and the push's requests.
 
 import SegmentLog
-import Synchronization
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 #if canImport(Darwin)
@@ -95,13 +95,9 @@ private struct PremadePages: HTTPTransport {
         // Spread like random ids, but the same on every run.
         var mixed = UInt64(index) &* 0x9e37_79b9_7f4a_7c15
         mixed ^= mixed >> 29
-        let high = hexadecimal(mixed)
-        return "\(high.prefix(8))-\(high.dropFirst(8).prefix(4))-4000-8000-\(hexadecimal(UInt64(index)).suffix(12))"
-    }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        let high = Hexadecimal.text(mixed, digits: 16)
+        let low = Hexadecimal.text(index, digits: 12)
+        return "\(high.prefix(8))-\(high.dropFirst(8).prefix(4))-4000-8000-\(low)"
     }
 
     init(rows: Int, pageSize: Int) {

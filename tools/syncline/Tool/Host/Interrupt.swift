@@ -1,6 +1,6 @@
 // Ctrl-C as a flag that a long command can read. Commands that do not read it are ended by the signal.
 
-import Synchronization
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin

@@ -2,6 +2,7 @@
 // protocol defines keep their form; everything else is masked like the values of a row.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension Masking {

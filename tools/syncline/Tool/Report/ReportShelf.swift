@@ -2,9 +2,9 @@
 // with the command; the file itself is never written.
 
 import SegmentLog
-import Synchronization
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineWire
 

@@ -5,6 +5,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineWire
 

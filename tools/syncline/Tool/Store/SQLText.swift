@@ -2,6 +2,7 @@
 // push, their errors, and the cursors of queries.
 
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 enum SQLText {
@@ -16,14 +17,12 @@ enum SQLText {
         case .integer, .double: return JSONValue(value).text
         default:
             let text = RowText.text(value)
-            // Characters that would end a statement early, or control a terminal, are written as numbers.
-            if text.unicodeScalars.contains(where: \.isUnsafeToShow) { return "CAST(x'\(hexadecimal(text))' AS TEXT)" }
+            // What would end a statement early, or command a terminal, is written in digits.
+            if text.unicodeScalars.contains(where: \.isUnsafeToShow) {
+                return "CAST(x'\(Hexadecimal.text(of: text.utf8))' AS TEXT)"
+            }
             return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
         }
-    }
-
-    private static func hexadecimal(_ text: String) -> String {
-        text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// A table with its rows.

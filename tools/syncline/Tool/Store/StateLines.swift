@@ -2,6 +2,7 @@
 
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineWire
 

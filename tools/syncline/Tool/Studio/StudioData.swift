@@ -2,9 +2,9 @@
 // replay of the whole log is made once for each number of events.
 
 import SegmentLog
-import Synchronization
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 final class StudioData: Sendable {

@@ -1,7 +1,7 @@
 // Access to the page. The token opens it once and is then exchanged for a cookie; requests with another host name than
 // loopback's, or from another page, are refused even with a valid cookie.
 
-import Synchronization
+import SynclineGround
 import SynclineWire
 
 final class StudioGate: Sendable {

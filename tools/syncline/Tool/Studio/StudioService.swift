@@ -1,8 +1,8 @@
 // Answers the page's requests with JSON. The data comes from StudioData.
 
 import Dispatch
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineWire
 

@@ -1,7 +1,7 @@
 // Runs long tasks: an interrupt cancels them, and progress is shown on a terminal.
 
-import Synchronization
 import Syncline
+import SynclineGround
 import SynclineInspect
 
 /// The latest progress of a running task.

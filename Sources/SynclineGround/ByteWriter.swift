@@ -3,20 +3,21 @@
 
 /// Bytes that grow at their end. Copies share the bytes; only one of them may be written to.
 package struct ByteWriter {
-    private final class Storage {
+    @usableFromInline
+    final class Storage {
         // Unchecked: a writer has exclusive access.
-        @exclusivity(unchecked) var memory: UnsafeMutableRawPointer
-        @exclusivity(unchecked) var capacity: Int
-        @exclusivity(unchecked) var count = 0
+        @usableFromInline @exclusivity(unchecked) var memory: UnsafeMutableRawPointer
+        @usableFromInline @exclusivity(unchecked) var capacity: Int
+        @usableFromInline @exclusivity(unchecked) var count = 0
 
-        init(capacity: Int) {
+        @inlinable init(capacity: Int) {
             memory = .allocate(byteCount: capacity, alignment: 16)
             self.capacity = capacity
         }
 
-        deinit { memory.deallocate() }
+        @inlinable deinit { memory.deallocate() }
 
-        func grow(to needed: Int) {
+        @usableFromInline func grow(to needed: Int) {
             let larger = max(needed, capacity * 2)
             let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
             moved.copyMemory(from: memory, byteCount: count)
@@ -26,19 +27,19 @@ package struct ByteWriter {
         }
     }
 
-    private let storage: Storage
+    @usableFromInline let storage: Storage
 
-    package init(capacity: Int = 64) {
+    @inlinable package init(capacity: Int = 64) {
         storage = Storage(capacity: max(16, capacity))
     }
 
-    package var count: Int { storage.count }
+    @inlinable package var count: Int { storage.count }
 
     /// A copy of the text.
-    package var bytes: [UInt8] { withView { [UInt8]($0) } }
+    @inlinable package var bytes: [UInt8] { withView { [UInt8]($0) } }
 
     /// Calls `body` with the bytes written, without copying.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func withView<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -47,71 +48,67 @@ package struct ByteWriter {
     }
 
     /// Removes all bytes, keeping the memory.
-    package mutating func removeAll() {
+    @inlinable package mutating func removeAll() {
         storage.count = 0
     }
 
     /// Removes what follows the first `count` bytes.
-    package mutating func truncate(to count: Int) {
+    @inlinable package mutating func truncate(to count: Int) {
         storage.count = min(count, storage.count)
     }
 
-    @inline(__always)
-    private func room(_ length: Int) -> UnsafeMutableRawPointer {
+    @inlinable @inline(__always)
+    func room(_ length: Int) -> UnsafeMutableRawPointer {
         let needed = storage.count + length
         if needed > storage.capacity { storage.grow(to: needed) }
         defer { storage.count = needed }
         return storage.memory + storage.count
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func append(_ byte: UInt8) {
         room(1).storeBytes(of: byte, as: UInt8.self)
     }
 
-    package mutating func append(_ other: UnsafeRawBufferPointer) {
+    @inlinable package mutating func append(_ other: UnsafeRawBufferPointer) {
         guard let start = other.baseAddress else { return }
         room(other.count).copyMemory(from: start, byteCount: other.count)
     }
 
-    package mutating func append(_ other: [UInt8]) {
+    @inlinable package mutating func append(_ other: [UInt8]) {
         other.withUnsafeBytes { append($0) }
     }
 
     /// Appends seven bits per byte, the lowest first.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func append(varint number: UInt64) {
         if number < 0x80 { return append(UInt8(truncatingIfNeeded: number)) }
-        var rest = number
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(truncatingIfNeeded: rest))
+        let length = varintLength(number)
+        _ = putVarint(number, into: UnsafeMutableRawBufferPointer(start: room(length), count: length))
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func append(varint number: Int) {
         append(varint: UInt64(number))
     }
 
     /// Appends a signed number with the sign in the lowest bit, so that small numbers are short.
-    package mutating func append(zigzag number: Int64) {
+    @inlinable package mutating func append(zigzag number: Int64) {
         append(varint: UInt64(bitPattern: number << 1 ^ number >> 63))
     }
 
     /// Appends eight bytes, the lowest first.
-    package mutating func append(fixed number: UInt64) {
+    @inlinable package mutating func append(fixed number: UInt64) {
         room(8).storeBytes(of: number.littleEndian, as: UInt64.self)
     }
 
     /// Appends eight bytes, the highest first, so that keys sort like their numbers.
-    package mutating func append(ordered number: UInt64) {
+    @inlinable package mutating func append(ordered number: UInt64) {
         room(8).storeBytes(of: number.bigEndian, as: UInt64.self)
     }
 
     /// Appends a string preceded by its length.
-    package mutating func append(text: String) {
+    @inlinable package mutating func append(text: String) {
         var text = text
         text.withUTF8 { utf8 in
             append(varint: utf8.count)
@@ -120,12 +117,12 @@ package struct ByteWriter {
     }
 
     /// Appends bytes preceded by their length.
-    package mutating func append(counted other: [UInt8]) {
+    @inlinable package mutating func append(counted other: [UInt8]) {
         append(varint: other.count)
         append(other)
     }
 
-    package mutating func append(counted other: UnsafeRawBufferPointer) {
+    @inlinable package mutating func append(counted other: UnsafeRawBufferPointer) {
         append(varint: other.count)
         append(other)
     }

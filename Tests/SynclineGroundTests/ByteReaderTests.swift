@@ -1,8 +1,7 @@
 // Numbers read three at a time equal those read one by one, whatever their sizes and whatever follows.
 
+import SynclineGround
 import Testing
-
-@testable import SynclineCore
 
 @Suite struct ByteReaderTests {
     private static let numbers = [0, 1, 127, 128, 129, 255, 256, 16_383, 16_384, 1 << 40]

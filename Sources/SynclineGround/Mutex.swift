@@ -1,6 +1,10 @@
-// Stands in for `Synchronization.Mutex` in builds for the thread sanitizer (SYNCLINE_THREAD_SANITIZER set): on Linux the
-// sanitizer does not see the standard library's lock and reports every guarded access as a race. It does see a
-// pthread mutex. Other builds contain nothing of this. Each module that locks has it, by a link to the one file.
+// The lock that every module uses, which is the standard library's.
+//
+// In builds for the thread sanitizer (SYNCLINE_THREAD_SANITIZER set) a stand-in takes its place: on Linux the sanitizer does
+// not see the standard library's lock and reports every guarded access as a race. It does see a pthread mutex. A module
+// that imports this one, and not Synchronization, means the stand-in by the name.
+
+@_exported public import Synchronization
 
 #if THREAD_SANITIZER
     #if canImport(Darwin)
@@ -10,11 +14,11 @@
     #endif
 
     // Unchecked: the value is reached only between lock and unlock, which is what makes it safe to share.
-    struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private let value: UnsafeMutablePointer<Value>
         private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
-        init(_ initial: consuming sending Value) {
+        package init(_ initial: consuming sending Value) {
             value = .allocate(capacity: 1)
             value.initialize(to: initial)
             lock = .allocate(capacity: 1)
@@ -28,7 +32,7 @@
             value.deallocate()
         }
 
-        borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             pthread_mutex_lock(lock)
@@ -36,7 +40,7 @@
             return try body(&value.pointee)
         }
 
-        borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
             guard pthread_mutex_trylock(lock) == 0 else { return nil }

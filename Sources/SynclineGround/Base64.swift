@@ -47,6 +47,13 @@ package enum Base64 {
         }
     }
 
+    /// Reads the alphabet of URLs, without padding.
+    package static func decode(url text: Substring) -> [UInt8]? {
+        guard !text.isEmpty, !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
+        let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        return decode(plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
+    }
+
     private static func digit(_ character: UInt8) -> UInt32? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character) - 65

@@ -3,39 +3,39 @@
 
 /// Bytes are not a valid encoding.
 package struct MalformedBytes: Error, Hashable, Sendable {
-    package init() {}
+    @inlinable package init() {}
 }
 
 /// A cursor over bytes that another object owns.
 package struct ByteReader {
     package let bytes: UnsafeRawBufferPointer
-    package private(set) var offset = 0
+    package var offset = 0
 
-    package init(_ bytes: UnsafeRawBufferPointer) {
+    @inlinable package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
     /// Begins at an offset within the bytes.
-    init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    @inlinable package init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         precondition(offset >= 0 && offset <= bytes.count, "a reader begins within its bytes")
         self.bytes = bytes
         self.offset = offset
     }
 
-    package var isAtEnd: Bool { offset == bytes.count }
-    package var remaining: Int { bytes.count - offset }
+    @inlinable package var isAtEnd: Bool { offset == bytes.count }
+    @inlinable package var remaining: Int { bytes.count - offset }
 
     /// All remaining bytes.
-    package var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
+    @inlinable package var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func byte() throws(MalformedBytes) -> UInt8 {
         guard offset < bytes.count else { throw MalformedBytes() }
         defer { offset += 1 }
         return bytes[offset]
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func varint() throws(MalformedBytes) -> UInt64 {
         guard offset < bytes.count else { throw MalformedBytes() }
         let first = bytes[offset]
@@ -45,8 +45,8 @@ package struct ByteReader {
 
     /// Reads three numbers at once if they take one, one, and at most two bytes, as most do; otherwise reads
     /// nothing.
-    @inline(__always)
-    mutating func shortVarints() -> (Int, Int, Int)? {
+    @inlinable @inline(__always)
+    package mutating func shortVarints() -> (Int, Int, Int)? {
         guard remaining >= 4 else { return nil }
         let word = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         guard word & 0x8080 == 0 else { return nil }
@@ -61,7 +61,7 @@ package struct ByteReader {
         return (Int(word & 0x7f), Int(word >> 8 & 0x7f), third)
     }
 
-    private mutating func rest(ofVarint first: UInt8) throws(MalformedBytes) -> UInt64 {
+    @inlinable mutating func rest(ofVarint first: UInt8) throws(MalformedBytes) -> UInt64 {
         var number = UInt64(first & 0x7f)
         var shift: UInt64 = 7
         while offset < bytes.count {
@@ -76,44 +76,68 @@ package struct ByteReader {
         throw MalformedBytes()
     }
 
-    package mutating func zigzag() throws(MalformedBytes) -> Int64 {
+    /// A varint in its shortest form; a longer form is refused, so that bytes and values match one to one.
+    @inlinable package mutating func shortestVarint() throws(MalformedBytes) -> UInt64 {
+        let start = offset
+        let number = try varint()
+        if offset - start > 1, bytes[offset - 1] == 0 { throw MalformedBytes() }
+        return number
+    }
+
+    @inlinable package mutating func zigzag() throws(MalformedBytes) -> Int64 {
         let number = try varint()
         return Int64(bitPattern: number >> 1) ^ -Int64(number & 1)
     }
 
     /// Reads a number of things that take at least a byte each; rejects a number larger than the bytes left.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func count() throws(MalformedBytes) -> Int {
         let number = try varint()
         guard number <= UInt64(remaining) else { throw MalformedBytes() }
         return Int(number)
     }
 
-    package mutating func fixed() throws(MalformedBytes) -> UInt64 {
+    /// A number in so many bytes as its type has, the lowest first.
+    @inlinable package mutating func number<Number: FixedWidthInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(MalformedBytes) -> Number {
+        guard remaining >= MemoryLayout<Number>.size else { throw MalformedBytes() }
+        defer { offset += MemoryLayout<Number>.size }
+        return bytes.number(type, at: offset)
+    }
+
+    @inlinable package mutating func fixed() throws(MalformedBytes) -> UInt64 {
         UInt64(littleEndian: try take(8).loadUnaligned(as: UInt64.self))
     }
 
-    package mutating func ordered() throws(MalformedBytes) -> UInt64 {
+    @inlinable package mutating func ordered() throws(MalformedBytes) -> UInt64 {
         UInt64(bigEndian: try take(8).loadUnaligned(as: UInt64.self))
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func take(_ length: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
         guard length >= 0, length <= remaining else { throw MalformedBytes() }
         defer { offset += length }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
     }
 
-    @inline(__always)
+    /// A length as it was read.
+    @inlinable @inline(__always)
+    package mutating func take(_ length: UInt64) throws(MalformedBytes) -> UnsafeRawBufferPointer {
+        guard length <= UInt64(remaining) else { throw MalformedBytes() }
+        return try take(Int(length))
+    }
+
+    @inlinable @inline(__always)
     package mutating func counted() throws(MalformedBytes) -> UnsafeRawBufferPointer {
         try take(try count())
     }
 
-    package mutating func text() throws(MalformedBytes) -> String {
+    @inlinable package mutating func text() throws(MalformedBytes) -> String {
         try text(of: try counted())
     }
 
-    func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
+    @inlinable package func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
         // The standard library's check is generic and costs more than reading a short string; most strings need no
         // check.
         if utf8.isASCII {
@@ -126,7 +150,7 @@ package struct ByteReader {
         return text
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func skip(_ length: Int) throws(MalformedBytes) {
         _ = try take(length)
     }
@@ -134,10 +158,10 @@ package struct ByteReader {
 
 extension UnsafeRawBufferPointer {
     /// Whether it is valid UTF-8. ASCII is checked without building a string.
-    package var isUTF8: Bool { isASCII || String(validating: self, as: UTF8.self) != nil }
+    @inlinable package var isUTF8: Bool { isASCII || String(validating: self, as: UTF8.self) != nil }
 
     /// Whether every byte is ASCII.
-    fileprivate var isASCII: Bool {
+    @inlinable var isASCII: Bool {
         var offset = 0
         var bits: UInt64 = 0
         while offset &+ 8 <= count {

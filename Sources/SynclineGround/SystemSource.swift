@@ -1,0 +1,26 @@
+// Where time and chance come from. Nothing else asks the system for them: each module has a door of its own, which a test
+// can replace, and behind each door is this.
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+package enum SystemSource {
+    /// The wall clock: milliseconds since 1970.
+    package static func milliseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Sixteen bytes without a pattern.
+    package static func chance() -> (high: UInt64, low: UInt64) {
+        var generator = SystemRandomNumberGenerator()
+        return (generator.next(), generator.next())
+    }
+
+    /// A number from 0 up to 1, without a pattern.
+    package static func fraction() -> Double { Double.random(in: 0..<1) }
+}

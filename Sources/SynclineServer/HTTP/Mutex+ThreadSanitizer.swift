@@ -1,1 +1,0 @@
-../../SegmentLog/Storage/Mutex+ThreadSanitizer.swift

@@ -1,1 +1,0 @@
-../../../Sources/SegmentLog/Storage/Mutex+ThreadSanitizer.swift
