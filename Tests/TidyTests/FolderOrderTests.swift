@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct FolderOrderTests {
-    @Test(arguments: ["SynclineCore"])
+    @Test(arguments: ["SegmentLog", "SynclineCore", "SynclineWire"])
     func `a folder names only what is drawn below it`(module: String) throws {
         let document = try String(contentsOf: Tree.root.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
         let order = try #require(FolderOrder(of: module, in: document), "ARCHITECTURE.md has no picture of \(module)")

@@ -51,7 +51,7 @@ import Testing
         ("SystemRandomNumberGenerator", "SystemSource", ["SynclineGround/SystemSource.swift"]),
         (
             "SystemSource.", "LogClock or Surroundings",
-            ["SegmentLog/Storage/Clock.swift", "SynclineServer/Surroundings.swift", "Syncline/Surroundings.swift"]
+            ["SegmentLog/Storage/LogClock.swift", "SynclineServer/Surroundings.swift", "Syncline/Surroundings.swift"]
         ),
         ("try!", "an error that says what went wrong", []),
         ("as!", "a guard", []),
