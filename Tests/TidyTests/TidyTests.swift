@@ -78,6 +78,16 @@ import Testing
         }
     }
 
+    @Test func `a file that declares one type for others is named after it`() throws {
+        for file in try Tree.files(in: ["Sources", "tools"], ending: ".swift") {
+            let name = file.path.split(separator: "/").last?.dropLast(".swift".count) ?? ""
+            let types = SourceWords(file.text).declared
+            // A file named with a plus says which type it extends, and what for.
+            guard types.count == 1, let type = types.first, !name.contains("+") else { continue }
+            #expect(name == type, "\(file.path) declares \(type)")
+        }
+    }
+
     @Test func `every breakage has its place in the sources, which know nothing of it`() throws {
         let check = Process()
         check.executableURL = Tree.root.appending(path: "tools/breakages")

@@ -1,5 +1,5 @@
 // The shell around the service: libmicrohttpd reads requests and writes answers on a fixed number of threads, and the
-// callbacks in HTTPCallbacks.swift pass each request to this class. The `Acceptor` accepts connections.
+// callbacks in HTTPServer+Callbacks.swift pass each request to this class. The `Acceptor` accepts connections.
 
 import CMicroHTTPD
 import Dispatch
