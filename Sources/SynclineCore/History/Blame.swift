@@ -26,13 +26,19 @@ package struct Blame {
     private var origins: [String: FieldOrigin] = [:]
     /// The number of pages of each query of the row's table.
     private var pages: [String?: Int] = [:]
+    /// Whether the state ever held anything of the row.
+    package private(set) var isKnown = false
+    /// How the row went out of an app's sight; nil for one that is there, or never was.
+    package private(set) var disappearance: Disappearance?
+    /// The last time an operation on the row was sent.
+    package private(set) var attempt: PushAttempt?
 
     /// - Parameter start: The state before the first event, which becomes the blame's own. What it has of the row was so
     ///   before the history begins.
     package init(table: String, id: String, from start: Projector) throws(StateError) {
         focus = RowFocus(table: table, id: id)
         projector = start
-        try look(at: start.through, time: 0, cause: "checkpoint", .beginning)
+        try look(Occasion(event: start.through, time: 0, provenance: .beginning), cause: "checkpoint")
     }
 
     /// Takes the next record; returns whether it concerned the row.
@@ -44,9 +50,30 @@ package struct Blame {
         let event = try reader.event()
         try projector.apply(event, number: number, onlyTo: focus)
         var page = 0
-        if case .page(let pulled) = event.body { page = pages[pulled.queryID] ?? 0 }
+        var isAudit = false
+        if case .page(let pulled) = event.body {
+            page = pages[pulled.queryID] ?? 0
+            isAudit = pulled.isAudit
+        }
+        note(event, number: number)
+        let provenance = Provenance(event, row: focus, page: page)
         return try look(
-            at: number, time: event.time, cause: event.cause, Provenance(event, row: focus, page: page))
+            Occasion(event: number, time: event.time, provenance: provenance), cause: event.cause, isAudit: isAudit)
+    }
+
+    /// Remembers when an operation on the row was sent, and what was answered.
+    private mutating func note(_ event: Event, number: UInt64) {
+        let key = projector.rowKey(focus.table, focus.id)
+        switch event.body {
+        case .sent(let operations):
+            for operation in operations where projector.rowKey(operation.table, operation.id) == key {
+                attempt = PushAttempt(sent: number, time: event.time)
+            }
+        case .answered(let answer) where projector.rowKey(answer.table, answer.id) == key:
+            attempt?.answered = number
+            attempt?.answer = answer
+        default: break
+        }
     }
 
     private mutating func count(page record: UnsafeRawBufferPointer) throws(StateError) {
@@ -57,19 +84,27 @@ package struct Blame {
 
     @discardableResult
     private mutating func look(
-        at number: UInt64, time: Int64, cause: String, _ provenance: Provenance
+        _ occasion: Occasion, cause: String, isAudit: Bool = false
     ) throws(StateError) -> Bool {
         let (entry, stored) = try projector.entry(projector.rowKey(focus.table, focus.id))
         let now = stored?.copy
         if now == bytes { return false }
         bytes = now
+        isKnown = true
         let visible = entry?.visible
         for name in visible?.columns ?? [] where visible?[name] != row?[name] || row == nil {
             origins[name] = FieldOrigin(
-                field: name, value: visible?[name] ?? .null, event: number, time: time, cause: cause,
-                provenance: provenance)
+                field: name, value: visible?[name] ?? .null, event: occasion.event, time: occasion.time, cause: cause,
+                provenance: occasion.provenance)
         }
         if visible == nil { origins = [:] }
+        if visible != nil {
+            disappearance = nil
+        } else if disappearance == nil {
+            disappearance = Disappearance(occasion, isAudit: isAudit)
+        } else {
+            disappearance?.latest = occasion
+        }
         row = visible
         return true
     }

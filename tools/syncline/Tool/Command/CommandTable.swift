@@ -25,50 +25,27 @@ package struct CommandTable: Sendable {
 
     /// The tool's commands, in the order of the help.
     package static let all = CommandTable([
-        Section(
-            "create, change and read a store",
-            [
-                InitCommand.command, ConfigCommand.command,
-                ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
-                ReadCommands.get, ReadCommands.query,
-                ExchangeCommands.export, ExchangeCommands.import,
-            ]),
-        Section(
-            "sync with a server",
-            [
-                SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
-                ReadCommands.pending, ReadCommands.cursors,
-                ConflictCommands.conflicts, ConflictCommands.resolve,
-                DropCommand.command, ChangeCommands.undo, ReadCommands.purge,
-            ]),
-        Section(
-            "look into a store",
-            [
-                LogCommands.log, LogCommands.tail, LogCommands.show,
-                InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
-                InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,
-                InspectStoreCommands.outbox, InspectStoreCommands.operations, InspectCommand.checkpoints,
-                StatsCommand.command, StudioCommand.command,
-            ]),
-        Section("explore the past", [DiffCommand.command, BlameCommand.command, ReplayCommand.command]),
-        Section(
-            "check, repair and clean up",
-            [
-                VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
-                EraseCommand.command, ReportCommand.command,
-            ]),
-        Section(
-            "test and measure",
-            [
-                ScenarioCommand.command, BenchLogCommand.command, BenchSyncCommand.command,
-                BenchHistoryCommand.command, RawAppendCommand.command, RawCatCommand.command,
-            ]),
-        Section(
-            "use the tool",
-            [
-                ShellCommand.command, HelpCommand.command, ManCommand.command, CompletionsCommand.command,
-                VersionCommand.command,
-            ]),
+        InitCommand.command, ConfigCommand.command,
+        ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
+        ReadCommands.get, ReadCommands.query, ReadCommands.pending, ReadCommands.cursors, ReadCommands.purge,
+        DropCommand.command, ChangeCommands.undo,
+        SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
+        ConflictCommands.conflicts, ConflictCommands.resolve,
+        LogCommands.log, LogCommands.tail, LogCommands.show, DiffCommand.command, BlameCommand.command,
+        WhyCommand.command,
+        ReplayCommand.command,
+        ExchangeCommands.export, ExchangeCommands.import, StatsCommand.command, ReportCommand.command,
+        StudioCommand.command,
+        ScenarioCommand.command, ShellCommand.command,
+        InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
+        InspectStoreCommands.events,
+        InspectStoreCommands.tables, InspectStoreCommands.indexes, InspectStoreCommands.outbox,
+        InspectStoreCommands.operations, InspectCommand.checkpoints,
+        VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
+        EraseCommand.command,
+        RawAppendCommand.command, RawCatCommand.command,
+        BenchLogCommand.command, BenchSyncCommand.command, BenchHistoryCommand.command,
+        HelpCommand.command, ManCommand.command, CompletionsCommand.command, VersionCommand.command,
     ])
 
     /// The meaning of words that begin commands but are not commands themselves.

@@ -29,59 +29,34 @@ enum BlameCommand {
         let storage = try context.storage(arguments)
         let moment = address.moment ?? arguments.value("at")
         let last = try moment.map { try Moment($0, storage).event } ?? .max
-        let (fields, wanted) = try blame(address, EventReading(storage, context), through: last)
+        let found = try BlameReading(address, EventReading(storage, context), through: last)
+        let part = found.whole.fields == nil ? found.part : nil
+        let wanted = part?.blame.fields == nil ? nil : part?.field
         let redacts = arguments.flag("redact")
         let style = context.output.style
         var list = try ListWriter(
             context.output,
             [Column("FIELD"), Column("EVENT"), Column("TIME"), Column("CAUSE"), Column("BY"), Column("VALUE")])
         var isFound = false
-        for origin in fields ?? [] where wanted == nil || wanted == origin.field {
+        for origin in found.whole.fields ?? part?.blame.fields ?? [] where wanted == nil || wanted == origin.field {
             isFound = true
+            let isDated = origin.provenance != .beginning
             let moment = WallTime(rawValue: origin.time)
             let value = redacts ? JSONValue(origin.value).redacted : JSONValue(origin.value)
             try list.row(
                 [
                     Cell(escaped(origin.field)), Cell("@\(origin.event)", .address),
-                    Cell(style.isForPeople ? moment.humanText : moment.text, .dim), Cell(origin.cause),
+                    Cell(!isDated ? "" : style.isForPeople ? moment.humanText : moment.text, .dim), Cell(origin.cause),
                     Cell(escaped(origin.provenance.description)), Cell(style.cut(escaped(value.text), to: 60)),
                 ],
                 json: [
                     "field": .string(origin.field), "value": value, "event": .string("@\(origin.event)"),
-                    "time": .string(moment.text), "cause": .string(origin.cause),
+                    "time": .optional(isDated ? moment.text : nil), "cause": .string(origin.cause),
                     "by": .string(origin.provenance.description), "provenance": origin.provenance.json,
                 ])
         }
         try list.finish()
         return isFound ? .done : .no
-    }
-
-    /// The addressed row, or else the field after the last dot: ids may contain dots.
-    private static func blame(
-        _ address: RowAddress, _ reading: EventReading, through last: UInt64
-    ) throws -> (fields: [FieldOrigin]?, field: String?) {
-        let claim = HistoryReading.claim(reading.storage)
-        defer { claim?.release() }
-        let loader = StateLoader(reading.storage)
-        let start = try loader.earliest()
-        let first = start.through + 1
-        var whole = try Blame(table: address.table, id: address.id, from: start)
-        var part: Blame?
-        let dot = address.id.lastIndex(of: ".")
-        if let dot {
-            part = try Blame(table: address.table, id: String(address.id[..<dot]), from: try loader.earliest())
-        }
-        try reading.forEachRecord(from: first) { number, record in
-            if number > last { return false }
-            try whole.fold(record, number: number)
-            try part?.fold(record, number: number)
-            return true
-        }
-        try whole.declaration.check(address.table)
-        if whole.fields == nil, let dot, let fields = part?.fields {
-            return (fields, String(address.id[address.id.index(after: dot)...]))
-        }
-        return (whole.fields, nil)
     }
 }
 

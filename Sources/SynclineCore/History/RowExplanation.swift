@@ -1,0 +1,200 @@
+// Why a row is as it is: which event gave each field its value, why an operation on it is not pushed, and why an app does
+// not see it. Made of the row's share of the log and of the state at one moment; the words are the reader's.
+
+/// An event as far as a row is concerned.
+package struct Occasion: Hashable, Sendable {
+    package var event: UInt64
+    /// Milliseconds since 1970.
+    package var time: Int64
+    package var provenance: Provenance
+
+    package init(event: UInt64, time: Int64, provenance: Provenance) {
+        self.event = event
+        self.time = time
+        self.provenance = provenance
+    }
+}
+
+/// How a row went out of an app's sight.
+package struct Disappearance: Hashable, Sendable {
+    package var first: Occasion
+    /// The last event that changed what is kept of the row since then; the first if there was none.
+    package var latest: Occasion
+    /// Whether the server was asked for all it has, and the row was not there.
+    package var isAudit: Bool
+
+    init(_ occasion: Occasion, isAudit: Bool) {
+        first = occasion
+        latest = occasion
+        self.isAudit = isAudit
+    }
+}
+
+/// An operation on its way to the server, and what came back.
+package struct PushAttempt: Hashable, Sendable {
+    /// The event before the request.
+    package var sent: UInt64
+    /// Milliseconds since 1970.
+    package var time: Int64
+    /// The event of the answer; nil if none was recorded.
+    package var answered: UInt64?
+    package var answer: Answer?
+
+    init(sent: UInt64, time: Int64) {
+        self.sent = sent
+        self.time = time
+    }
+}
+
+package struct RowExplanation: Hashable, Sendable {
+    /// Whether an app sees the row.
+    package enum Sight: Hashable, Sendable {
+        case visible
+        case hidden(Absence, Disappearance)
+        /// The history that is kept does not know the row.
+        case unknown
+    }
+
+    /// Why an app does not see a row that the history knows.
+    package enum Absence: String, Hashable, Sendable {
+        /// The app deleted it, and the server does not know yet.
+        case deletePending = "delete-pending"
+        /// The app deleted it, and the server has done so.
+        case deleteConfirmed = "delete-confirmed"
+        /// The app inserted it and deleted it again before it was sent.
+        case cameToNothing = "came-to-nothing"
+        /// A pull told that it is gone.
+        case goneInPull = "gone-in-pull"
+        /// The server was asked for all it has, and it was not there.
+        case notFound = "not-found"
+        /// The server answered an operation that it does not have the row.
+        case goneInAnswer = "gone-in-answer"
+        /// A decision left nothing of it.
+        case decided
+        case purged
+        /// The transaction that inserted it was taken back.
+        case undone
+        /// The operation that inserted it was dropped.
+        case dropped
+        /// A migration removed its table.
+        case migrated
+        /// It was gone before the history that is kept begins.
+        case goneBefore = "gone-before"
+    }
+
+    /// How firm a field's value is.
+    package enum Standing: String, Hashable, Sendable {
+        /// It is the server's.
+        case confirmed
+        /// It is the app's, and the server has not confirmed it.
+        case unconfirmed
+        /// It never leaves the device.
+        case local
+    }
+
+    package struct Field: Hashable, Sendable {
+        package var origin: FieldOrigin
+        package var standing: Standing
+    }
+
+    /// Why an operation is still in the outbox.
+    package enum Hindrance: Hashable, Sendable {
+        /// Nothing: the next push sends it.
+        case none
+        /// It is on its way at this moment.
+        case underWay
+        /// It was sent, and no answer was recorded: the server may have done it.
+        case unanswered
+        /// The last push stopped before the server took it: with this status, or with none because nobody answered.
+        case notReceived(status: Int)
+        /// The server answered 500 to every try of so many pushes in a row.
+        case failing(times: Int, serverWorks: Bool)
+        /// It waits until another operation of its row, with this number, is done.
+        case behind(Int)
+        /// It waits for a decision.
+        case waits(Conflict)
+    }
+
+    package struct Waiting: Hashable, Sendable {
+        /// Its number in the plan, from 1.
+        package var number: Int
+        package var operation: PlannedOperation
+        package var hindrance: Hindrance
+    }
+
+    package var sight: Sight
+    package var fields: [Field] = []
+    package var operations: [Waiting] = []
+    /// The last time an operation on the row was sent.
+    package var attempt: PushAttempt?
+
+    /// - Parameters:
+    ///   - blame: The row's share of the log, up to a moment.
+    ///   - plan: What would be pushed at that moment.
+    ///   - key: The row's key in the state.
+    package init(_ blame: Blame, plan: [PlannedOperation], key: [UInt8]) throws(StateError) {
+        let entry = try blame.entry
+        attempt = blame.attempt
+        if let origins = blame.fields {
+            sight = .visible
+            fields = origins.map { Field(origin: $0, standing: RowExplanation.standing($0.field, entry)) }
+        } else if let disappearance = blame.disappearance, blame.isKnown {
+            sight = .hidden(RowExplanation.absence(disappearance, entry?.pending), disappearance)
+        } else {
+            sight = .unknown
+        }
+        var earlier: Int?
+        for (index, operation) in plan.enumerated() where operation.rowKey == key {
+            let hindrance = RowExplanation.hindrance(operation, entry?.pending?.frozen, behind: earlier, attempt)
+            operations.append(Waiting(number: index + 1, operation: operation, hindrance: hindrance))
+            earlier = index + 1
+        }
+    }
+
+    private static func standing(_ field: String, _ entry: RowEntry?) -> Standing {
+        if entry?.local?[field] != nil { return .local }
+        return entry?.pending?.overlay[field] == nil ? .confirmed : .unconfirmed
+    }
+
+    private static func absence(_ disappearance: Disappearance, _ pending: PendingRow?) -> Absence {
+        if let pending {
+            return pending.operation == nil && pending.frozen == nil ? .cameToNothing : .deletePending
+        }
+        switch disappearance.first.provenance {
+        case .transaction:
+            switch disappearance.latest.provenance {
+            case .purge: return .purged
+            case .undo: return .undone
+            case .discard: return .dropped
+            case .resolution: return .decided
+            // Changes that came to nothing leave the outbox with the next push, and nothing is sent.
+            case .transaction, .other: return .cameToNothing
+            default: return .deleteConfirmed
+            }
+        case .pull: return disappearance.isAudit ? .notFound : .goneInPull
+        case .push: return .goneInAnswer
+        case .resolution: return .decided
+        case .purge: return .purged
+        case .undo: return .undone
+        case .discard: return .dropped
+        case .migration, .other: return .migrated
+        case .beginning: return .goneBefore
+        }
+    }
+
+    private static func hindrance(
+        _ operation: PlannedOperation, _ frozen: FrozenOperation?, behind earlier: Int?, _ attempt: PushAttempt?
+    ) -> Hindrance {
+        if operation.state == .inFlight { return .underWay }
+        if let earlier { return .behind(earlier) }
+        if operation.isFrozen, let frozen {
+            if let conflict = Conflict(table: operation.table, id: operation.id, frozen) { return .waits(conflict) }
+            if frozen.failures > 0 { return .failing(times: frozen.failures, serverWorks: frozen.serverWorks) }
+            return .unanswered
+        }
+        guard let attempt, attempt.sent > operation.events.lowerBound, let answer = attempt.answer,
+            answer.outcome == .notReceived
+        else { return .none }
+        return .notReceived(status: answer.status)
+    }
+}

@@ -1,0 +1,21 @@
+// The names that a state knows, for words that may be misspelt.
+
+extension StateReader {
+    /// The tables that have rows, cursors or a declaration, sorted.
+    package func knownTables() throws(StateError) -> [String] {
+        let declared = try declaration?.tables.map(\.name) ?? []
+        return Set(try tables() + cursors().map(\.table) + declared).sorted()
+    }
+
+    /// The ids of a table's first rows, those of rows that nobody sees included.
+    package func ids(of table: String, limit: Int) throws(StateError) -> [String] {
+        var ids: [String] = []
+        var prefix = ByteWriter()
+        prefix.append(tablePrefix: table)
+        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+            ids.append(try RowKey(malformed: [UInt8](key)).id)
+            return ids.count < limit
+        }
+        return ids
+    }
+}

@@ -1,0 +1,106 @@
+// `why`: why a row has the value it has, why it is not pushed, why nobody sees it, and what to do next.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum WhyCommand {
+    static let command = Command(
+        "why", "explains a row: its values, what is not pushed, why it is not seen, what to do next",
+        details: [
+            """
+            Each field has a sentence about the event that gave it its value. Each operation on the row that is not \
+            pushed has one about what it waits for. A row that an app does not see has one about how it went.
+            """
+        ],
+        operands: [Operand("ROW", "TABLE/ID or TABLE/ID.FIELD", isRequired: true)],
+        options: [.at, .redact],
+        examples: [
+            Example("syncline why todoitem/a", "the whole row"),
+            Example("syncline why todoitem/a.text --at @41", "one field, as it was"),
+        ],
+        result: #"""
+            {"table","id","sight":"visible|hidden|unknown","reason","event","time","fields":[… as in blame,
+             "standing":"confirmed|unconfirmed|local"],"operations":[… as in pending,"why","behind":"~1","status",
+             "code","message","made":[{"event","kind","rule"}]],"attempt":{"sent","answered","status","outcome"},
+             "near":[…],"next":[{"command","effect"}],"sentences":["…"]}
+            """#,
+        exits: [Exit(.no, "there never was such a row or field")], run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let address = try RowAddress(arguments.operands[0])
+        let storage = try context.storage(arguments)
+        let moment = address.moment ?? arguments.value("at")
+        let last = try moment.map { try Moment($0, storage).event } ?? .max
+        let view = try await context.view(arguments, at: moment)
+        let found = try BlameReading(address, EventReading(storage, context), through: last)
+        let part = found.whole.isKnown ? nil : found.part.flatMap { $0.blame.isKnown ? $0 : nil }
+        let report = try WhyReport(
+            (address.table, part?.id ?? address.id), part?.field, part?.blame ?? found.whole, view,
+            redacts: arguments.flag("redact"), context.output.style)
+        try context.output.value(report.json)
+        for line in report.lines { try context.output.line(line) }
+        return report.isFound ? .done : .no
+    }
+}
+
+/// The explanation of a row with what its words need beside it.
+struct WhyReport {
+    let row: (table: String, id: String)
+    let field: String?
+    let explanation: RowExplanation
+    let made: [CollapsedOperation]
+    let near: [String]
+    let style: TextStyle
+    let redacts: Bool
+    let hasBackend: Bool
+    /// The table's queries, as their cursors know them.
+    let queries: [String]
+
+    init(
+        _ row: (table: String, id: String), _ field: String?, _ blame: Blame, _ view: StoreView, redacts: Bool,
+        _ style: TextStyle
+    ) throws {
+        let reader = view.reader
+        self.row = row
+        self.field = field
+        self.style = style
+        self.redacts = redacts
+        var plan = try PushPlan(reader).operations
+        plan.mark(onTheirWay: view.rowsOnTheirWay)
+        let key = RowKey.bytes(row.table, row.id, try reader.idComparison)
+        explanation = try RowExplanation(blame, plan: plan, key: key)
+        made = explanation.operations.isEmpty ? [] : try reader.outbox().filter { $0.operation.rowKey == key }
+        hasBackend = try reader.setting("backend") != nil
+        queries = try reader.cursors().filter { $0.table == row.table }.map(\.queryID)
+        near = explanation.sight == .unknown ? try RowsNearby.addresses(row.table, row.id, reader) : []
+    }
+
+    var fields: [RowExplanation.Field] {
+        explanation.fields.filter { field == nil || $0.origin.field == field }
+    }
+
+    var isFound: Bool { explanation.sight != .unknown && (field == nil || !fields.isEmpty) }
+
+    func value(_ origin: FieldOrigin) -> JSONValue {
+        redacts ? JSONValue(origin.value).redacted : JSONValue(origin.value)
+    }
+}
+
+/// Rows whose addresses somebody may have meant.
+enum RowsNearby {
+    /// In a larger table only the first of its rows are looked at.
+    private static let limit = 20_000
+
+    static func addresses(_ table: String, _ id: String, _ reader: StateReader) throws -> [String] {
+        let tables = try reader.knownTables()
+        guard tables.contains(table) else {
+            guard let meant = Suggestion.nearest(to: table, in: tables) else { return [] }
+            return [try reader.entry(meant, id) == nil ? meant : "\(meant)/\(id)"]
+        }
+        let ids = try reader.ids(of: table, limit: limit)
+        return Suggestion.nearest(to: id, in: ids).map { ["\(table)/\($0)"] } ?? []
+    }
+}

@@ -1,0 +1,85 @@
+// What `why` tells a program.
+
+import SegmentLog
+import SynclineCore
+import SynclineInspect
+
+extension WhyReport {
+    var json: JSONValue {
+        let head: JSONValue = ["table": .string(row.table), "id": .string(row.id), "sight": .string(sightName)]
+        return head.adding([
+            "field": field.map { .string($0) },
+            "reason": gone.map { .string($0.absence.rawValue) },
+            "event": gone.map { .string("@\($0.disappearance.first.event)") },
+            "settled": gone.map { .string("@\($0.disappearance.latest.event)") },
+            "fields": .array(fields.map { json($0) }),
+            "operations": .array(explanation.operations.map { json($0) }),
+            "attempt": explanation.attempt.map { attempt in
+                [
+                    "sent": .string("@\(attempt.sent)"), "answered": .optional(attempt.answered.map { "@\($0)" }),
+                    "status": attempt.answer.map { .number($0.status) } ?? .null,
+                    "outcome": .optional(attempt.answer?.outcome.name),
+                ]
+            },
+            "near": .array(near.map(JSONValue.string)),
+            "next": .array(next.map { ["command": .string($0.command), "effect": .string($0.effect)] }),
+            "sentences": .array(sentences.map(JSONValue.string)),
+        ])
+    }
+
+    private var gone: (absence: RowExplanation.Absence, disappearance: Disappearance)? {
+        if case .hidden(let absence, let disappearance) = explanation.sight { (absence, disappearance) } else { nil }
+    }
+
+    private var sightName: String {
+        switch explanation.sight {
+        case .visible: "visible"
+        case .hidden: "hidden"
+        case .unknown: "unknown"
+        }
+    }
+
+    private func json(_ field: RowExplanation.Field) -> JSONValue {
+        let origin = field.origin
+        let time = origin.provenance == .beginning ? nil : WallTime(rawValue: origin.time).text
+        return [
+            "field": .string(origin.field), "value": value(origin), "event": .string("@\(origin.event)"),
+            "time": .optional(time), "cause": .string(origin.cause), "by": .string(origin.provenance.description),
+            "provenance": origin.provenance.json, "standing": .string(field.standing.rawValue),
+        ]
+    }
+
+    private func json(_ waiting: RowExplanation.Waiting) -> JSONValue {
+        let collapsed = made.first { $0.operation.position == waiting.operation.position }
+        return OutboxJSON.json(waiting.operation, fields: collapsed?.fields ?? [], number: waiting.number)
+            .adding(members(waiting.hindrance))
+            .adding([
+                "made": .array(
+                    (collapsed?.changes ?? []).map { change in
+                        [
+                            "event": .string("@\(change.position.event)"), "kind": .string("\(change.kind)"),
+                            "rule": .string(change.rule),
+                        ]
+                    })
+            ])
+    }
+
+    private func members(_ hindrance: RowExplanation.Hindrance) -> KeyValuePairs<String, JSONValue?> {
+        switch hindrance {
+        case .none: ["why": "not-pushed"]
+        case .underWay: ["why": "under-way"]
+        case .unanswered: ["why": "unanswered"]
+        case .notReceived(let status):
+            ["why": status == 0 ? "offline" : "stopped", "status": status == 0 ? .null : .number(status)]
+        case .failing(let times, let works):
+            ["why": "failing", "pushes": .number(times), "serverWorks": .boolean(works)]
+        case .behind(let number): ["why": "behind", "behind": .string("~\(number)")]
+        case .waits(let conflict):
+            [
+                "why": .string(conflict.state.rawValue), "status": conflict.status.map { .number($0) } ?? .null,
+                "code": .string(conflict.code), "message": .optional(conflict.message),
+                "mayHaveBeenDone": .boolean(conflict.mayHaveBeenDone),
+            ]
+        }
+    }
+}

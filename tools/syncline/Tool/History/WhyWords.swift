@@ -1,0 +1,241 @@
+// What `why` says, in sentences.
+
+import SegmentLog
+import SynclineCore
+import SynclineInspect
+
+/// Something to do about a row.
+struct NextStep {
+    var command: String
+    var effect: String
+}
+
+extension WhyReport {
+    private var address: String { "\(row.table)/\(row.id)" }
+    private var shellAddress: String { shellWord(address) }
+
+    var lines: [String] {
+        sentences.map { escaped($0) }
+            + next.map { style.paint("  " + escaped($0.command), .heading) + "  " + escaped($0.effect) }
+    }
+
+    var sentences: [String] {
+        var all = [sight]
+        all += fields.map { sentence($0) }
+        if let field, fields.isEmpty, explanation.sight == .visible {
+            let names = explanation.fields.map(\.origin.field)
+            let meant = Suggestion.nearest(to: field, in: names).map { " Did you mean \($0)?" } ?? ""
+            all.append("It has no field \(field).\(meant)")
+        }
+        for waiting in explanation.operations { all += sentences(waiting) }
+        return all
+    }
+
+    // MARK: Seen or not
+
+    private var sight: String {
+        switch explanation.sight {
+        case .visible:
+            let count = explanation.operations.count
+            let waits = count == 1 ? "1 operation on it is not pushed" : "\(count) operations on it are not pushed"
+            return "\(address) is there; " + (count == 0 ? "nothing on it waits to be pushed." : waits + ".")
+        case .hidden(let absence, let gone): return "\(address) is not seen: " + sentence(absence, gone)
+        case .unknown:
+            let meant = near.first.map { "Did you mean \($0)?" }
+            return "The history that is kept knows no row \(address). " + (meant ?? unknownReason)
+        }
+    }
+
+    private var unknownReason: String {
+        queries.isEmpty
+            ? "It was never inserted here, and no pull of \(row.table) has brought it: none with a query id has run."
+            : "It was never inserted here, and no pull brought it (queries: \(queries.joined(separator: ", ")))."
+    }
+
+    private func sentence(_ absence: RowExplanation.Absence, _ gone: Disappearance) -> String {
+        let first = moment(gone.first)
+        let latest = moment(gone.latest)
+        switch absence {
+        case .deletePending: return "this app deleted it \(first), and the server does not know yet."
+        case .deleteConfirmed: return "this app deleted it \(first), and the server has done so (\(latest))."
+        case .cameToNothing:
+            return "this app deleted it \(first) before it was ever sent, so nothing of it is left to push."
+        case .goneInPull:
+            return
+                "\(by(gone.first)) \(first), and that told that it is gone: deleted on the server, or no longer among "
+                + "the rows that the query asks for."
+        case .notFound:
+            return "the server was asked for all rows \(first), and it was not among them."
+        case .goneInAnswer: return "\(by(gone.first)) \(first), and does not have the row."
+        case .decided: return "a decision left nothing of it (\(latest))."
+        case .purged: return "it was purged here \(latest), which tells the server nothing."
+        case .undone: return "the transaction that inserted it was taken back \(latest)."
+        case .dropped: return "the operation that inserted it was dropped \(latest)."
+        case .migrated: return "the migration of the schema removed it \(first)."
+        case .goneBefore: return "it was gone before the history that is kept begins."
+        }
+    }
+
+    // MARK: Values
+
+    private func sentence(_ field: RowExplanation.Field) -> String {
+        let origin = field.origin
+        let occasion = Occasion(event: origin.event, time: origin.time, provenance: origin.provenance)
+        let value = style.cut(self.value(origin).text, to: 60)
+        let standing =
+            switch field.standing {
+            case .confirmed: ""
+            case .unconfirmed: " The server has not confirmed it."
+            case .local: " It never leaves this device."
+            }
+        return "\(origin.field) is \(value): \(by(occasion)) \(moment(occasion)).\(standing)"
+    }
+
+    private func by(_ occasion: Occasion) -> String {
+        switch occasion.provenance {
+        case .transaction: "this app wrote it"
+        case .pull(let queryID, _): queryID.map { "a pull (\($0)) brought it" } ?? "a pull brought it"
+        case .push(_, let status): "the server answered \(status) to a push"
+        case .resolution(let choice, let policy):
+            "a conflict was decided (\(choice), " + (policy.map { "by the policy \($0))" } ?? "by the app)")
+        case .undo(let event): "it shows again since @\(event) was taken back"
+        case .purge: "a purge left it"
+        case .discard: "it shows again since what was pending was dropped"
+        case .migration(let version): "the migration to schema \(version) made it"
+        case .beginning: "it was so"
+        case .other: "it came"
+        }
+    }
+
+    private func moment(_ occasion: Occasion) -> String {
+        if occasion.provenance == .beginning { return "before the history that is kept begins" }
+        let time = WallTime(rawValue: occasion.time)
+        return "at @\(occasion.event), \(style.isForPeople ? time.humanText : time.text)"
+    }
+
+    // MARK: Operations
+
+    private func sentences(_ waiting: RowExplanation.Waiting) -> [String] {
+        let operation = waiting.operation
+        let collapsed = made.first { $0.operation.position == operation.position }
+        var head = "~\(waiting.number), \(operation.kind == .delete ? "a" : "an") \(operation.kind)"
+        if let fields = collapsed?.fields, !fields.isEmpty { head += " of \(fields.joined(separator: ", "))" }
+        var all = ["\(head), is not pushed: \(sentence(waiting.hindrance))"]
+        if let changes = collapsed?.changes, changes.count > 1 {
+            all.append(
+                "It is made of \(changes.count) changes: "
+                    + changes.map { "@\($0.position.event) (\($0.rule))" }.joined(separator: ", ") + ".")
+        }
+        return all
+    }
+
+    private func sentence(_ hindrance: RowExplanation.Hindrance) -> String {
+        switch hindrance {
+        case .none: return "nothing has pushed since it was made."
+        case .underWay: return "it is on its way at this moment."
+        case .unanswered:
+            let sent = explanation.attempt.map { " at @\($0.sent)" } ?? ""
+            return "it was sent\(sent), and no answer was recorded. The server may have it."
+        case .notReceived(0): return "the last push could not reach the server."
+        case .notReceived(let status): return "the server answered \(status), and the push stopped."
+        case .failing(let times, let works):
+            let pushes = times == 1 ? "the last push" : "\(times) pushes in a row"
+            return "the server answered 500 to every try of \(pushes)"
+                + (works ? ", while it answered other requests." : ".")
+        case .behind(let number): return "it goes after ~\(number), which is on the same row."
+        case .waits(let conflict): return sentence(conflict)
+        }
+    }
+
+    private func sentence(_ conflict: Conflict) -> String {
+        let status = conflict.status.map { "the server answered \($0)" } ?? "a pull found it"
+        let words = conflict.message.map { ": \"\($0)\"" } ?? ""
+        let what: String
+        switch conflict.state {
+        case .parked: what = "it is parked, because the server refused it"
+        case .conflict where conflict.server == nil:
+            what = "it is in conflict, because the row is gone from the server"
+        case .conflict: what = "it is in conflict, because the server's row was changed meanwhile"
+        }
+        let twice = conflict.mayHaveBeenDone ? " An earlier try, whose answer was lost, may have been done." : ""
+        return "\(what) (\(status)\(words)).\(twice)"
+    }
+
+    // MARK: What to do
+
+    var next: [NextStep] {
+        var steps: [NextStep] = []
+        for waiting in explanation.operations { steps += self.steps(waiting) }
+        switch explanation.sight {
+        case .visible: break
+        case .unknown:
+            if near.isEmpty {
+                steps.append(step("pull \(shellWord(row.table))", "asks the server for the table's rows"))
+            } else {
+                for address in near where address.contains("/") {
+                    steps.append(step("why \(shellWord(address))", "explains that row"))
+                }
+            }
+        case .hidden(let absence, _): steps += self.steps(absence)
+        }
+        return steps
+    }
+
+    private func step(_ command: String, _ effect: String) -> NextStep {
+        NextStep(command: "syncline " + command, effect: effect)
+    }
+
+    private func steps(_ waiting: RowExplanation.Waiting) -> [NextStep] {
+        switch waiting.hindrance {
+        case .underWay, .behind: return []
+        case .none, .unanswered, .notReceived:
+            let push = step("push", waiting.hindrance == .none ? "sends it" : "sends it again, as it was")
+            let backend = step("config backend URL", "says where the server is; the store does not know one")
+            return hasBackend ? [push] : [backend, push]
+        case .failing:
+            return [
+                step("push", "tries it again"),
+                step("drop --force \(shellAddress)", "gives it up, so that the rest is pushed"),
+            ]
+        case .waits(let conflict) where conflict.state == .parked:
+            return [
+                step("resolve \(shellAddress) --keep-mine", "tries it again"),
+                step("resolve \(shellAddress) --row JSON", "sends other values"),
+                step("drop \(shellAddress)", "gives it up"),
+            ]
+        case .waits(let conflict):
+            let merge = step("resolve \(shellAddress) --merge", "joins what both sides changed")
+            let canMerge = (try? conflict.resolution(.merge, hasBase: true)) != nil
+            return (canMerge ? [merge] : []) + [
+                step("resolve \(shellAddress) --keep-mine", "sends yours again"),
+                step("resolve \(shellAddress) --take-server", "drops yours"),
+            ]
+        }
+    }
+
+    private func steps(_ absence: RowExplanation.Absence) -> [NextStep] {
+        switch absence {
+        case .deletePending: [step("drop \(shellAddress)", "keeps the row: the delete is not sent")]
+        case .purged, .dropped, .decided, .goneBefore:
+            [step("pull \(shellWord(row.table))", "brings the row if the server has it")]
+        case .goneInPull, .notFound:
+            [step("diff server --table \(shellWord(row.table))", "tells what the server has")]
+        case .deleteConfirmed, .cameToNothing, .goneInAnswer, .undone, .migrated: []
+        }
+    }
+}
+
+/// A word as a shell takes it.
+private func shellWord(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "/._-@:+".utf8.contains(byte)
+        }
+    }
+    if isPlain, !text.isEmpty { return text }
+    let pieces = text.split(separator: "'", omittingEmptySubsequences: false)
+    return "'" + pieces.joined(separator: "'\\''") + "'"
+}
