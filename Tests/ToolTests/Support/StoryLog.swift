@@ -91,14 +91,15 @@ enum Story {
 }
 
 extension TestLog {
-    /// A log with the story, in two segments.
-    static func story() throws -> TestLog {
+    /// A log that holds the story, in two segments; so many hours later, or with other events at some places.
+    static func story(hours: Int64 = 0, replacing: (Int) -> Event.Body? = { _ in nil }) throws -> TestLog {
         let log = try TestLog(empty: ())
         let writer = try log.open()
         for (index, body) in Story.events.enumerated() {
             if index == 10 { try writer.roll() }
             var batch = RecordBatch()
-            batch.append(Event(time: 1_700_000_000_000 + Int64(index) * 60_000, body).bytes)
+            let time = 1_700_000_000_000 + hours * 3_600_000 + Int64(index) * 60_000
+            batch.append(Event(time: time, replacing(index) ?? body).bytes)
             try writer.append(batch)
         }
         try writer.close()

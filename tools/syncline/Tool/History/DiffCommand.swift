@@ -10,27 +10,41 @@ enum DiffCommand {
         "diff", "show what changed between two moments or two stores, by row and field",
         details: [
             """
-            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For \
-            `server` the rows are read from the store's backend, and its system columns are not compared.
+            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`: then the rows \
+            are read from the store's backend, and compared without the columns that belong to it.
+            """,
             """
+            With --log the events of two stores or reports are compared, byte by byte, and the first that differs is \
+            shown with both sides; with one, its log and this store's. Where the history of one begins later, they are \
+            compared from there on. --ignore-times takes events for the same that say the same at another time.
+            """,
         ],
         operands: [
             Operand("A", "a moment, a store, or `server`", isRequired: true),
             Operand("B", "another one (default: the present)"),
         ],
         options: [
-            Option("stat", "only count rows"), Option("table", value: "TABLE", "only this table"), .redact,
+            Option("stat", "counts rows only").excluding("log"),
+            Option("table", value: "TABLE", "of one table").excluding("log"),
+            Option("log", "compares the events of two logs, and shows the first that differs"),
+            Option("ignore-times", "events that say the same at another time do not differ").needing("log"), .redact,
         ],
         examples: [
-            Example("syncline diff @41", "show what changed since event 41"),
-            Example("syncline diff ../other/.syncline", "compare this store with another"),
-            Example("syncline diff server --table todoitem", "compare a table with the server"),
+            Example("syncline diff @41", "since event 41"),
+            Example("syncline diff ../other/.syncline", "how this store differs from another"),
+            Example("syncline diff server --table todoitem", "how this store differs from its server"),
+            Example("syncline diff --log ../other/.syncline", "where their histories part"),
         ],
-        result: #"[{"table","id","change":"added|removed|changed","fields":[{"name","before","after"}]}]"#,
+        result:
+            #"""
+            [{"table","id","change":"added|removed|changed","fields":[{"name","before","after"}]}]; with --log \#
+            {"equal":bool,"compared":n,"from":"@1","first":"@12" or null,"left":{event},"right":{event},"members":[…]}
+            """#,
         exits: [Exit(.done, "nothing differs"), Exit(.no, "something differs")], run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
+        if arguments.flag("log") { return try logs(arguments, context) }
         let operands = arguments.operands
         let usesServer = operands.contains("server")
         let table = arguments.value("table")
@@ -51,7 +65,19 @@ enum DiffCommand {
         return differences.isEmpty ? .done : .no
     }
 
-    /// The differences between two moments of the store; nil if something else is compared, or the log is damaged.
+    /// Where the logs of two stores part.
+    private static func logs(_ arguments: Arguments, _ context: Context) throws -> ExitCode {
+        var paths = arguments.operands
+        if paths.count == 1 { paths.insert(try StoreLocation.find(arguments, context.environment).path, at: 0) }
+        let logs = try paths.map { POSIXStorage(directory: try context.path(reading: $0)) }
+        let found = try LogDiff(
+            logs[0], logs[1], ignoresTimes: arguments.flag("ignore-times"), redacts: arguments.flag("redact"))
+        try context.output.value(found.json)
+        for line in found.lines((paths[0], paths[1]), context.output.style) { try context.output.line(line) }
+        return found.first == nil ? .done : .no
+    }
+
+    /// What differs between two moments of the store; nil if something else is compared, or the log is damaged.
     private static func moments(
         _ operands: [String], _ arguments: Arguments, _ context: Context
     ) throws -> [RowDifference]? {

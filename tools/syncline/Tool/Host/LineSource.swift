@@ -65,7 +65,29 @@ package final class DescriptorLines: LineSource {
     }
 }
 
-/// Lines in memory.
+/// The lines of a file.
+final class FileLines: LineSource {
+    private let descriptor: Int32
+    private let lines: DescriptorLines
+
+    init(_ path: String) throws(ToolError) {
+        #if canImport(Darwin)
+            descriptor = Darwin.open(path, O_RDONLY)
+        #else
+            descriptor = Glibc.open(path, O_RDONLY)
+        #endif
+        guard descriptor >= 0 else {
+            throw ToolError(LogError(StorageError(number: errno, operation: "open", name: path)))
+        }
+        lines = DescriptorLines(descriptor)
+    }
+
+    deinit { close(descriptor) }
+
+    func next() throws(ToolError) -> [UInt8]? { try lines.next() }
+}
+
+/// Lines that are there already.
 package final class MemoryLines: LineSource {
     private var lines: ArraySlice<[UInt8]>
 

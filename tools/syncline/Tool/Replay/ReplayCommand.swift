@@ -26,7 +26,12 @@ enum ReplayCommand {
             It searches every event in the log, or those from --from to --to, and the answer names the range. A \
             condition that is true before the range must become false before an event can make it true.
             """,
-            "--step starts an interactive session; type `help` in it for its commands.",
+            "--step begins an interactive session; `help` in it tells the rest.",
+            """
+            --write-expected writes what the log comes to into a file of lines: rows, what is pending and in conflict, \
+            cursors, counts. --expect holds the log against such a file, and shows the first line that differs. A log \
+            and its file, kept with a project, tell whether a later release still makes the same of it.
+            """,
         ],
         operands: [Operand("REPORT", "a file of `report`; without options, run its recorded sessions")],
         options: [
@@ -40,21 +45,27 @@ enum ReplayCommand {
             Option("from", value: "ADDRESS", "start the search here").needing("bisect"),
             Option("step", "step through the events, at a prompt")
                 .excluding("bisect", "policy", "without"),
+            Option("expect", value: "FILE", "compares what it comes to with a file of --write-expected")
+                .excluding("bisect", "step", "policy", "without", "write-expected"),
+            Option("write-expected", value: "FILE", "writes what it comes to into a file")
+                .excluding("bisect", "step", "policy", "without"),
             .redact,
         ],
         examples: [
-            Example("syncline replay", "verify the state of the checkpoints"),
-            Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "find the event that wrote a value"),
-            Example("syncline replay --policy client-wins", "try another policy"),
-            Example("syncline replay --step --to @41", "start a session at event 41"),
-            Example("syncline replay bug.jsonl", "run the sessions of a report"),
-            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "search a report like a store"),
+            Example("syncline replay", "does the log still give the state of the checkpoints?"),
+            Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "who wrote that?"),
+            Example("syncline replay --policy client-wins", "what another policy would have done"),
+            Example("syncline replay --step --to @41", "begins a session at event 41"),
+            Example("syncline replay --write-expected golden.jsonl", "what this release makes of the log"),
+            Example("syncline replay bug.jsonl", "runs what somebody reported"),
+            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "asks it as one asks a store"),
         ],
         result:
             #"""
-            {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…}}; with --bisect \#
-            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; with --policy or --without \#
-            {"through","differences":[…],"decisions":[…],"leftOut":[…],"impossible":[…]}
+            {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…},\#
+            "expected":{"matches":bool,"difference":{"line":n,"expected","found"}}}; with --bisect \#
+            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; varied {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
+            "impossible":[…]}
             """#,
         exits: [
             Exit(.done, "the state matches, nothing would differ, or an event was found"),
@@ -66,7 +77,7 @@ enum ReplayCommand {
         var arguments = arguments
         if let file = arguments.operands.first { arguments.setStore(file) }
         let path = try StoreLocation.find(arguments, context.environment).path
-        let questions = ["bisect", "step", "policy", "without", "to"]
+        let questions = ["bisect", "step", "policy", "without", "to", "expect", "write-expected"]
         if ReportShelf.isFile(path), !questions.contains(where: { arguments.value($0) != nil || arguments.flag($0) }) {
             return try await ReportReplay.run(path, context)
         }
@@ -77,7 +88,7 @@ enum ReplayCommand {
         var variation = ReplayVariation()
         for text in arguments.values(of: "without") { variation.without.formUnion(try events(text, storage)) }
         variation.policy = arguments.value("policy").flatMap { SyncCommands.policy($0) }
-        if variation.isNone { return try check(last, storage, context) }
+        if variation.isNone { return try check(last, storage, arguments, context) }
         return try vary(variation, last, storage, arguments, context)
     }
 
@@ -91,7 +102,9 @@ enum ReplayCommand {
 
     // MARK: Check
 
-    private static func check(_ last: UInt64?, _ storage: any LogStorage, _ context: Context) throws -> ExitCode {
+    private static func check(
+        _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
+    ) throws -> ExitCode {
         let progress = context.narration.progress("folding", total: 0)
         defer { progress.finish() }
         let found = try HistoryReading.run(storage) {
@@ -100,19 +113,30 @@ enum ReplayCommand {
             let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
             return try StateCheck(storage, notes: notes).fold(through: last, fromBeginning: true)
         }
-        let totals = found.projector.totals
-        let changes = totals.json
+        progress.finish()
+        let changes = found.projector.totals.json
+        let difference = try arguments.value("expect").flatMap {
+            try ExpectedState.compare(found.projector, with: $0)
+        }
+        let written = try arguments.value("write-expected").map { try ExpectedState.write(found.projector, to: $0) }
         let mismatches = found.mismatches.map { mismatch -> JSONValue in
             [
                 "event": .string("@\(mismatch.event)"), "source": .string(mismatch.source),
                 "file": .string(mismatch.file),
             ]
         }
-        try context.output.value([
+        let head: JSONValue = [
             "from": .string("@\(found.from + 1)"), "through": .string("@\(found.projector.through)"),
             "events": .number(found.projector.through - found.from), "matches": .boolean(mismatches.isEmpty),
             "compared": .number(found.compared), "mismatches": .array(mismatches), "changes": changes,
-        ])
+        ]
+        try context.output.value(
+            head.adding([
+                "expected": arguments.value("expect").map { _ in
+                    ["matches": .boolean(difference == nil), "difference": difference?.json ?? .null]
+                },
+                "written": written.map { .number($0) },
+            ]))
         let style = context.output.style
         for mismatch in found.mismatches {
             try context.output.line(
@@ -125,7 +149,13 @@ enum ReplayCommand {
             ? "\(count) replayed; the state matches \(counted(UInt64(found.compared), "digest"))"
             : "\(count) replayed; the state does not match \(counted(UInt64(mismatches.count), "digest"))"
         try context.output.line(style.paint(verdict, mismatches.isEmpty ? .good : .bad))
-        return mismatches.isEmpty ? .done : .no
+        if let file = arguments.value("write-expected"), let written {
+            try context.output.line("\(escaped(file)): \(counted(UInt64(written), "line"))")
+        }
+        if let file = arguments.value("expect") {
+            for line in ExpectedState.lines(difference, file, style) { try context.output.line(line) }
+        }
+        return mismatches.isEmpty && difference == nil ? .done : .no
     }
 
     // MARK: Search

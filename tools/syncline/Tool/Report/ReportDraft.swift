@@ -1,75 +1,31 @@
-// The file that a report is written into. It has a temporary name until it is complete and durable, so there is never
-// half a report under the final name. Only its owner can read it.
+// The file that a report is written into, with its end mark.
 
-import SegmentLog
-import Syncline
 import SynclineCore
-import SynclineInspect
 import SynclineWire
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 struct ReportDraft {
-    private let folder: POSIXStorage
-    private let name: String
-    private let draft: String
-    private let file: any WritableFile
-    private var buffer: [UInt8] = []
+    private var file: FileDraft
     private var checksum = LineChecksum()
-    /// The number of bytes written.
-    private(set) var size: UInt64 = 0
+
+    /// Bytes that were written.
+    var size: UInt64 { file.size }
 
     init(_ path: String) throws {
-        var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw ToolError("usage", "\(escaped(path)) exists and is not a file", exit: .usage)
-        }
-        let slash = path.lastIndex(of: "/")
-        folder = POSIXStorage(directory: slash.map { String(path[...$0]) } ?? ".")
-        name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-        draft = name + FileName.temporarySuffix
-        do throws(StorageError) {
-            if try folder.names(in: "").contains(draft) { try folder.remove(draft) }
-            file = try folder.openForWriting(draft, creating: .privately)
-        } catch {
-            throw ToolError(LogError(error))
-        }
+        file = try FileDraft(path)
     }
 
     mutating func add(_ line: Value) throws {
         let bytes = Array(line.json.utf8)
         checksum.add(bytes)
-        buffer += bytes + [0x0a]
-        if buffer.count >= 1 << 16 { try flush() }
-    }
-
-    private mutating func flush() throws {
-        let (bytes, place) = (buffer, size)
-        do throws(StorageError) {
-            try bytes.span.withUnsafeBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: place) }
-        } catch {
-            throw ToolError(LogError(error))
-        }
-        size += UInt64(bytes.count)
-        buffer = []
+        try file.add(bytes)
     }
 
     /// Ends the file and renames it, durably.
     mutating func finish() throws {
-        buffer += Array(checksum.endMark.json.utf8) + [0x0a]
-        try flush()
-        do throws(StorageError) { try file.sync(.durable) } catch { throw ToolError(LogError(error)) }
-        file.close()
-        do throws(LogError) { try folder.putInPlace(draft, as: name) } catch { throw ToolError(error) }
+        try file.add(Array(checksum.endMark.json.utf8))
+        try file.finish()
     }
 
-    /// Removes the file.
-    func giveUp() {
-        file.close()
-        try? folder.remove(draft)
-    }
+    /// Leaves nothing behind.
+    func giveUp() { file.giveUp() }
 }

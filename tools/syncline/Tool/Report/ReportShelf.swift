@@ -24,27 +24,15 @@ package final class ReportShelf: Sendable {
     func report(_ path: String) throws -> Report {
         try open.withLock { open in
             if let known = open[path] { return known.report }
-            let descriptor = Self.open(path)
-            guard descriptor >= 0 else {
-                throw ToolError(LogError(StorageError(number: errno, operation: "open", name: path)))
-            }
-            defer { close(descriptor) }
+            let lines = try FileLines(path)
             let folder = try ScratchFolder()
-            let report = try ReportReading.read(DescriptorLines(descriptor), name: path, store: folder.path + "/store")
+            let report = try ReportReading.read(lines, name: path, store: folder.path + "/store")
             open[path] = (report, folder)
             return report
         }
     }
 
-    private static func open(_ path: String) -> Int32 {
-        #if canImport(Darwin)
-            Darwin.open(path, O_RDONLY)
-        #else
-            Glibc.open(path, O_RDONLY)
-        #endif
-    }
-
-    /// Removes the stores made from them.
+    /// Removes what was made of them.
     package func putAway() { open.withLock { $0 = [:] } }
 
     /// Whether a path is that of a file, which can't be a store.

@@ -1,0 +1,68 @@
+// A file on its way: it has a temporary name until it is complete and durable, so there is never half of it under the name
+// that was asked for. Nobody else may read it.
+
+import SegmentLog
+import SynclineInspect
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+struct FileDraft {
+    private let folder: POSIXStorage
+    private let name: String
+    private let draft: String
+    private let file: any WritableFile
+    private var buffer: [UInt8] = []
+    /// Bytes that were written.
+    private(set) var size: UInt64 = 0
+
+    init(_ path: String) throws {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw ToolError("usage", "\(escaped(path)) is there, and is no file", exit: .usage)
+        }
+        let slash = path.lastIndex(of: "/")
+        folder = POSIXStorage(directory: slash.map { String(path[...$0]) } ?? ".")
+        name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        draft = name + FileName.temporarySuffix
+        do throws(StorageError) {
+            if try folder.names(in: "").contains(draft) { try folder.remove(draft) }
+            file = try folder.openForWriting(draft, creating: .privately)
+        } catch {
+            throw ToolError(LogError(error))
+        }
+    }
+
+    mutating func add(_ line: [UInt8]) throws {
+        buffer += line + [0x0a]
+        if buffer.count >= 1 << 16 { try flush() }
+    }
+
+    private mutating func flush() throws {
+        let (bytes, place) = (buffer, size)
+        do throws(StorageError) {
+            try bytes.span.withUnsafeBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: place) }
+        } catch {
+            throw ToolError(LogError(error))
+        }
+        size += UInt64(bytes.count)
+        buffer = []
+    }
+
+    /// Ends the file and gives it its name, durably.
+    mutating func finish() throws {
+        try flush()
+        do throws(StorageError) { try file.sync(.durable) } catch { throw ToolError(LogError(error)) }
+        file.close()
+        do throws(LogError) { try folder.putInPlace(draft, as: name) } catch { throw ToolError(error) }
+    }
+
+    /// Leaves nothing behind.
+    func giveUp() {
+        file.close()
+        try? folder.remove(draft)
+    }
+}

@@ -1,0 +1,106 @@
+// What a replay is expected to come to, as a file of lines that people can read and compare: rows, what is pending and in
+// conflict, cursors, counts. Bytes of the state are not in it, so that it stays true from one release to the next.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum ExpectedState {
+    private static let version = 1
+
+    /// The lines of a state, in order.
+    static func lines(_ projector: Projector, _ body: (JSONValue) throws -> Void) throws {
+        let reader = projector.present
+        try body(["expected": .number(version), "through": .string("@\(projector.through)")])
+        for table in try reader.tables() {
+            for row in try reader.run(Query(table: table)).rows {
+                try body(["table": .string(table), "row": JSONValue(row)])
+            }
+        }
+        for (index, operation) in try PushPlan(reader).operations.enumerated() {
+            let fields = try PushPlan.fields(of: operation, reader)
+            try body(["pending": OutboxJSON.json(operation, fields: fields, number: index + 1)])
+        }
+        for conflict in try reader.conflicts() { try body(["conflict": conflict.json()]) }
+        for cursor in try reader.cursors() {
+            try body([
+                "cursor": [
+                    "table": .string(cursor.table), "queryId": .string(cursor.queryID),
+                    "position": .string(cursor.state.position), "query": .string(cursor.state.query),
+                    "drain": .optional(cursor.state.drain),
+                ]
+            ])
+        }
+        try body(["changes": projector.totals.json])
+    }
+
+    static func write(_ projector: Projector, to path: String) throws -> Int {
+        var draft = try FileDraft(path)
+        var count = 0
+        do {
+            try lines(projector) { line in
+                try draft.add(Array(line.text.utf8))
+                count += 1
+            }
+            try draft.finish()
+        } catch {
+            draft.giveUp()
+            throw error
+        }
+        return count
+    }
+
+    /// The first line that is not as expected.
+    struct Difference {
+        /// From 1.
+        var line: Int
+        /// Nil if the file has ended before.
+        var expected: String?
+        /// Nil if the state has nothing more.
+        var found: String?
+
+        var json: JSONValue {
+            ["line": .number(line), "expected": .optional(expected), "found": .optional(found)]
+        }
+    }
+
+    /// Holds a state against a file.
+    static func compare(_ projector: Projector, with path: String) throws -> Difference? {
+        let lines = try FileLines(path)
+        var number = 0
+        var difference: Difference?
+        struct Found: Error {}
+        do {
+            try ExpectedState.lines(projector) { line in
+                number += 1
+                let expected = try lines.next().map { String(decoding: $0, as: UTF8.self) }
+                if number == 1, expected?.hasPrefix(#"{"expected":\#(version),"#) != true { throw noSuchFile(path) }
+                if expected != line.text {
+                    difference = Difference(line: number, expected: expected, found: line.text)
+                    throw Found()
+                }
+            }
+        } catch is Found {}
+        if difference == nil, let more = try lines.next() {
+            difference = Difference(line: number + 1, expected: String(decoding: more, as: UTF8.self), found: nil)
+        }
+        return difference
+    }
+
+    /// What is said of a comparison.
+    static func lines(_ difference: Difference?, _ file: String, _ style: TextStyle) -> [String] {
+        guard let difference else { return [style.paint("it is what \(escaped(file)) expects", .good)] }
+        return [
+            style.paint("! ", .bad) + "line \(difference.line) of \(escaped(file)) is not what the log comes to",
+            "  expected  " + escaped(difference.expected ?? "nothing more"),
+            "  found     " + escaped(difference.found ?? "nothing more"),
+        ]
+    }
+
+    private static func noSuchFile(_ path: String) -> ToolError {
+        ToolError(
+            "invalid-item", "\(escaped(path)) does not say what is expected, or says it for another version",
+            hint: "`syncline replay --write-expected FILE` writes such a file.")
+    }
+}
