@@ -24,7 +24,7 @@ import Testing
     @Test func `the demo ends as it is told`() throws {
         let lines = [
             "insert todoitem/milk: pending (offline)",  // nobody listens
-            "~3       insert  pending  todoitem/eggs   complete, text",  // the killed writer's row
+            "~3       insert  pending  todoitem/eggs   complete, text     48",  // the killed writer's row
             "push complete", "20003", #"{"id":"bread","text":"tablet: bread","complete":false}"#,
             #"{"id":"eggs","text":"a dozen eggs","complete":true}"#,
             #"{"id":"milk","text":"phone: milk","complete":false}"#,

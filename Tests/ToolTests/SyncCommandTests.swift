@@ -128,16 +128,20 @@ private final class SilentServer {
         let headers = #""Accept":"application/json","Content-Type":"application/json""#
         #expect(
             reply == #"{"n":8,"exit":0,"result":{"outcome":"incomplete","reason":"push-incomplete","operations":["#
-                + head + #""insert","outcome":"pending","status":null,"code":null,"request":{"method":"POST","#
+                + head + #""insert","outcome":"pending","status":null,"code":null,"bytes":38,"expects":null,"#
+                + #""request":{"method":"POST","#
                 + #""path":"/tables/t","headers":{\#(headers),"X-Syncline-Operation-Id":"\#(id)","#
                 + #""ZUMO-API-VERSION":"2.0.0"},"body":{"id":"a b","text":"\u001b[31m","n":1}}},"#
-                + #"{"table":"t","id":"u","kind":"update","outcome":"pending","status":null,"code":null,"request":"#
+                + #"{"table":"t","id":"u","kind":"update","outcome":"pending","status":null,"code":null,"#
+                + #""bytes":7,"expects":null,"request":"#
                 + #"{"method":"PATCH","path":"/tables/t/u","headers":{\#(headers),"ZUMO-API-VERSION":"2.0.0"},"#
                 + #""body":{"n":2}}},"#
-                + #"{"table":"other","id":"d","kind":"delete","outcome":"pending","status":null,"code":null,"request":"#
+                + #"{"table":"other","id":"d","kind":"delete","outcome":"pending","status":null,"code":null,"#
+                + #""bytes":0,"expects":null,"request":"#
                 + #"{"method":"DELETE","path":"/tables/other/d","headers":{"Accept":"application/json","#
                 + #""ZUMO-API-VERSION":"2.0.0"},"body":null}},"#
-                + head + #""update","outcome":"pending","status":null,"code":null,"request":null}],"#
+                + head + #""update","outcome":"pending","status":null,"code":null,"bytes":null,"expects":null,"#
+                + #""request":null}],"#
                 + #""message":"4 operations are left"}}"#)
         #expect(replies["9"]?.contains(#""operations":[{"table":"other""#) == true)
         #expect(replies["9"]?.contains("hush") == false)
@@ -152,12 +156,14 @@ private final class SilentServer {
                   X-Syncline-Operation-Id: \(id)
                   ZUMO-API-VERSION: 2.0.0
                   {"id":"a b","text":"\\u001b[31m","n":1}
+                  38 bytes
                 update t/u: pending
                   PATCH /tables/t/u
                   Accept: application/json
                   Content-Type: application/json
                   ZUMO-API-VERSION: 2.0.0
                   {"n":2}
+                  7 bytes
                 delete other/d: pending
                   DELETE /tables/other/d
                   Accept: application/json

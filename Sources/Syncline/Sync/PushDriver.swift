@@ -120,6 +120,8 @@ struct PushDriver {
         }
         let before = try entry()
         guard let pending = before?.pending else { return .nothing }
+        let isHeld = try inAppWords { () throws(StateError) in try engine.reader.isHeld(operation.rowKey) }
+        if isHeld { return .held }
         if let frozen = pending.frozen { return ready(frozen, before) }
         guard let first = pending.operation?.first, first <= through else { return .nothing }
         try engine.record(

@@ -5,8 +5,8 @@ import SynclineCore
 import SynclineGround
 
 extension SyncDatabase {
-    /// Drops the pending operations of a row, including those that follow the first. The row returns to the server's
-    /// last known state. Cursors are kept, and nothing is sent.
+    /// Drops what is pending on a row: its operation, with those that follow it, leaves the outbox, and the row is what the
+    /// server last told. Cursors stay, and nothing is sent. A hold on the row ends.
     ///
     /// An operation in flight can't be dropped. One that may have reached the server is dropped only with `force`;
     /// the next pull shows whether the server applied it.
@@ -35,6 +35,7 @@ extension SyncDatabase {
                     hint: "Push to learn its fate, or force the drop and pull afterwards.", address: address)
             }
             try engine.record(.discarded(table: table, id: entry.spelling ?? id))
+            try engine.release(key)
             engine.touch(table)
             return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
         }

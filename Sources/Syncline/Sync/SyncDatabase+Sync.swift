@@ -82,21 +82,7 @@ extension SyncDatabase {
     /// Returns what a push would send, without sending it. Does not predict a rebase by a conflict policy.
     public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushPreview {
         for table in settings.tables ?? [] { try checkDeclared(table) }
-        let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
-        let items = PushMachine(plan, ids: .exact, PushOptions()).items
-        let report = PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
-        let codec = WireCodec(try serverProtocol())
-        let reader = reader
-        let names = NameTranslation(declaration)
-        var requests: [PushPreview.Request?] = []
-        for operation in plan {
-            let write = try inAppWords { () throws(StateError) in
-                try reader.preview(operation, for: codec.serverProtocol)
-            }
-            requests.append(
-                write.flatMap { write in (try? codec.request(names.sent(.write(write)))).map { .init($0) } })
-        }
-        return PushPreview(report: report, requests: requests)
+        return try PushPreview(reader, tables: settings.tables, rowsOnTheirWay: rowsOnTheirWay)
     }
 
     /// Removes operations without any remaining effect from the outbox.
@@ -201,9 +187,7 @@ extension SyncDatabase {
     // MARK: The server
 
     private func serverProtocol() throws(SyncError) -> ServerProtocol {
-        let server = try inAppWords { () throws(StateError) in try reader.setting("protocol") }
-        if case .string(let name)? = server, let known = ServerProtocol(rawValue: name) { return known }
-        return .zumo2
+        try inAppWords { () throws(StateError) in try reader.serverProtocol }
     }
 
     /// Where the requests and responses are recorded, since the store was opened.
@@ -272,13 +256,4 @@ struct ServerLink: Sendable {
 extension PlannedOperation {
     /// Whether a push would send it.
     var isToBeSent: Bool { state == .pending || state == .inFlight }
-}
-
-extension PushPreview.Request {
-    init(_ request: HTTPRequest) {
-        method = request.method
-        path = request.path
-        headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }.filter { !$0.value.isEmpty }
-        body = request.body
-    }
 }

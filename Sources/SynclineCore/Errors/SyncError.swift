@@ -94,6 +94,8 @@ extension SyncError.Code {
     public static let conflict = Self(rawValue: "conflict")
     /// The server no longer has the row.
     public static let rowGone = Self(rawValue: "row-gone")
+    /// Somebody held the row of an operation.
+    public static let held = Self(rawValue: "held")
     /// The server refused an operation.
     public static let rejected = Self(rawValue: "rejected")
     /// Both sides changed the same column, or one side deleted the row.

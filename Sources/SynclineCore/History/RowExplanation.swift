@@ -109,6 +109,8 @@ package struct RowExplanation: Hashable, Sendable {
         case notReceived(status: Int)
         /// The server answered 500 to every try of so many pushes in a row.
         case failing(times: Int, serverWorks: Bool)
+        /// Its row is held.
+        case held
         /// It waits until another operation of its row, with this number, is done.
         case behind(Int)
         /// It waits for a decision.
@@ -187,6 +189,7 @@ package struct RowExplanation: Hashable, Sendable {
     ) -> Hindrance {
         if operation.state == .inFlight { return .underWay }
         if let earlier { return .behind(earlier) }
+        if operation.state == .held { return .held }
         if operation.isFrozen, let frozen {
             if let conflict = Conflict(table: operation.table, id: operation.id, frozen) { return .waits(conflict) }
             if frozen.failures > 0 { return .failing(times: frozen.failures, serverWorks: frozen.serverWorks) }

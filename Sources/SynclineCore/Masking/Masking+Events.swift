@@ -14,7 +14,7 @@ extension Masking {
         case .declared(let declaration, let steps):
             event.body = .declared(mask(declaration), steps: steps.map { mask($0) })
         case .configured(let name, let value):
-            event.body = .configured(name: name, value: value.map { mask($0, setting: name) })
+            event.body = .configured(name: mask(setting: name), value: value.map { mask($0, setting: name) })
         case .local(var transaction):
             transaction.changes = transaction.changes.map { mask($0) }
             event.body = .local(transaction)
@@ -112,7 +112,14 @@ extension Masking {
 
     // MARK: Settings and schema
 
+    /// The name of a setting; that of a hold has the names of its row.
+    func mask(setting name: String) -> String {
+        guard let row = Hold.row(name) else { return name }
+        return Hold.setting(RowKey(table: mask(table: row.table), id: mask(id: row.id)))
+    }
+
     func mask(_ value: Value, setting name: String) -> Value {
+        if Hold.row(name) != nil, case .string(let id) = value { return .string(mask(id: id)) }
         if Masking.plainSettings.contains(name) { return value }
         return name == "backend" ? .string(Masking.backend) : mask(value, Place("", [name]))
     }

@@ -105,6 +105,7 @@ extension Masking {
             do throws(StateError) { value = mask(try Declaration(value)).value } catch { throw MalformedBytes() }
         } else {
             value = mask(value, setting: name)
+            name = mask(setting: name)
         }
         var writer = ByteWriter()
         writer.append(value: value)

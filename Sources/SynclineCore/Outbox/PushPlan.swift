@@ -14,6 +14,8 @@ public struct PlannedOperation: Hashable, Sendable {
         case conflict
         /// The server refused it, and it waits for a decision.
         case parked
+        /// Somebody held it: it is not sent until its row is released.
+        case held
     }
 
     /// The row it is about.
@@ -102,6 +104,16 @@ package struct PushPlan {
         }
         // They were found in order but for those that moved.
         operations = movable.isEmpty && !isMixed ? found : found.sorted { $0.position < $1.position }
+        try hold(reader.heldRows(), reader.idComparison)
+    }
+
+    /// Marks what a push leaves alone.
+    private mutating func hold(_ rows: [RowKey], _ ids: IDComparison) {
+        if rows.isEmpty { return }
+        let keys = Set(rows.map { RowKey.bytes($0.table, $0.id, ids) })
+        for index in operations.indices where operations[index].state == .pending {
+            if keys.contains(operations[index].rowKey) { operations[index].state = .held }
+        }
     }
 
     /// Whether an insert of another row stands strictly between two positions.

@@ -158,6 +158,11 @@ package struct RowKey: Hashable, Sendable {
     package var table: String
     package var id: String
 
+    package init(table: String, id: String) {
+        self.table = table
+        self.id = id
+    }
+
     /// The key of a row in the state.
     package static func bytes(_ table: String, _ id: String, _ comparison: IDComparison) -> [UInt8] {
         var writer = ByteWriter()

@@ -1,6 +1,9 @@
 // What a push is made of, hears, asks for, and says if it stops.
 
 extension PushMachine {
+    /// Why an operation is not sent whose row is held.
+    static let heldCode = SyncError.Code.held.rawValue
+
     /// An operation of the plan on its way through the push.
     package struct Item: Sendable {
         package let operation: PlannedOperation
@@ -69,6 +72,8 @@ extension PushMachine {
         case nothing
         /// It turned out to wait for a decision.
         case blocked(Conflict)
+        /// Its row was held since the push began.
+        case held
     }
 
     /// What the store knows of an operation beside what is sent.

@@ -63,6 +63,9 @@ package struct PushMachine: Sendable {
                 report.code = operation.code
                 blocked[operation.rowKey] = operation.code ?? "conflict"
                 item.phase = .finished
+            } else if operation.state == .held {
+                report.code = PushMachine.heldCode
+                item.phase = .finished
             } else if let code = blocked[operation.rowKey] {
                 report.code = code
                 item.phase = .finished
@@ -141,6 +144,9 @@ package struct PushMachine: Sendable {
             return finish(index)
         case .blocked(let conflict):
             return block(index, conflict)
+        case .held:
+            items[index].report.code = PushMachine.heldCode
+            return finish(index)
         }
     }
 

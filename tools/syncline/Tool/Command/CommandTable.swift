@@ -27,8 +27,8 @@ package struct CommandTable: Sendable {
     package static let all = CommandTable([
         InitCommand.command, ConfigCommand.command,
         ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
-        ReadCommands.get, ReadCommands.query, ReadCommands.pending, ReadCommands.cursors, ReadCommands.purge,
-        DropCommand.command, ChangeCommands.undo,
+        ReadCommands.get, ReadCommands.query, PendingCommand.command, ReadCommands.cursors, ReadCommands.purge,
+        DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo,
         SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
         ConflictCommands.conflicts, ConflictCommands.resolve,
         LogCommands.log, LogCommands.tail, LogCommands.show, DiffCommand.command, BlameCommand.command,

@@ -20,11 +20,12 @@ enum WhyCommand {
             Example("syncline why todoitem/a", "the whole row"),
             Example("syncline why todoitem/a.text --at @41", "one field, as it was"),
         ],
-        result: #"""
-            {"table","id","sight":"visible|hidden|unknown","reason","event","time","fields":[… as in blame,
-             "standing":"confirmed|unconfirmed|local"],"operations":[… as in pending,"why","behind":"~1","status",
-             "code","message","made":[{"event","kind","rule"}]],"attempt":{"sent","answered","status","outcome"},
-             "near":[…],"next":[{"command","effect"}],"sentences":["…"]}
+        result:
+            #"""
+            {"table","id","sight":"visible|hidden|unknown","reason","event","settled","fields":[… as in blame,\#
+            "standing":"confirmed|unconfirmed|local"],"operations":[… as in pending,"why","behind":"~1","status",\#
+            "code","message","made":[{"event","kind","rule"}]],"attempt":{"sent","answered","status","outcome"},\#
+            "near":[…],"next":[{"command","effect"}],"sentences":["…"]}
             """#,
         exits: [Exit(.no, "there never was such a row or field")], run: run)
 

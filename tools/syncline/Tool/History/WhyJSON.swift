@@ -68,6 +68,7 @@ extension WhyReport {
         switch hindrance {
         case .none: ["why": "not-pushed"]
         case .underWay: ["why": "under-way"]
+        case .held: ["why": "held"]
         case .unanswered: ["why": "unanswered"]
         case .notReceived(let status):
             ["why": status == 0 ? "offline" : "stopped", "status": status == 0 ? .null : .number(status)]

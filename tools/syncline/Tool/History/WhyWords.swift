@@ -142,6 +142,7 @@ extension WhyReport {
             let pushes = times == 1 ? "the last push" : "\(times) pushes in a row"
             return "the server answered 500 to every try of \(pushes)"
                 + (works ? ", while it answered other requests." : ".")
+        case .held: return "it is held until the row is released."
         case .behind(let number): return "it goes after ~\(number), which is on the same row."
         case .waits(let conflict): return sentence(conflict)
         }
@@ -188,6 +189,7 @@ extension WhyReport {
     private func steps(_ waiting: RowExplanation.Waiting) -> [NextStep] {
         switch waiting.hindrance {
         case .underWay, .behind: return []
+        case .held: return [step("release \(shellAddress)", "lets the next push send it")]
         case .none, .unanswered, .notReceived:
             let push = step("push", waiting.hindrance == .none ? "sends it" : "sends it again, as it was")
             let backend = step("config backend URL", "says where the server is; the store does not know one")

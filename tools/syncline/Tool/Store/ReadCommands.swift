@@ -1,4 +1,4 @@
-// `get`, `query`, `pending`, `cursors`, `purge`: show the content of a store.
+// `get`, `query`, `cursors`, `purge`: what a store holds.
 
 import Syncline
 import SynclineCore
@@ -65,31 +65,6 @@ enum ReadCommands {
             try context.output.line(JSONValue(row, selecting: query.select).text)
         }
         try context.output.endList()
-        return .done
-    }
-
-    static let pending = Command(
-        "pending", "list the operations that would be pushed now, in push order",
-        options: [.at], examples: [Example("syncline pending", "the operations in the outbox")],
-        result: #"[{"address":"~1","table","id","kind","state","maybeSent":bool,"fields":[…],"events":"@3..9"}]"#
-    ) { arguments, context in
-        let view = try await context.view(arguments, at: arguments.value("at"))
-        let reader = view.reader
-        var operations = try PushPlan(reader).operations
-        operations.mark(onTheirWay: view.rowsOnTheirWay)
-        var list = try ListWriter(
-            context.output, [Column("ADDRESS"), Column("KIND"), Column("STATE"), Column("ROW"), Column("FIELDS")])
-        for (index, operation) in operations.enumerated() {
-            let fields = try PushPlan.fields(of: operation, reader)
-            try list.row(
-                [
-                    Cell("~\(index + 1)", .address), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
-                    Cell(escaped("\(operation.table)/\(operation.id)")),
-                    Cell(escaped(fields.joined(separator: ", "))),
-                ],
-                json: OutboxJSON.json(operation, fields: fields, number: index + 1))
-        }
-        try list.finish()
         return .done
     }
 

@@ -8,23 +8,36 @@ enum DropCommand {
         "drop", "drop the pending changes of a row",
         details: [
             """
-            The row's operation is removed from the outbox, with those that depend on it, and the row becomes the \
-            server's again. Other rows and all cursors stay. An operation that is being sent can't be dropped.
+            The row's operation leaves the outbox, with those that follow it, and the row is what the server last told. \
+            Other rows and all cursors stay. An operation that is on the wire can't be dropped, and of two on one row \
+            neither alone: the later one was made on top of the earlier.
             """
         ],
-        operands: [Operand("TABLE/ID", "the row", isRequired: true)],
-        options: [Option("force", "drop it even if it may have reached the server; pull afterwards to see")],
-        examples: [Example("syncline drop todoitem/a", "drop a change that the server always refuses")],
-        result: #"{"dropped":n}"#
+        operands: [
+            Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2", isRequired: true)
+        ],
+        options: [Option("force", "also if the operation may have reached the server; pull afterwards to see")],
+        examples: [
+            Example("syncline drop todoitem/a", "when the server refuses it again and again"),
+            Example("syncline drop ~2", "the second operation of the next push"),
+        ],
+        result: #"{"table","id","dropped":n}"#
     ) { arguments, context in
-        let row = try RowAddress(arguments.operands[0])
-        guard row.moment == nil else { throw ToolError.usage("`drop` takes TABLE/ID, without a moment") }
+        let text = arguments.operands[0]
         let force = arguments.flag("force")
-        let count = try await context.withDatabase(arguments) {
-            try await $0.discard(table: row.table, id: row.id, force: force)
+        let (row, count) = try await context.withDatabase(arguments) { database in
+            let row = try await PlannedRow(text, in: database)
+            if row.isOneOfSeveral {
+                throw ToolError(
+                    "pending-changes", "\(text) is one of two operations on \(row.table)/\(row.id)",
+                    hint: "`syncline drop \(row.table)/\(row.id)` drops both.")
+            }
+            return (row, try await database.discard(table: row.table, id: row.id, force: force))
         }
-        try context.output.value(["dropped": .number(count)])
-        try context.output.line("dropped \(count == 1 ? "1 operation" : "\(count) operations")")
+        try context.output.value([
+            "table": .string(row.table), "id": .string(row.id), "dropped": .number(count),
+        ])
+        try context.output.line("dropped \(counted(UInt64(count), "operation"))")
         return .done
     }
 }

@@ -14,9 +14,13 @@ enum SyncCommands {
             could not be sent stay pending; nothing is lost.
             """,
             """
-            With --dry-run each operation is listed with the request that would be sent, without credentials; null \
-            for operations awaiting a decision. Servers with batch support receive several operations in one \
-            request.
+            With --dry-run each operation has the request that would be sent of it, without credentials; null for one \
+            that waits. To a server that takes several in one request they go together. Nothing is sent or changed, so \
+            that works beside a program that has the store open.
+            """,
+            """
+            `hold` keeps operations back, `drop` takes them back. The order can't be changed: rows go in the order in \
+            which they were made, so that a row is there before another refers to it.
             """,
         ],
         options: [
@@ -28,8 +32,8 @@ enum SyncCommands {
             .retries, Option("dry-run", "show the requests without sending them"),
         ],
         examples: [
-            Example("syncline push --policy merge", "merge conflicts"),
-            Example("syncline push --dry-run --json", "show the requests"),
+            Example("syncline push --policy merge", "joins what both sides changed"),
+            Example("syncline push --dry-run --json", "the requests, with their sizes and the conflicts to expect"),
         ],
         result:
             #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,
@@ -46,7 +50,10 @@ enum SyncCommands {
         settings.retries = try arguments.retries()
         let (wanted, isDry) = (settings, arguments.flag("dry-run"))
         if isDry {
-            try context.show(try await context.withDatabase(arguments) { try await $0.pushPreview(wanted) })
+            let view = try await context.view(arguments)
+            for table in tables { try view.reader.declaration.check(table) }
+            try context.show(
+                try PushPreview(view.reader, tables: wanted.tables, rowsOnTheirWay: view.rowsOnTheirWay))
             return .done
         }
         let report = try await context.withDatabase(arguments) { database in
@@ -243,8 +250,11 @@ extension OperationReport {
 extension PushPreview {
     fileprivate var json: JSONValue {
         report.json(
-            zip(report.operations, requests).map { operation, request in
-                operation.json.adding(["request": request.map(\.json) ?? .null])
+            report.operations.indices.map { index in
+                report.operations[index].json.adding([
+                    "bytes": requests[index].map { .number($0.size) } ?? .null,
+                    "expects": .optional(foreseen[index]?.rawValue), "request": requests[index]?.json ?? .null,
+                ])
             })
     }
 }
@@ -292,7 +302,11 @@ extension Context {
 
     fileprivate func show(_ preview: PushPreview) throws {
         try output.value(preview.json)
-        try lines(of: preview.report) { index in preview.requests[index]?.lines ?? [] }
+        try lines(of: preview.report) { index in
+            let expected = preview.foreseen[index].map { ["expect a conflict: \($0.sentence)"] } ?? []
+            let request = preview.requests[index]
+            return expected + (request?.lines ?? []) + (request?.body == nil ? [] : ["\(request?.size ?? 0) bytes"])
+        }
     }
 
     private func lines(of report: PushReport, details: (Int) -> [String] = { _ in [] }) throws {

@@ -1,0 +1,56 @@
+// What a push would do, read from a state alone: no lock is taken and nothing is sent.
+
+package import SynclineCore
+import SynclineWire
+
+extension PushPreview {
+    /// - Parameter tables: Only operations on these; nil for all.
+    package init(
+        _ reader: StateReader, tables: Set<String>? = nil, rowsOnTheirWay: Set<[UInt8]> = []
+    ) throws(SyncError) {
+        let (plan, codec, names) = try inAppWords { () throws(StateError) in
+            var plan = try PushPlan(reader).operations
+            plan.mark(onTheirWay: rowsOnTheirWay)
+            return (
+                plan.filter { tables?.contains($0.table) ?? true }, WireCodec(try reader.serverProtocol),
+                NameTranslation(try reader.declaration)
+            )
+        }
+        let items = PushMachine(plan, ids: .exact, PushOptions()).items
+        report = PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
+        requests = []
+        foreseen = []
+        for operation in plan {
+            let write = try inAppWords { () throws(StateError) in
+                foreseen.append(try reader.foreseenConflict(of: operation))
+                return try reader.preview(operation, for: codec.serverProtocol)
+            }
+            requests.append(
+                write.flatMap { write in (try? codec.request(names.sent(.write(write)))).map { .init($0) } })
+        }
+    }
+}
+
+extension PushPreview.Request {
+    fileprivate init(_ request: HTTPRequest) {
+        method = request.method
+        path = request.path
+        headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }.filter { !$0.value.isEmpty }
+        body = request.body
+    }
+
+    /// How many bytes the body has.
+    package var size: Int { body?.count ?? 0 }
+}
+
+extension StateReader {
+    /// What the server of the store speaks.
+    package var serverProtocol: ServerProtocol {
+        get throws(StateError) {
+            if case .string(let name)? = try setting("protocol"), let known = ServerProtocol(rawValue: name) {
+                return known
+            }
+            return .zumo2
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// Keeping operations on a row from being pushed, and letting them go again.
+
+import Synchronization
+public import SynclineCore
+
+/// A row whose operations are not pushed until it is released.
+public struct HeldRow: Hashable, Sendable {
+    /// The row's table.
+    public var table: String
+    /// The row's id.
+    public var id: String
+}
+
+extension SyncDatabase {
+    /// Keeps what is pending on a row from being pushed, with what follows it, until the row is released. Other rows are pushed
+    /// meanwhile. It holds after a restart, too, and ends with ``release(table:id:)`` or ``discard(table:id:force:)``.
+    ///
+    /// An operation that is on the wire can't be held.
+    public func hold(table: String, id: String) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            try engine.projector.check(table: table)
+            let address = "\(table)/\(id)"
+            let found = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
+            guard let entry = found, entry.pending != nil else {
+                throw SyncError(
+                    .operationNotFound, "nothing is pending on \(address)", hint: "`pending` lists what is.",
+                    address: address)
+            }
+            let key = engine.projector.rowKey(table, id)
+            if self.onTheirWay.withLock({ $0.contains(key) }) {
+                throw SyncError(
+                    .pendingChanges, "the operation on \(address) is being sent",
+                    hint: "Hold it when the push is over, if it is still pending.", address: address)
+            }
+            try engine.hold(key, id: entry.spelling ?? id)
+        }
+    }
+
+    /// Lets what is pending on a row be pushed again.
+    public func release(table: String, id: String) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            let key = engine.projector.rowKey(table, id)
+            guard try engine.release(key) else {
+                throw SyncError(
+                    .operationNotFound, "\(table)/\(id) is not held", hint: "`pending` shows what is.",
+                    address: "\(table)/\(id)")
+            }
+        }
+        // What is pending on it is to be sent.
+        writer.observers.tellOfDecision()
+    }
+
+    /// The rows that are held.
+    public func heldRows() async throws(SyncError) -> [HeldRow] {
+        try inAppWords { () throws(StateError) in
+            try reader.heldRows().map { HeldRow(table: $0.table, id: $0.id) }
+        }
+    }
+}
+
+extension StoreEngine {
+    /// Holds a row; one that is held stays so.
+    fileprivate func hold(_ key: [UInt8], id: String) throws(SyncError) {
+        let (isHeld, name) = try inAppWords { () throws(StateError) in
+            (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
+        }
+        if !isHeld { try record(.configured(name: name, value: .string(id))) }
+    }
+
+    /// Releases a row; whether it was held.
+    @discardableResult
+    func release(_ key: [UInt8]) throws(SyncError) -> Bool {
+        let (isHeld, name) = try inAppWords { () throws(StateError) in
+            (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
+        }
+        if isHeld { try record(.configured(name: name, value: nil)) }
+        return isHeld
+    }
+}

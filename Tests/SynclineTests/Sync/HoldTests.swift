@@ -1,0 +1,119 @@
+// Operations that are kept from being pushed until somebody lets them go.
+
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct HoldTests {
+    private func states(_ database: SyncDatabase) async throws -> [String: PlannedOperation.State] {
+        Dictionary(uniqueKeysWithValues: try await database.pending().map { ($0.id, $0.state) })
+    }
+
+    @Test func `what is held is not pushed, also after a restart, and the rest is`() async throws {
+        var pair = try await SyncPair()
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        try await pair.table.insert(.item("b", ["n": .integer(2)]))
+        try await pair.database.hold(table: "t", id: "a")
+        try await pair.die()
+        try await pair.table.update(.item("a", ["n": .integer(3)]))
+        let report = try await pair.push()
+        #expect(report.operations.map(\.outcome) == [.pending, .done])
+        #expect(report.operations.first?.code == "held" && report.outcome == .incomplete)
+        #expect(try await states(pair.database) == ["a": .held])
+        #expect(try await pair.database.heldRows() == [HeldRow(table: "t", id: "a")])
+        #expect(try await pair.pull().reason == nil)
+        try await pair.database.release(table: "t", id: "a")
+        #expect(try await pair.push().outcome == .complete)
+        #expect(try await pair.agrees())
+        #expect(try await pair.database.heldRows().isEmpty)
+    }
+
+    @Test func `what was sent and is held is not sent again until it is released`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.pull()
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        pair.network.script([.dropAnswer])
+        try await pair.push()
+        try await pair.table.update(.item("r0", ["n": .integer(8)]))
+        try await pair.database.hold(table: "t", id: "r0")
+        #expect(try await pair.push().operations.map(\.code) == ["held", "held"])
+        try await pair.database.release(table: "t", id: "r0")
+        #expect(try await pair.push().outcome == .complete)
+        #expect(try await pair.agrees())
+    }
+
+    @Test func `a hold needs something that is pending, a release something that is held`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.pull()
+        await #expect { try await pair.database.hold(table: "t", id: "r0") } throws: {
+            ($0 as? SyncError)?.code == .operationNotFound
+        }
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        await #expect { try await pair.database.release(table: "t", id: "r0") } throws: {
+            ($0 as? SyncError)?.code == .operationNotFound
+        }
+        try await pair.database.hold(table: "t", id: "r0")
+        let event = pair.database.lastEvent
+        try await pair.database.hold(table: "t", id: "r0")
+        #expect(pair.database.lastEvent == event, "it was held already")
+    }
+
+    @Test func `dropping ends a hold, and the past knows when there was one`() async throws {
+        let pair = try await SyncPair()
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        let before = pair.database.lastEvent
+        try await pair.database.hold(table: "t", id: "a")
+        let held = pair.database.lastEvent
+        try await pair.database.discard(table: "t", id: "a")
+        try await pair.table.insert(.item("a", ["n": .integer(2)]))
+        #expect(try await states(pair.database) == ["a": .pending])
+        #expect(try await pair.database.history(at: before).pending().map(\.state) == [.pending])
+        #expect(try await pair.database.history(at: held).pending().map(\.state) == [.held])
+    }
+
+    @Test func `a row that is held while a push runs is not sent by it`() async throws {
+        let gate = HoldGate()
+        let pair = try await SyncPair(hook: { _ in await gate.run() })
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        try await pair.table.insert(.item("b", ["n": .integer(2)]))
+        let database = pair.database
+        await gate.set { try await database.hold(table: "t", id: "b") }
+        pair.network.script([.delay])
+        let report = try await pair.push()
+        #expect(await gate.error == nil)
+        #expect(report.operations.map(\.outcome) == [.done, .pending])
+        #expect(report.operations.last?.code == "held")
+    }
+
+    @Test func `what the server's row has become since is foreseen`() async throws {
+        let pair = try await SyncPair(rows: Value.rows(1))
+        try await pair.pull()
+        try await pair.table.update(.item("r0", ["n": .integer(7)]))
+        #expect(try await pair.database.pushPreview().foreseen == [nil])
+        pair.network.script([.dropAnswer])
+        try await pair.push()
+        // The answer is lost, and the pull brings what the update made of the row.
+        try await pair.pull { settings in
+            settings.queryID = "q"
+            settings.pushesFirst = false
+        }
+        #expect(try await pair.database.pushPreview().foreseen == [.changed])
+        let sizes = try await pair.database.pushPreview().requests.map { $0?.size ?? 0 }
+        #expect(sizes.allSatisfy { $0 > 0 })
+    }
+}
+
+/// Something to do while a request is on its way.
+private actor HoldGate {
+    private var body: (@Sendable () async throws -> Void)?
+    private(set) var error: (any Error)?
+
+    func set(_ body: @escaping @Sendable () async throws -> Void) { self.body = body }
+
+    func run() async {
+        do { try await body?() } catch { self.error = error }
+        body = nil
+    }
+}

@@ -1,0 +1,111 @@
+// `hold` and `release`: which operations a push leaves alone.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum HoldCommands {
+    static let hold = Command(
+        "hold", "keeps what is pending on a row from being pushed",
+        details: [
+            """
+            The operations on the row stay in the outbox until `release`, also those that follow and after a restart; \
+            `drop` ends a hold, too. Other rows are pushed meanwhile. Without ROW it lists the rows that are held.
+            """,
+            """
+            The order of the rest stays as it was. It can't be changed by hand: rows go in the order in which they were \
+            made, so that a server that checks references finds what a row refers to before the row.
+            """,
+        ],
+        operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
+        examples: [
+            Example("syncline hold todoitem/a", "pushes everything else first"),
+            Example("syncline hold", "what is held"),
+        ],
+        result: #"{"table","id","held":true}; without ROW [{"table","id"}]"#
+    ) { arguments, context in
+        guard let text = arguments.operands.first else { return try await list(arguments, context) }
+        let row = try await context.withDatabase(arguments) { database in
+            let row = try await PlannedRow(text, in: database)
+            try await database.hold(table: row.table, id: row.id)
+            return row
+        }
+        try context.output.value(["table": .string(row.table), "id": .string(row.id), "held": .boolean(true)])
+        try context.output.line(escaped("\(row.table)/\(row.id) is held until `syncline release`"))
+        return .done
+    }
+
+    private nonisolated(nonsending) static func list(
+        _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
+        let reader = try await context.view(arguments).reader
+        var list = try ListWriter(context.output, [Column("ROW")])
+        for row in try reader.heldRows() {
+            try list.row(
+                [Cell(escaped("\(row.table)/\(row.id)"))], json: ["table": .string(row.table), "id": .string(row.id)])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let release = Command(
+        "release", "lets what was held be pushed again",
+        operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
+        options: [Option("all", "every row that is held").excluding("ROW")],
+        examples: [Example("syncline release --all", "what the next push sends is everything again")],
+        result: #"{"released":[{"table","id"}]}"#
+    ) { arguments, context in
+        let text = arguments.operands.first
+        guard text != nil || arguments.flag("all") else {
+            throw ToolError.usage("`release` takes TABLE/ID, ~N or --all", hint: "`syncline hold` lists what is held.")
+        }
+        let released = try await context.withDatabase(arguments) { database in
+            var rows = try await database.heldRows().map { PlannedRow(table: $0.table, id: $0.id) }
+            if let text { rows = [try await PlannedRow(text, in: database)] }
+            for row in rows { try await database.release(table: row.table, id: row.id) }
+            return rows
+        }
+        try context.output.value([
+            "released": .array(released.map { ["table": .string($0.table), "id": .string($0.id)] })
+        ])
+        for row in released { try context.output.line(escaped("released \(row.table)/\(row.id)")) }
+        return .done
+    }
+}
+
+/// The row of an operation, named by itself or by the operation's number.
+struct PlannedRow: Sendable {
+    var table: String
+    var id: String
+    /// Whether another operation on the row is pending beside the one that was named by its number.
+    var isOneOfSeveral = false
+
+    init(table: String, id: String) {
+        self.table = table
+        self.id = id
+    }
+
+    init(_ text: String, in database: SyncDatabase) async throws {
+        guard text.hasPrefix("~") else {
+            let row = try RowAddress(text)
+            guard row.moment == nil else {
+                throw ToolError.usage("a moment can't be changed", hint: "Write TABLE/ID or ~2.")
+            }
+            self.init(table: row.table, id: row.id)
+            return
+        }
+        guard let number = Int(text.dropFirst()), number > 0 else {
+            throw ToolError.usage("`\(escaped(text))` is no operation", hint: "Write ~1, ~2, … as `pending` does.")
+        }
+        let operations = try await database.pending()
+        guard number <= operations.count else {
+            throw ToolError(
+                "operation-not-found",
+                "there is no operation ~\(number): \(counted(UInt64(operations.count), "operation")) pending",
+                hint: "`syncline pending` lists them.", exit: .no)
+        }
+        let operation = operations[number - 1]
+        self.init(table: operation.table, id: operation.id)
+        isOneOfSeveral = operation.isOneOfSeveral
+    }
+}

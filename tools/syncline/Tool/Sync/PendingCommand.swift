@@ -1,0 +1,53 @@
+// `pending`: what would be pushed now, how large it is, and what it will meet.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum PendingCommand {
+    static let command = Command(
+        "pending", "shows what would be pushed now, in push order",
+        details: [
+            """
+            BYTES is the size of the request's body. EXPECT says which conflict an operation will meet, where the store \
+            knows it already: the server's row was changed (conflict) or deleted (row-gone) since the operation was sent, \
+            or a row is there under the id of an insert (row-exists).
+            """
+        ],
+        options: [.at], examples: [Example("syncline pending", "the outbox, collapsed")],
+        result:
+            #"""
+            [{"address":"~1","table","id","kind","state":"pending|in-flight|conflict|parked|held","maybeSent":bool,\#
+            "fields":[…],"events":"@3..9","bytes":n or null,"expects":"conflict|row-gone|row-exists" or null}]
+            """#
+    ) { arguments, context in
+        let view = try await context.view(arguments, at: arguments.value("at"))
+        let reader = view.reader
+        var operations = try PushPlan(reader).operations
+        operations.mark(onTheirWay: view.rowsOnTheirWay)
+        let preview = try PushPreview(reader, rowsOnTheirWay: view.rowsOnTheirWay)
+        var list = try ListWriter(
+            context.output,
+            [
+                Column("ADDRESS"), Column("KIND"), Column("STATE"), Column("ROW"), Column("FIELDS"),
+                Column("BYTES", .right), Column("EXPECT"),
+            ])
+        for (index, operation) in operations.enumerated() {
+            let fields = try PushPlan.fields(of: operation, reader)
+            let size = preview.requests[index]?.size
+            let expected = preview.foreseen[index]?.rawValue
+            try list.row(
+                [
+                    Cell("~\(index + 1)", .address), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
+                    Cell(escaped("\(operation.table)/\(operation.id)")),
+                    Cell(escaped(fields.joined(separator: ", "))),
+                    Cell(size.map { context.output.style.count($0) } ?? ""), Cell(expected ?? "", .warning),
+                ],
+                json: OutboxJSON.json(operation, fields: fields, number: index + 1).adding([
+                    "bytes": size.map { .number($0) } ?? .null, "expects": .optional(expected),
+                ]))
+        }
+        try list.finish()
+        return .done
+    }
+}
