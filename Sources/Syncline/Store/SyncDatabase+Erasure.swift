@@ -9,12 +9,15 @@ extension SyncDatabase {
     /// with these.
     package static let filesBesideLog = ["secrets.json", "traffic.jsonl"]
 
-    /// Closes the store and removes all of its files: rows, history, quarantine, secrets and recordings. Throws if
-    /// changes are pending, unless `force` is true. Stop automatic sync first.
+    /// Closes the store and removes every file of it: rows, history, branches, quarantine, secrets and recordings. Refused while
+    /// changes are pending, unless `force` gives them up. Stop an automatic sync first.
     public func erase(force: Bool = false) async throws(SyncError) {
         let reader = reader
-        if !force { try SyncDatabase.checkNothingPending(reader) }
-        // A store that fails to close is erased all the same.
+        if !force {
+            try SyncDatabase.checkNoBranches(storage)
+            try SyncDatabase.checkNothingPending(reader)
+        }
+        // A store that can't be closed well is erased all the same.
         try? writer.close()
         try await SyncDatabase.erase(storage, force: force)
         configuration.recording?.remove()
@@ -31,10 +34,20 @@ extension SyncDatabase {
         let erasure: LogErasure
         do throws(LogError) { erasure = try LogErasure(storage) } catch { throw SyncError(error) }
         if !force {
+            try checkNoBranches(storage)
             let projector = try StateLoader(storage).load()
             try checkNothingPending(projector.reader(of: projector.store.endCommit()))
         }
+        Branches.removeAll(of: storage)
         do throws(LogError) { try erasure.run(with: filesBesideLog) } catch { throw SyncError(error) }
+    }
+
+    private static func checkNoBranches(_ storage: any LogStorage) throws(SyncError) {
+        let names = Branches.names(storage)
+        if names.isEmpty { return }
+        throw SyncError(
+            .pendingChanges, "the store has branches: \(names.joined(separator: ", "))",
+            hint: "Land or drop them first, or erase with force to give them up.")
     }
 
     private static func checkNothingPending(_ reader: StateReader) throws(SyncError) {

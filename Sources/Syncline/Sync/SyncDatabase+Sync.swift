@@ -201,6 +201,11 @@ extension SyncDatabase {
     /// Returns the connection to the server, and the protocol it uses.
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
         try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
+        if try inAppWords({ () throws(StateError) in try reader.branchPoint }) != nil {
+            throw SyncError(
+                .invalidConfiguration, "this is a branch of a store, which is never pushed or pulled",
+                hint: "Land it, then push: `syncline branch land NAME`.")
+        }
         let speaks = try serverProtocol()
         if let known = link.withLock({ $0 }), known.server == speaks { return (known.channel, speaks) }
         let limits = try await networkLimits()

@@ -100,6 +100,8 @@ extension SyncError.Code {
     public static let rejected = Self(rawValue: "rejected")
     /// Both sides changed the same column, or one side deleted the row.
     public static let mergeConflict = Self(rawValue: "merge-conflict")
+    /// Rows that a branch changed have changed in its store since it began.
+    public static let branchConflict = Self(rawValue: "branch-conflict")
     /// There is no store in the directory.
     public static let noStore = Self(rawValue: "no-store")
     /// There is already a store in the directory.

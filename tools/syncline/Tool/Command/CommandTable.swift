@@ -31,6 +31,8 @@ package struct CommandTable: Sendable {
         DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo,
         SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
         ConflictCommands.conflicts, ConflictCommands.resolve,
+        BranchCommands.create, BranchCommands.list, BranchCommands.diff, BranchCommands.plan, BranchCommands.land,
+        BranchCommands.drop,
         LogCommands.log, LogCommands.tail, LogCommands.show, DiffCommand.command, BlameCommand.command,
         WhyCommand.command,
         ReplayCommand.command,
@@ -50,20 +52,22 @@ package struct CommandTable: Sendable {
 
     /// The meaning of words that begin commands but are not commands themselves.
     package static let groups: [String: String] = [
-        "raw": "append and print records as bytes, without tables",
-        "bench": "measure the speed of the log and of sync",
+        "raw": "records as bytes, without tables",
+        "bench": "measurements",
+        "branch": "drafts on top of the store, landed as one transaction or dropped",
     ]
 
     /// Options that every command takes.
     package static let common: [Option] = [
         Option(
             "store", short: "s", value: "DIR", takesDirectory: true,
-            "the store (default: $SYNCLINE_STORE, then the nearest .syncline folder upwards)"),
-        Option("json", "print one JSON value"),
-        Option("jsonl", "print JSON Lines, one element per line"),
-        Option("color", value: "WHEN", choices: ["auto", "always", "never"], "when to use colour (default: auto)"),
-        Option("help", short: "h", "explain the command"),
-        Option("version", "print the version"),
+            "the store; else $SYNCLINE_STORE, else the nearest .syncline folder upwards"),
+        Option("branch", value: "NAME", "a branch of that store"),
+        Option("json", "prints one JSON value"),
+        Option("jsonl", "prints JSON, an element of a list a line"),
+        Option("color", value: "WHEN", choices: ["auto", "always", "never"], "when to use colour; auto"),
+        Option("help", short: "h", "explains the command"),
+        Option("version", "prints the version"),
     ]
 
     /// What exit codes mean unless a command says something else.

@@ -147,7 +147,7 @@ enum DiffCommand {
         if case .server = after { after = .state(rows) }
     }
 
-    private static func show(_ differences: [RowDifference], _ arguments: Arguments, _ context: Context) throws {
+    static func show(_ differences: [RowDifference], _ arguments: Arguments, _ context: Context) throws {
         let redacts = arguments.flag("redact")
         if arguments.flag("stat") {
             let counts = ["added", "removed", "changed"].map { word in

@@ -1,6 +1,7 @@
 // The store of a command: the one that is named, else that of the environment, else the nearest folder upwards.
 
 import SegmentLog
+import Syncline
 
 #if canImport(Darwin)
     import Darwin
@@ -19,6 +20,18 @@ package struct StoreLocation: Hashable, Sendable {
     /// The store of a call.
     package static func find(
         _ arguments: Arguments, _ environment: Environment, isDirectory: (String) -> Bool = isDirectory
+    ) throws(ToolError) -> StoreLocation {
+        let store = try findStore(arguments, environment, isDirectory)
+        guard let name = arguments.value("branch") else { return store }
+        let path = "\(store.path)/\(Branches.folder)/\(name)"
+        guard Branches.isName(name), isDirectory(path) else {
+            throw Branch.missing(name, Branches.names(POSIXStorage(directory: store.path)))
+        }
+        return StoreLocation(path: path, isNamed: true)
+    }
+
+    private static func findStore(
+        _ arguments: Arguments, _ environment: Environment, _ isDirectory: (String) -> Bool
     ) throws(ToolError) -> StoreLocation {
         if let path = arguments.value("store") {
             guard !path.isEmpty else { throw .usage("--store needs the path of a directory") }

@@ -1,0 +1,86 @@
+// What a branch changed, and what that comes to in its store as that is by now. Pure: it reads three states and writes none.
+
+/// The changes of a branch, as one transaction would make them in its store.
+package struct Landing: Sendable {
+    package struct Change: Hashable, Sendable {
+        package var table: String
+        package var id: String
+        /// What it does to the row that the store has by now.
+        package var kind: OperationKind
+        /// Of an insert all columns, of an update those that the branch changed, of a delete none.
+        package var columns: Row
+        /// Whether the store's row is another by now than the one that the branch began with.
+        package var hasMoved: Bool
+    }
+
+    package private(set) var changes: [Change] = []
+
+    /// The changes to rows that are others by now.
+    package var moved: [Change] { changes.filter(\.hasMoved) }
+
+    /// - Parameters:
+    ///   - base: What the branch began with.
+    ///   - branch: What it is by now.
+    ///   - store: What the store is by now.
+    package init(from base: StateReader, to branch: StateReader, onto store: StateReader) throws(StateError) {
+        var changes: [Change] = []
+        try base.differences(to: branch) { difference throws(StateError) in
+            let (before, after) = (difference.before?.own, difference.after?.own)
+            let now = try store.row(difference.table, difference.id)?.columns.own
+            // It is so already, by the same change made twice or because the branch took its own back.
+            if Landing.same(before, after) || Landing.same(now, after) { return }
+            let hasMoved = !Landing.same(before, now)
+            func add(_ kind: OperationKind, _ columns: Row) {
+                changes.append(
+                    Change(
+                        table: difference.table, id: difference.id, kind: kind, columns: columns, hasMoved: hasMoved))
+            }
+            guard let after else { return add(.delete, .empty) }
+            if now == nil { return add(.insert, after) }
+            let fields = difference.fields.filter { !Item.systemColumns.contains($0.name) }
+            add(.update, Row(fields.map { .init($0.name, $0.after ?? .null) }))
+        }
+        self.changes = changes
+    }
+
+    /// Whether two rows have the same values, in whatever order.
+    private static func same(_ one: Row?, _ other: Row?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return RowDifference(table: "", id: "", before: one, after: other).fields.isEmpty
+    }
+}
+
+/// What a branch remembers of its beginning, in a setting of its own.
+package struct BranchPoint: Hashable, Sendable {
+    /// The setting that makes a store a branch.
+    package static let setting = "branch-of"
+
+    /// Made once for each branch.
+    package var id: String
+    /// The last event of its store that it knows.
+    package var event: UInt64
+
+    package init(id: String, event: UInt64) {
+        self.id = id
+        self.event = event
+    }
+
+    package init?(_ value: Value?) {
+        guard case .string(let id)? = value?[member: "id"], case .integer(let event)? = value?[member: "event"],
+            event >= 0
+        else { return nil }
+        self.init(id: id, event: UInt64(event))
+    }
+
+    package var value: Value { .object([.init("id", .string(id)), .init("event", .integer(Int64(event)))]) }
+
+    /// The setting of its store that says in which event it was landed.
+    package var landed: String { "landed/" + id }
+}
+
+extension StateReader {
+    /// Where the store is a branch of another, since when; nil for a store of its own.
+    package var branchPoint: BranchPoint? {
+        get throws(StateError) { BranchPoint(try setting(BranchPoint.setting)) }
+    }
+}

@@ -1,0 +1,112 @@
+// Branches: drafts beside a store that land in it once, as one transaction, or not at all.
+
+import Foundation
+import SegmentLog
+import Syncline
+import SynclineCore
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct BranchTests {
+    private func tool(_ words: String..., on log: TestLog) async -> Call { await Call.tool(words: words, on: log) }
+
+    private func text(_ id: String, on log: TestLog, branch: String? = nil) async throws -> String? {
+        let words = ["get", "todoitem", id, "--json"] + (branch.map { ["--branch", $0] } ?? [])
+        return try await Call.tool(words: words, on: log).object()["text"] as? String
+    }
+
+    /// A store with a branch in which a row was changed, one inserted and one deleted.
+    private func drafted() async throws -> TestLog {
+        let log = try TestLog.story()
+        #expect(await tool("branch", "create", "draft", on: log).output == "draft begins after @20\n")
+        for words in [
+            ["update", "todoitem", #"{"id":"a","text":"goat milk"}"#], ["insert", "todoitem", #"{"id":"z","n":1}"#],
+            ["delete", "todoitem", "c"],
+        ] {
+            #expect(await Call.tool(words: words + ["--branch", "draft"], on: log).exit == .done, "\(words)")
+        }
+        return log
+    }
+
+    @Test func `a branch is changed apart from its store, and lands as one transaction`() async throws {
+        let log = try await drafted()
+        #expect(try await text("a", on: log) == "oat milk")
+        #expect(try await text("a", on: log, branch: "draft") == "goat milk")
+        let list = try await tool("branch", "list", "--json", on: log).array()
+        #expect(list.count == 1 && list[0]["changes"] as? Int == 3 && list[0]["moved"] as? Int == 0)
+        // What it began with stays when it has newer states.
+        #expect(await tool("checkpoint", "--branch", "draft", on: log).exit == .done)
+        #expect(await tool("compact", "--branch", "draft", on: log).exit == .done)
+        let diff = await tool("branch", "diff", "draft", on: log)
+        #expect(diff.exit == .no && diff.output.contains("\"oat milk\" → \"goat milk\""))
+        let plan = try await tool("branch", "plan", "draft", "--json", on: log).array()
+        #expect(plan.map { $0["kind"] as? String } == ["update", "delete", "insert"])
+        let landed = await tool("branch", "land", "draft", on: log)
+        #expect(landed.exit == .done && landed.output.contains("3 rows"), "\(landed.errors)")
+        #expect(try await text("a", on: log) == "goat milk")
+        #expect(await tool("get", "todoitem", "c", on: log).exit == .no)
+        #expect(await tool("get", "todoitem", "z", on: log).exit == .done)
+        #expect(try await tool("branch", "list", "--json", on: log).array().isEmpty)
+        #expect(await tool("undo", on: log).exit == .done)
+        #expect(try await text("a", on: log) == "oat milk")
+    }
+
+    @Test func `rows that changed in the store meanwhile are not landed over without a word`() async throws {
+        let log = try await drafted()
+        #expect(await tool("update", "todoitem", #"{"id":"a","text":"rice milk"}"#, on: log).exit == .done)
+        #expect(await tool("branch", "plan", "draft", on: log).exit == .no)
+        let refused = await tool("branch", "land", "draft", "--json", on: log)
+        #expect(refused.exit == .failed && refused.output.contains("branch-conflict"))
+        #expect(refused.output.contains("todoitem/a") && !refused.output.contains("todoitem/z"))
+        #expect(await tool("get", "todoitem", "z", on: log).exit == .no)
+        #expect(await tool("branch", "land", "draft", "--over", on: log).exit == .done)
+        #expect(try await text("a", on: log) == "goat milk")
+    }
+
+    @Test func `a branch that was landed and not removed is not landed again`() async throws {
+        let log = try await drafted()
+        let saved = log.folder.path + "/saved"
+        try FileManager.default.copyItem(atPath: log.path + "/branches/draft", toPath: saved)
+        #expect(await tool("branch", "land", "draft", on: log).exit == .done)
+        #expect(await tool("update", "todoitem", #"{"id":"a","text":"rice milk"}"#, on: log).exit == .done)
+        // As a process leaves it that dies after the transaction.
+        try FileManager.default.moveItem(atPath: saved, toPath: log.path + "/branches/draft")
+        #expect(try await tool("branch", "list", "--json", on: log).array().first?["landed"] as? Bool == true)
+        let again = await tool("branch", "land", "draft", "--over", on: log)
+        #expect(again.exit == .done && again.output.contains("nothing left"))
+        #expect(try await text("a", on: log) == "rice milk")
+    }
+
+    @Test func `a branch begins at any moment and is never synced`() async throws {
+        let log = try TestLog.story()
+        #expect(await tool("config", "backend", "http://127.0.0.1:9", on: log).exit == .done)
+        #expect(await tool("branch", "create", "past", "--at", "@4", on: log).exit == .done)
+        #expect(try await text("a", on: log, branch: "past") == "milk")
+        for words in [["push"], ["pull", "todoitem"], ["sync"]] {
+            let call = await Call.tool(words: words + ["--branch", "past"], on: log)
+            #expect(call.exit == .failed && call.errors.contains("branch"), "\(words): \(call.errors)")
+        }
+        #expect(await tool("branch", "create", "past", on: log).exit == .failed)
+        #expect(await tool("branch", "create", "../x", on: log).exit == .usage)
+        let missing = await tool("get", "todoitem", "a", "--branch", "pasd", on: log)
+        #expect(missing.exit == .failed && missing.errors.contains("Did you mean `past`?"))
+        #expect(await tool("branch", "drop", "past", on: log).exit == .done)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: log.path + "/branches").isEmpty)
+    }
+
+    @Test func `a branch has branches, and an erased store has none left`() async throws {
+        let log = try await drafted()
+        #expect(await tool("branch", "create", "inner", "--branch", "draft", on: log).exit == .done)
+        let change = #"{"id":"a","text":"soy"}"#
+        let inner = log.path + "/branches/draft/branches/inner"
+        #expect(await tool("update", "todoitem", change, "-s", inner, on: log).exit == .done)
+        #expect(await tool("branch", "land", "inner", "--branch", "draft", on: log).exit == .done)
+        #expect(try await text("a", on: log, branch: "draft") == "soy")
+        #expect(try await text("a", on: log) == "oat milk")
+        #expect(await tool("verify", "--branch", "draft", on: log).exit == .done)
+        #expect(await tool("verify", on: log).exit == .done)
+        #expect(await tool("erase", "--force", on: log).exit == .done)
+        #expect(!FileManager.default.fileExists(atPath: log.path + "/branches"))
+    }
+}

@@ -1,0 +1,74 @@
+// A branch of a store on disk, as the commands of `branch` see it.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+struct Branch {
+    let name: String
+    let path: String
+    let point: BranchPoint
+    /// What it began with, and what it is by now.
+    let base: StateReader
+    let present: StateReader
+
+    private static func path(_ name: String, of store: String) -> String { "\(store)/\(Branches.folder)/\(name)" }
+
+    /// Reads a branch of a store.
+    init(_ name: String, of store: String) throws {
+        let folder = POSIXStorage(directory: store)
+        guard Branches.isName(name), Branches.names(folder).contains(name) else {
+            throw Branch.missing(name, Branches.names(folder))
+        }
+        self.name = name
+        path = Branch.path(name, of: store)
+        let storage = POSIXStorage(directory: path)
+        (base, present) = try HistoryReading.run(storage) {
+            (try StateLoader(storage).earliest().present, try StateLoader(storage).load().present)
+        }
+        guard let point = try present.branchPoint else {
+            throw ToolError("store-corrupt", "\(escaped(path)) does not say what it is a branch of")
+        }
+        self.point = point
+    }
+
+    static func missing(_ name: String, _ known: [String]) -> ToolError {
+        let meant = Suggestion.nearest(to: name, in: known).map { "Did you mean `\($0)`?" }
+        let all = known.isEmpty ? "There is none yet." : "There are: \(known.joined(separator: ", "))."
+        return ToolError("no-store", "there is no branch \(escaped(name))", hint: meant ?? all)
+    }
+
+    /// Makes a branch: its log begins after an event, with a checkpoint of the state up to it.
+    static func create(
+        _ name: String, at event: UInt64?, of store: String, _ point: (UInt64) -> BranchPoint, now: Int64
+    ) throws -> UInt64 {
+        guard Branches.isName(name) else {
+            throw ToolError.usage(
+                "`\(escaped(name))` can't be the name of a branch", hint: "Use letters, digits, - and _.")
+        }
+        let storage = POSIXStorage(directory: store)
+        let projector = try HistoryReading.run(storage, claiming: true) { () throws(SyncError) in
+            try StateLoader(storage).load(through: event)
+        }
+        try storage.createDirectory(Branches.folder)
+        let draft = try StoreDraft(of: path(name, of: store)) {
+            ToolError(
+                "store-exists", "there is a branch \(name) already",
+                hint: "Choose another name, or remove it: `syncline branch drop \(name)`.")
+        }
+        do {
+            let through = projector.through
+            let log = try StateTransfer.begin(draft.storage, with: projector)
+            let setting = Event(
+                time: now, .configured(name: BranchPoint.setting, value: point(through).value))
+            try log.append(RecordBatch(setting.bytes), durability: .durable)
+            try log.close()
+            try draft.putInPlace()
+            return through
+        } catch {
+            draft.remove()
+            throw error
+        }
+    }
+}

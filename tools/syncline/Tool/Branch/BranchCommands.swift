@@ -1,0 +1,177 @@
+// `branch`: drafts on top of any moment of a store, which are landed as one transaction or dropped.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum BranchCommands {
+    private static let name = Operand("NAME", "the branch", isRequired: true)
+
+    static let create = Command(
+        "branch create", "makes a draft of the store that is changed apart from it",
+        details: [
+            """
+            A branch begins with the store's state now or at a moment, pending changes included, and has a log of its \
+            own. Every command works on it with --branch NAME. It is never pushed or pulled: `branch land` puts its \
+            changes into the store, as one transaction. It needs the room of the state.
+            """
+        ],
+        operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)], options: [.at],
+        examples: [
+            Example("syncline branch create draft", "of the store as it is"),
+            Example("syncline branch create past --at @12", "of a moment; `query todoitem --branch past` reads it"),
+        ],
+        result: #"{"branch":"…","at":"@41"}"#
+    ) { arguments, context in
+        let store = try context.path(changing: arguments)
+        let storage = POSIXStorage(directory: store)
+        let name = arguments.operands[0]
+        let event = try arguments.value("at").map { try Moment($0, storage).event }
+        Branches.removeLeftovers(storage)
+        let id = SystemSurroundings().newID()
+        let through = try Branch.create(
+            name, at: event, of: store, { BranchPoint(id: id, event: $0) }, now: context.clock.now().rawValue)
+        try context.output.value(["branch": .string(name), "at": .string("@\(through)")])
+        try context.output.line("\(name) begins after @\(through)")
+        return .done
+    }
+
+    static let list = Command(
+        "branch list", "shows the branches of the store",
+        examples: [Example("syncline branch list", "where each began, and what it would change")],
+        result: #"[{"branch","at":"@41","changes":n,"moved":n,"landed":bool}]"#
+    ) { arguments, context in
+        let view = try await context.view(arguments)
+        let store = try context.path(reading: arguments)
+        var list = try ListWriter(
+            context.output,
+            [Column("BRANCH"), Column("AT"), Column("CHANGES", .right), Column("MOVED", .right), Column("")])
+        for name in Branches.names(POSIXStorage(directory: store)) {
+            let branch = try Branch(name, of: store)
+            let landing = try Landing(from: branch.base, to: branch.present, onto: view.reader)
+            let isLanded = try view.reader.setting(branch.point.landed) != nil
+            try list.row(
+                [
+                    Cell(name), Cell("@\(branch.point.event)", .address), Cell("\(landing.changes.count)"),
+                    Cell("\(landing.moved.count)"), Cell(isLanded ? "landed" : ""),
+                ],
+                json: [
+                    "branch": .string(name), "at": .string("@\(branch.point.event)"),
+                    "changes": .number(landing.changes.count), "moved": .number(landing.moved.count),
+                    "landed": .boolean(isLanded),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let diff = Command(
+        "branch diff", "shows what a branch changed since it began",
+        operands: [name], options: [Option("stat", "counts rows only"), .redact],
+        examples: [Example("syncline branch diff draft", "by row and field")],
+        result: "as `diff`",
+        exits: [Exit(.done, "nothing differs"), Exit(.no, "something differs")]
+    ) { arguments, context in
+        let branch = try Branch(arguments.operands[0], of: try context.path(reading: arguments))
+        var differences: [RowDifference] = []
+        try branch.base.differences(to: branch.present) { differences.append($0) }
+        try DiffCommand.show(differences, arguments, context)
+        return differences.isEmpty ? .done : .no
+    }
+
+    static let plan = Command(
+        "branch plan", "shows what landing a branch would do to the store as it is now",
+        details: [
+            """
+            MOVED says that the store's row is another by now than the one that the branch began with; `branch land` \
+            refuses such rows unless told --over.
+            """
+        ],
+        operands: [name], examples: [Example("syncline branch plan draft", "the transaction, row by row")],
+        result: #"[{"table","id","kind","columns":{…},"moved":bool}]"#,
+        exits: [Exit(.done, "no row has moved"), Exit(.no, "some have")]
+    ) { arguments, context in
+        let view = try await context.view(arguments)
+        let branch = try Branch(arguments.operands[0], of: try context.path(reading: arguments))
+        let landing = try Landing(from: branch.base, to: branch.present, onto: view.reader)
+        var list = try ListWriter(
+            context.output, [Column("ROW"), Column("KIND"), Column("MOVED"), Column("COLUMNS")])
+        for change in landing.changes {
+            try list.row(
+                [
+                    Cell(escaped("\(change.table)/\(change.id)")), Cell("\(change.kind)"),
+                    Cell(change.hasMoved ? "moved" : "", .warning),
+                    Cell(escaped(change.columns.columns.joined(separator: ", "))),
+                ], json: change.json)
+        }
+        try list.finish()
+        return landing.moved.isEmpty ? .done : .no
+    }
+
+    static let land = Command(
+        "branch land", "puts the changes of a branch into the store, as one transaction, and removes it",
+        details: [
+            """
+            All of it is stored or nothing; `undo` takes it back as one while none of it is pushed. If rows that the \
+            branch changed have changed in the store since, nothing is done and they are listed, unless --over says that \
+            the branch's values take their place. A process that dies after the transaction leaves a branch that is \
+            marked as landed: landing it again only removes it.
+            """
+        ],
+        operands: [name], options: [Option("over", "also rows that changed in the store since the branch began")],
+        examples: [Example("syncline branch land draft", "then `push` sends it like any other change")],
+        result: #"{"branch","event":"@57" or null,"changes":[… as in plan]}"#,
+        exits: [Exit(.failed, "rows have changed in the store since, or something else is in the way")]
+    ) { arguments, context in
+        let name = arguments.operands[0]
+        let store = try context.path(changing: arguments)
+        let over = arguments.flag("over")
+        let (event, changes) = try await context.withDatabase(arguments) { database in
+            let known = try Branch(name, of: store)
+            // Nobody changes it meanwhile.
+            let open = try await SyncDatabase.open(at: known.path)
+            do {
+                let done = try await database.land(known.point, from: known.base, to: open.reader, over: over)
+                try await open.close()
+                return done
+            } catch {
+                try? await open.close()
+                throw error
+            }
+        }
+        try Branches.remove(name, of: POSIXStorage(directory: store))
+        try context.output.value([
+            "branch": .string(name), "event": .optional(event.map { "@\($0)" }),
+            "changes": .array(changes.map(\.json)),
+        ])
+        let rows = counted(UInt64(changes.count), "row")
+        try context.output.line(
+            event.map { "\(name) is landed in @\($0): \(rows)" } ?? "\(name) is removed: it had nothing left to land")
+        return .done
+    }
+
+    static let drop = Command(
+        "branch drop", "removes a branch with its changes",
+        operands: [name], examples: [Example("syncline branch drop draft", "as if it had never been")],
+        result: #"{"dropped":"…"}"#
+    ) { arguments, context in
+        let name = arguments.operands[0]
+        let store = POSIXStorage(directory: try context.path(changing: arguments))
+        Branches.removeLeftovers(store)
+        guard Branches.names(store).contains(name) else { throw Branch.missing(name, Branches.names(store)) }
+        try Branches.remove(name, of: store)
+        try context.output.value(["dropped": .string(name)])
+        try context.output.line("dropped \(name)")
+        return .done
+    }
+}
+
+extension Landing.Change {
+    fileprivate var json: JSONValue {
+        [
+            "table": .string(table), "id": .string(id), "kind": .string("\(kind)"), "columns": JSONValue(columns),
+            "moved": .boolean(hasMoved),
+        ]
+    }
+}
