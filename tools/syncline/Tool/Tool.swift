@@ -24,6 +24,9 @@ package struct Tool {
                 context = self.context(form: try form(arguments), colour: arguments.value("color"))
             }
             exit = try await run(request, context)
+            if context.output.hasShownNothing {
+                context.narration.say(context.narration.style.paint("nothing to show", .dim))
+            }
         } catch {
             exit = tell(error, context)
         }

@@ -51,6 +51,9 @@ enum DiffCommand {
         if let table { try await context.view(arguments).reader.declaration.check(table) }
         if let found = try moments(operands, arguments, context) {
             let differences = found.filter { table == nil || table == $0.table }
+            if let table, differences.isEmpty {
+                try context.check(table: table, try await context.view(arguments).reader)
+            }
             try show(differences, arguments, context)
             return differences.isEmpty ? .done : .no
         }

@@ -89,7 +89,8 @@ struct EventList {
         redacts = arguments.flag("redact")
         isFull = arguments.flag("full")
         list = try ListWriter(
-            context.output, [Column("EVENT"), Column("TIME"), Column("KIND"), Column("WHAT")])
+            context.output, [Column("EVENT"), Column("TIME"), Column("KIND"), Column("WHAT")],
+            isCut: !isFull)
     }
 
     mutating func add(_ number: UInt64, _ event: Event) throws {

@@ -14,7 +14,7 @@ enum LogCommands {
             code is 4.
             """
         ],
-        operands: [Operand("ADDRESS", "@41 or @41..57 (default: all events)")],
+        operands: [Operand("ADDRESS", "@41, @41..57 or 2026-05-19T21:30Z..2026-05-20T08:00Z; all events without it")],
         options: [
             Option("table", value: "TABLE", "only events of this table"),
             Option("kind", value: "KIND", choices: EventKind.allCases.map(\.cause), "only events of this kind"),
@@ -27,7 +27,8 @@ enum LogCommands {
     ) { arguments, context in
         let storage = try context.storage(arguments)
         let table = arguments.value("table")
-        if let table { try await context.view(arguments).reader.declaration.check(table) }
+        let reader = try await context.view(arguments).reader
+        if let table { try reader.declaration.check(table) }
         let kind = arguments.value("kind")
         let (first, last) = try range(arguments, storage)
         let limit = try arguments.number("limit", in: 1...1_000_000).map { Int($0) }
@@ -35,9 +36,13 @@ enum LogCommands {
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }
         var list = try EventList(context, arguments)
+        var hasTable = table == nil
         func matches(_ event: Event) -> Bool {
-            (kind == nil || kind == event.cause)
-                && (table.map { EventSummary(number: 0, event: event).tables.contains($0) } ?? true)
+            if let table {
+                guard EventSummary(number: 0, event: event).tables.contains(table) else { return false }
+                hasTable = true
+            }
+            return kind == nil || kind == event.cause
         }
         // Without a limit, events are written as they are read.
         if let limit {
@@ -50,6 +55,8 @@ enum LogCommands {
                 return true
             }
         }
+        // A table that is not there any more may have events.
+        if let table, !hasTable { try context.check(table: table, reader) }
         try list.finish()
         return .done
     }
@@ -58,6 +65,9 @@ enum LogCommands {
         _ arguments: Arguments, _ storage: any LogStorage
     ) throws -> (first: UInt64, last: UInt64) {
         let end = try arguments.value("at").map { try Moment($0, storage).event } ?? .max
+        if let text = arguments.operands.first, let range = try Moment.range(text, storage) {
+            return (range.lowerBound, min(end, range.upperBound))
+        }
         switch try arguments.address(at: 0) {
         case nil: return (1, end)
         case .record(let number)?: return (number.rawValue, min(end, number.rawValue))

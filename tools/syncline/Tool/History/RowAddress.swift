@@ -3,7 +3,7 @@
 import SynclineCore
 import SynclineInspect
 
-/// The address of a row: `TodoItem/7f3a`, with `@41` as of that event.
+/// A row as a person names it: `TodoItem/7f3a`, with `@41` or `@2026-05-19T21:30Z` as of then.
 struct RowAddress {
     let table: String
     let id: String
@@ -17,9 +17,9 @@ struct RowAddress {
         }
         table = String(text[..<slash])
         let rest = text[text.index(after: slash)...]
-        if let at = rest.lastIndex(of: "@"), Address(String(rest[at...])) != nil {
+        if let at = rest.lastIndex(of: "@"), let moment = Moment.text(after: rest[at...]) {
             id = String(rest[..<at])
-            moment = String(rest[at...])
+            self.moment = moment
         } else {
             id = String(rest)
             moment = nil

@@ -43,9 +43,16 @@ package struct ListWriter {
     private var waiting: [Row] = []
     private var hasHeading = false
     private static let lookahead = 512
+    /// What a column keeps when others need room, too.
+    private static let narrowest = 8
+    /// Columns of addresses and times, which are never cut; nor are numbers.
+    private var whole: Set<Int> = []
+    private let isCut: Bool
 
-    package init(_ output: Output, _ columns: [Column]) throws {
+    /// - Parameter isCut: Whether cells are cut at a terminal that is too narrow for a row.
+    package init(_ output: Output, _ columns: [Column], isCut: Bool = true) throws {
         self.output = output
+        self.isCut = isCut
         self.columns = columns
         widths = columns.map(\.title.count)
         try output.beginList()
@@ -81,8 +88,12 @@ package struct ListWriter {
 
     private mutating func writeWaiting() throws {
         for case .cells(let cells) in waiting {
-            for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], cell.text.count) }
+            for (index, cell) in cells.enumerated() {
+                widths[index] = max(widths[index], cell.text.count)
+                if cell.role == .address || cell.role == .dim { whole.insert(index) }
+            }
         }
+        fit()
         for row in waiting {
             switch row {
             case .line(let text):
@@ -98,10 +109,23 @@ package struct ListWriter {
         waiting.removeAll(keepingCapacity: true)
     }
 
+    /// Makes the widest columns narrower until a row fits the terminal.
+    private mutating func fit() {
+        guard isCut, output.form == .human, let width = output.style.width else { return }
+        let texts = widths.indices.filter { columns[$0].alignment == .left && !whole.contains($0) }
+        while widths.reduce(2 * (columns.count - 1), +) > width {
+            guard let widest = texts.max(by: { widths[$0] < widths[$1] }), widths[widest] > ListWriter.narrowest else {
+                return
+            }
+            widths[widest] -= 1
+        }
+    }
+
     private func set(_ cells: [Cell]) -> String {
         var line = ""
         var gap = 0
-        for (index, cell) in cells.enumerated() {
+        for (index, whole) in cells.enumerated() {
+            let cell = Cell(isCut ? output.style.cut(whole.text, to: widths[index]) : whole.text, whole.role)
             let space = widths[index] - cell.text.count
             let before = columns[index].alignment == .right ? space : 0
             if !cell.text.isEmpty {

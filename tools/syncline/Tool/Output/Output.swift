@@ -22,7 +22,12 @@ package final class Output {
     package let style: TextStyle
     private let sink: any Sink
     private var elements: Int?
-    /// Whether part of the answer could not be shown.
+    private var lines = 0
+    /// How many lines there were when the list began.
+    private var linesBefore = 0
+    /// Whether a list for people had nothing in it.
+    private(set) var hasShownNothing = false
+    /// Whether something that was asked for could not be shown.
     private(set) var isIncomplete = false
 
     package init(_ sink: any Sink, form: OutputForm, style: TextStyle) {
@@ -35,7 +40,9 @@ package final class Output {
 
     /// Writes a line of text; ignored for JSON.
     package func line(_ text: String = "") throws {
-        if form.isText { try sink.write(text + "\n") }
+        guard form.isText else { return }
+        lines += 1
+        try sink.write(text + "\n")
     }
 
     /// Writes bytes unchanged.
@@ -53,6 +60,7 @@ package final class Output {
     /// Begins a list; its elements follow.
     package func beginList() throws {
         elements = 0
+        linesBefore = lines
         if form == .json { try sink.write("[") }
     }
 
@@ -67,6 +75,7 @@ package final class Output {
     package func endList() throws {
         guard let count = elements else { return }
         elements = nil
+        if form == .human, lines == linesBefore { hasShownNothing = true }
         if form == .json { try sink.write(count == 0 ? "]\n" : "\n]\n") }
     }
 

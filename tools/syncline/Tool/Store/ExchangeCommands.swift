@@ -39,12 +39,13 @@ enum ExchangeCommands {
         let view = try await context.view(arguments, at: arguments.value("at"))
         let format = arguments.value("format") ?? "jsonl"
         if format == "events" { return try exportEvents(arguments, context) }
-        if let table = arguments.value("table") { try view.reader.declaration.check(table) }
+        if let table = arguments.value("table") { try context.check(table: table, view.reader) }
         let tables = try arguments.value("table").map { [$0] } ?? view.reader.tables()
         let isSQL = format == "sql" && context.output.form.isText
         if isSQL { try context.output.line("BEGIN;") }
         try context.output.beginList()
-        for table in tables {
+        for (table, sqlName) in zip(tables, SQLText.tableNames(tables)) {
+            if isSQL, sqlName != table { context.narration.warn("the table \(table) is called \(sqlName) in the SQL") }
             var rows = try view.reader.run(Query(table: table)).rows
             if arguments.flag("redact") { rows = rows.map(\.redacted) }
             for row in rows {
@@ -56,7 +57,7 @@ enum ExchangeCommands {
                 for line in RowText.csv(rows) {
                     try context.output.line(context.output.form == .human ? escaped(line) : line)
                 }
-            case "sql": try SQLText.table(table, rows).forEach { try context.output.line($0) }
+            case "sql": try SQLText.table(sqlName, rows).forEach { try context.output.line($0) }
             default:
                 for row in rows {
                     let json: JSONValue = ["table": .string(table), "row": JSONValue(row)]

@@ -9,8 +9,31 @@ struct Moment {
     /// The last event up to that moment.
     let event: UInt64
 
+    private static func time(_ text: String) -> Timestamp? {
+        Timestamp(text) ?? Timestamp(text.replacingSuffix("Z", with: ":00Z"))
+    }
+
+    /// The moment that `@41` or `@2026-05-19T21:30Z` after a row means; nil for anything else.
+    static func text(after text: Substring) -> String? {
+        if Address(String(text)) != nil { return String(text) }
+        let rest = String(text.dropFirst())
+        return time(rest) == nil ? nil : rest
+    }
+
+    /// The events of `A..B`, where both are events or times: those after the time A, and those until B.
+    static func range(_ text: String, _ storage: any LogStorage) throws -> ClosedRange<UInt64>? {
+        let parts = text.split(separator: "..", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, parts.contains(where: { time($0) != nil }) else { return nil }
+        let first = try Moment(parts[0], storage).event + (time(parts[0]) == nil ? 0 : 1)
+        let last = try Moment(parts[1], storage).event
+        guard first <= last else {
+            throw ToolError.usage("there is no event in `\(escaped(text))`", hint: "Write the earlier moment first.")
+        }
+        return first...last
+    }
+
     init(_ text: String, _ storage: any LogStorage) throws {
-        if let time = Timestamp(text) ?? Timestamp(text.replacingSuffix("Z", with: ":00Z")) {
+        if let time = Moment.time(text) {
             event = try Moment.event(at: time.instant.milliseconds, storage)
             return
         }

@@ -46,7 +46,7 @@ enum ReadCommands {
     ) { arguments, context in
         let query = try StoreQuery.query(arguments)
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
-        try reader.declaration.check(query.table)
+        try context.check(table: query.table, reader)
         let result = try reader.run(query)
         if let count = result.count {
             try context.output.value([

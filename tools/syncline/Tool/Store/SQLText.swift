@@ -45,6 +45,16 @@ enum SQLText {
         }
     }
 
+    /// What each table is called in SQL: another name than a system table has, or another table that differs only in case.
+    static func tableNames(_ tables: [String]) -> [String] {
+        var known = Set(SystemTables.names.map { $0.lowercased() })
+        return tables.map { table in
+            var name = table
+            while !known.insert(name.lowercased()).inserted { name += "_" }
+            return name
+        }
+    }
+
     static func insert(_ table: String, _ values: [Value]) -> String {
         "INSERT INTO \(name(table)) VALUES (\(values.map(literal).joined(separator: ", ")));"
     }
@@ -52,6 +62,8 @@ enum SQLText {
 
 /// The outbox, the conflicts and the cursors under the names and columns that the retired client's tutorial gives them.
 enum SystemTables {
+    static let names = ["MS_TableOperations", "MS_TableOperationErrors", "MS_TableConfig"]
+
     static func sql(_ reader: StateReader) throws -> [String] {
         var lines = [
             create("MS_TableOperations", ["id INTEGER PRIMARY KEY", "itemId", "\"table\"", "tableKind", "properties"]),
