@@ -195,7 +195,9 @@ public struct LogCursor: ~Copyable {
                     solid = (walker.offset, walker.expected)
                     (attempts, hasGoneBack) = (0, false)
                 }
-                if try take(header, at: offset) { return true }
+                guard try take(header, at: offset) else { continue }
+                LogCursor.tell(segments, current: current, offset: walker.offset)
+                return true
             case .fault(let fault):
                 if try moveToNextSegment() {
                     hasGoneBack = false

@@ -24,11 +24,13 @@ struct BlameReading {
             let blame = try Blame(table: address.table, id: id, from: try loader.earliest())
             part = (blame, id, String(address.id[address.id.index(after: dot)...]))
         }
-        try reading.forEachRecord(from: first) { number, record in
-            if number > last { return false }
-            try whole.fold(record, number: number)
-            try part?.blame.fold(record, number: number)
-            return true
+        try reading.context.whileReading("reading") {
+            try reading.forEachRecord(from: first) { number, record in
+                if number > last { return false }
+                try whole.fold(record, number: number)
+                try part?.blame.fold(record, number: number)
+                return true
+            }
         }
         try whole.declaration.check(address.table)
         self.whole = whole

@@ -73,8 +73,10 @@ enum DiffCommand {
         var paths = arguments.operands
         if paths.count == 1 { paths.insert(try StoreLocation.find(arguments, context.environment).path, at: 0) }
         let logs = try paths.map { POSIXStorage(directory: try context.path(reading: $0)) }
-        let found = try LogDiff(
-            logs[0], logs[1], ignoresTimes: arguments.flag("ignore-times"), redacts: arguments.flag("redact"))
+        let found = try context.whileReading("comparing") {
+            try LogDiff(
+                logs[0], logs[1], ignoresTimes: arguments.flag("ignore-times"), redacts: arguments.flag("redact"))
+        }
         try context.output.value(found.json)
         for line in found.lines((paths[0], paths[1]), context.output.style) { try context.output.line(line) }
         return found.first == nil ? .done : .no
@@ -90,9 +92,12 @@ enum DiffCommand {
         let storage = try context.storage(arguments)
         let events = try operands.map { try Moment($0, storage).event }
         do throws(SyncError) {
-            return try HistoryReading.run(storage) { () throws(SyncError) in
-                let last = try EventWalk(storage).last
-                return try StateLoader(storage).differences(from: events[0], to: events.count > 1 ? events[1] : last)
+            return try context.whileReading("reading") { () throws(SyncError) in
+                try HistoryReading.run(storage) { () throws(SyncError) in
+                    let last = try EventWalk(storage).last
+                    let end = events.count > 1 ? events[1] : last
+                    return try StateLoader(storage).differences(from: events[0], to: end)
+                }
             }
         } catch {
             if error.code == .storeCorrupt { return nil }

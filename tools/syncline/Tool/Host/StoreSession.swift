@@ -119,8 +119,10 @@ extension Context {
     /// The state as of an event; for a damaged log the newest that can be built, and then the result is incomplete.
     func load(_ storage: any LogStorage, through event: UInt64?, onlyTo row: RowFocus? = nil) throws -> Projector {
         do throws(SyncError) {
-            return try HistoryReading.run(storage, claiming: event != nil) { () throws(SyncError) in
-                try StateLoader(storage).load(through: event, onlyTo: row)
+            return try whileReading("reading") { () throws(SyncError) in
+                try HistoryReading.run(storage, claiming: event != nil) { () throws(SyncError) in
+                    try StateLoader(storage).load(through: event, onlyTo: row)
+                }
             }
         } catch {
             guard error.code == .storeCorrupt, let last = try LogInspection(storage).lastBeforeLoss() else {

@@ -77,7 +77,9 @@ package final class Narration {
 package final class Progress {
     private let narration: Narration?
     private let label: String
-    private let total: UInt64
+    private var total: UInt64
+    /// What was done before it was watched.
+    private var before: UInt64 = 0
     private let begin = ContinuousClock.now
     private var shown: ContinuousClock.Instant
     private var done: UInt64 = 0
@@ -89,15 +91,19 @@ package final class Progress {
         shown = begin.advanced(by: .milliseconds(400))
     }
 
-    /// Adds to the work done.
-    package func advance(by count: UInt64) {
+    /// More of it was done.
+    package func advance(by count: UInt64) { move(to: done + count, of: total) }
+
+    /// So much of it is done. What begins again, or elsewhere, is measured from there.
+    package func move(to done: UInt64, of total: UInt64) {
         guard let narration else { return }
-        done += count
+        if done < self.done || self.total != total { before = done }
+        (self.done, self.total) = (done, total)
         let now = ContinuousClock.now
         guard now - shown >= .milliseconds(100) else { return }
         shown = now
         let seconds = max(0.001, (now - begin) / .seconds(1))
-        let rate = Double(done) / seconds
+        let rate = max(1, Double(done - before) / seconds)
         var text = "\(label)  \(humanBytes(done))"
         if total > 0 {
             let left = done < total ? Double(total - done) / rate : 0

@@ -105,15 +105,16 @@ enum ReplayCommand {
     private static func check(
         _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
     ) throws -> ExitCode {
-        let progress = context.narration.progress("folding", total: 0)
-        defer { progress.finish() }
-        let found = try HistoryReading.run(storage) {
-            let report = try LogInspection(storage).verify()
-            if let damage = report.damage.first(where: { $0.remedy == .salvage }) { throw damage.error }
-            let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
-            return try StateCheck(storage, notes: notes).fold(through: last, fromBeginning: true)
+        let found = try context.whileReading("folding") {
+            try HistoryReading.run(storage) {
+                let report = try LogInspection(storage).verify()
+                if let damage = report.damage.first(where: { $0.remedy == .salvage }) { throw damage.error }
+                let notes = report.segments.compactMap { segment in
+                    segment.note.map { (note: $0, file: segment.name) }
+                }
+                return try StateCheck(storage, notes: notes).fold(through: last, fromBeginning: true)
+            }
         }
-        progress.finish()
         let changes = found.projector.totals.json
         let difference = try arguments.value("expect").flatMap {
             try ExpectedState.compare(found.projector, with: $0)
@@ -170,8 +171,10 @@ enum ReplayCommand {
                 "nothing is between --from @\(from) and --to @\(last)",
                 hint: "Start at @\(last) or before: --from @\(last).")
         }
-        let found = try HistoryReading.run(storage) {
-            try Bisection(storage, condition, from: from, through: last ?? .max).run()
+        let found = try context.whileReading("searching") {
+            try HistoryReading.run(storage) {
+                try Bisection(storage, condition, from: from, through: last ?? .max).run()
+            }
         }
         var event: EventSummary?
         if let number = found.event {
@@ -207,11 +210,13 @@ enum ReplayCommand {
         let loader = StateLoader(storage)
         var varied = Replay(from: try loader.earliest(), variation)
         var steps: [ReplayStep] = []
-        try EventReading(storage, context).forEach(from: varied.through + 1) { number, event in
-            if number > last ?? .max { return false }
-            let step = try varied.step(event, number: number)
-            if step.outcome != .folded || !step.decisions.isEmpty { steps.append(step) }
-            return true
+        try context.whileReading("folding") {
+            try EventReading(storage, context).forEach(from: varied.through + 1) { number, event in
+                if number > last ?? .max { return false }
+                let step = try varied.step(event, number: number)
+                if step.outcome != .folded || !step.decisions.isEmpty { steps.append(step) }
+                return true
+            }
         }
         let decisions = try steps.flatMap(\.decisions) + varied.finish()
         let happened = try context.load(storage, through: varied.through)

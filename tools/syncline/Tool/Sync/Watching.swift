@@ -1,5 +1,7 @@
 // Runs long tasks: an interrupt cancels them, and progress is shown on a terminal.
 
+import SegmentLog
+import Synchronization
 import Syncline
 import SynclineGround
 import SynclineInspect
@@ -48,6 +50,24 @@ extension Context {
     private static func tick<Value: Sendable>() async -> Value? {
         try? await Task.sleep(for: .milliseconds(100))
         return nil
+    }
+}
+
+extension Context {
+    /// Runs what reads a log, and shows how far it is where people watch.
+    func whileReading<Value, Failure: Error>(
+        _ label: String, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let progress = narration.progress(label, total: 0)
+        defer { progress.finish() }
+        // Called by the reading itself, on this thread.
+        nonisolated(unsafe) let watched = progress
+        var result: Result<Value, Failure>?
+        ReadingWatch.$observer.withValue({ watched.move(to: $0, of: $1) }) {
+            result = Result { () throws(Failure) in try body() }
+        }
+        guard let result else { preconditionFailure("a reading ends") }
+        return try result.get()
     }
 }
 

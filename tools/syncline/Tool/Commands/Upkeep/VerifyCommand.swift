@@ -48,7 +48,10 @@ enum VerifyCommand {
                 progress.advance(by: $0.length.rawValue)
             }
             if report.isHealthy {
-                report.damage = try mismatches(report, storage, fromBeginning: arguments.flag("deep"))
+                progress.finish()
+                report.damage = try context.whileReading("folding") {
+                    try mismatches(report, storage, fromBeginning: arguments.flag("deep"))
+                }
             }
             return report
         }

@@ -1,0 +1,97 @@
+// Lists for people: what an empty one says, how wide one gets, which tables and moments it takes.
+
+import Foundation
+import SegmentLog
+import Synchronization
+import Syncline
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct ListTests {
+    @Test func `an empty list says so to people, beside the data`() async throws {
+        let log = try TestLog.story()
+        for words in [["hold"], ["query", "todoitem", "--filter", "n eq 99"], ["branch", "list"], ["diff", "@-1"]] {
+            let people = await Call.tool(words: words, on: log, isTerminal: true, variables: ["NO_COLOR": "1"])
+            #expect(people.output == "" && people.errors == "nothing to show\n", "\(words)")
+            let pipe = await Call.tool(words: words, on: log)
+            #expect(pipe.output == "" && pipe.errors == "", "\(words)")
+        }
+        let full = await Call.tool("pending", on: log, isTerminal: true)
+        #expect(!full.errors.contains("nothing to show"))
+    }
+
+    @Test func `tables fit the terminal, and pipes get all of it`() async throws {
+        let log = try TestLog.story()
+        for words in [["blame", "todoitem/a"], ["pending"], ["log"], ["inspect", "tables"], ["conflicts"]] {
+            let people = await Call.tool(
+                words: words, on: log, isTerminal: true, width: 76, variables: ["NO_COLOR": "1"])
+            let widest = people.output.split(separator: "\n").map(\.count).max() ?? 0
+            #expect(widest <= 76 && widest > 0, "\(words): \(people.output)")
+            #expect(!(await Call.tool(words: words, on: log).output.contains("…")), "\(words)")
+        }
+    }
+
+    @Test func `a misspelt table is named with the one that was meant`() async throws {
+        let log = try TestLog.story()
+        for words in [
+            ["query", "todoitm"], ["export", "--table", "todoitm"], ["log", "--table", "todoitm"],
+            ["diff", "@4", "--table", "todoitm"],
+        ] {
+            let call = await Call.tool(words: words, on: log)
+            #expect(call.exit == .failed && call.errors.contains("Did you mean `todoitem`?"), "\(words)")
+        }
+        // A table may have rows one day.
+        let other = await Call.tool("query", "list", on: log)
+        #expect(other.exit == .done && other.errors.contains("the store has no table list"))
+        let fresh = try TestLog(empty: ())
+        #expect(await Call.tool("init", on: fresh).exit == .done)
+        let empty = await Call.tool("query", "todoitm", on: fresh)
+        #expect(empty.exit == .done && empty.errors == "")
+    }
+
+    @Test func `a table that went still has its events`() async throws {
+        let log = try TestLog.story()
+        let item = #"{"id":"x"}"#
+        #expect(await Call.tool("insert", "todoitems", item, on: log).exit == .done)
+        #expect(await Call.tool("purge", "todoitems", "--force", on: log).exit == .done)
+        let call = await Call.tool("log", "--table", "todoitems", on: log)
+        #expect(call.exit == .done && call.output.contains("todoitems/x"))
+    }
+
+    @Test func `times are moments of rows and ends of ranges`() async throws {
+        let log = try TestLog.story()
+        let time = "2023-11-14T22:16:30Z"
+        let then = await Call.tool("why", "todoitem/a@\(time)", on: log)
+        #expect(then.output.contains("text is \"milk\""))
+        #expect(then.output == (await Call.tool("why", "todoitem/a@4", on: log).output))
+        let events = try await Call.tool("log", "\(time)..2023-11-14T22:18:20Z", "--json", on: log).array()
+        #expect(events.map { $0["address"] as? String } == ["@5", "@6"])
+        let mixed = try await Call.tool("log", "@4..2023-11-14T22:18Z", "--json", on: log).array()
+        #expect(mixed.map { $0["address"] as? String } == ["@4", "@5"])
+        #expect(await Call.tool("log", "2023-11-14T22:18Z..@2", on: log).exit == .usage)
+    }
+
+    @Test func `a table called like a system table has a name of its own in SQL`() async throws {
+        let log = try TestLog.story()
+        for table in ["ms_tableconfig", "TodoItem"] {
+            #expect(await Call.tool("insert", table, #"{"id":"x"}"#, on: log).exit == .done)
+        }
+        let call = await Call.tool("export", "--format", "sql", on: log)
+        #expect(call.output.contains(#"CREATE TABLE IF NOT EXISTS "ms_tableconfig_""#))
+        #expect(call.output.contains(#"INSERT INTO "ms_tableconfig_""#) && call.output.contains(#""todoitem_""#))
+        #expect(call.errors.contains("the table ms_tableconfig is called ms_tableconfig_ in the SQL"))
+    }
+
+    @Test func `what reads a log tells how far it is`() async throws {
+        let log = try TestLog.story()
+        let told = Mutex<[(done: UInt64, total: UInt64)]>([])
+        let storage = POSIXStorage(directory: log.path)
+        try ReadingWatch.$observer.withValue({ done, total in told.withLock { $0.append((done, total)) } }) {
+            _ = try StateLoader(storage).load()
+        }
+        let places = told.withLock { $0 }
+        #expect(!places.isEmpty && places.allSatisfy { $0.done <= $0.total && $0.total == places[0].total })
+        #expect(zip(places, places.dropFirst()).allSatisfy { $0.done < $1.done })
+    }
+}
