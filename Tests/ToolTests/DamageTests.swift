@@ -48,7 +48,7 @@ import Testing
             call.output == """
                 ! s2:576 damaged 64 bytes: the payload's checksum is wrong (record @5)
                 ! 0000000000000003.checkpoint damaged: the payload's checksum is wrong (byte 512)
-                damaged  in 2 places; whole are 5 records, 7 frames, 2 segments, 0 checkpoints
+                damaged  in 2 places; whole: 5 records, 7 frames, 2 segments, 0 checkpoints
 
                 """)
         #expect(call.errors.contains("--salvage DIR"))

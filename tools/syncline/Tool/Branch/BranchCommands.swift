@@ -9,7 +9,7 @@ enum BranchCommands {
     private static let name = Operand("NAME", "the branch", isRequired: true)
 
     static let create = Command(
-        "branch create", "makes a draft of the store that is changed apart from it",
+        "branch create", "create a draft of the store that can be changed without changing the store",
         details: [
             """
             A branch begins with the store's state now or at a moment, pending changes included, and has a log of its \
@@ -38,7 +38,7 @@ enum BranchCommands {
     }
 
     static let list = Command(
-        "branch list", "shows the branches of the store",
+        "branch list", "list the branches of the store",
         examples: [Example("syncline branch list", "where each began, and what it would change")],
         result: #"[{"branch","at":"@41","changes":n,"moved":n,"landed":bool}]"#
     ) { arguments, context in
@@ -67,7 +67,7 @@ enum BranchCommands {
     }
 
     static let diff = Command(
-        "branch diff", "shows what a branch changed since it began",
+        "branch diff", "show what a branch changed since it was created",
         operands: [name], options: [Option("stat", "counts rows only"), .redact],
         examples: [Example("syncline branch diff draft", "by row and field")],
         result: "as `diff`",
@@ -81,7 +81,7 @@ enum BranchCommands {
     }
 
     static let plan = Command(
-        "branch plan", "shows what landing a branch would do to the store as it is now",
+        "branch plan", "show what landing a branch would change in the store",
         details: [
             """
             MOVED says that the store's row is another by now than the one that the branch began with; `branch land` \
@@ -110,7 +110,7 @@ enum BranchCommands {
     }
 
     static let land = Command(
-        "branch land", "puts the changes of a branch into the store, as one transaction, and removes it",
+        "branch land", "apply the changes of a branch to the store as one transaction, and remove the branch",
         details: [
             """
             All of it is stored or nothing; `undo` takes it back as one while none of it is pushed. If rows that the \
@@ -152,7 +152,7 @@ enum BranchCommands {
     }
 
     static let drop = Command(
-        "branch drop", "removes a branch with its changes",
+        "branch drop", "remove a branch with its changes",
         operands: [name], examples: [Example("syncline branch drop draft", "as if it had never been")],
         result: #"{"dropped":"…"}"#
     ) { arguments, context in

@@ -25,49 +25,78 @@ package struct CommandTable: Sendable {
 
     /// The tool's commands, in the order of the help.
     package static let all = CommandTable([
-        InitCommand.command, ConfigCommand.command,
-        ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
-        ReadCommands.get, ReadCommands.query, PendingCommand.command, ReadCommands.cursors, ReadCommands.purge,
-        DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo,
-        SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
-        ConflictCommands.conflicts, ConflictCommands.resolve,
-        BranchCommands.create, BranchCommands.list, BranchCommands.diff, BranchCommands.plan, BranchCommands.land,
-        BranchCommands.drop,
-        LogCommands.log, LogCommands.tail, LogCommands.show, DiffCommand.command, BlameCommand.command,
-        WhyCommand.command,
-        ReplayCommand.command,
-        ExchangeCommands.export, ExchangeCommands.import, StatsCommand.command, ReportCommand.command,
-        StudioCommand.command,
-        ScenarioCommand.command, ShellCommand.command,
-        InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
-        InspectStoreCommands.events,
-        InspectStoreCommands.tables, InspectStoreCommands.indexes, InspectStoreCommands.outbox,
-        InspectStoreCommands.operations, InspectCommand.checkpoints,
-        VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
-        EraseCommand.command,
-        RawAppendCommand.command, RawCatCommand.command,
-        BenchLogCommand.command, BenchSyncCommand.command, BenchHistoryCommand.command,
-        HelpCommand.command, ManCommand.command, CompletionsCommand.command, VersionCommand.command,
+        Section(
+            "create, change and read a store",
+            [
+                InitCommand.command, ConfigCommand.command,
+                ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
+                ReadCommands.get, ReadCommands.query,
+                ExchangeCommands.export, ExchangeCommands.import,
+            ]),
+        Section(
+            "sync with a server",
+            [
+                SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
+                PendingCommand.command, ReadCommands.cursors,
+                ConflictCommands.conflicts, ConflictCommands.resolve,
+                DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo, ReadCommands.purge,
+            ]),
+        Section(
+            "look into a store",
+            [
+                LogCommands.log, LogCommands.tail, LogCommands.show,
+                InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
+                InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,
+                InspectStoreCommands.outbox, InspectStoreCommands.operations, InspectCommand.checkpoints,
+                StatsCommand.command, StudioCommand.command,
+            ]),
+        Section(
+            "explore the past",
+            [DiffCommand.command, BlameCommand.command, WhyCommand.command, ReplayCommand.command]),
+        Section(
+            "try changes out on a branch",
+            [
+                BranchCommands.create, BranchCommands.list, BranchCommands.diff, BranchCommands.plan,
+                BranchCommands.land, BranchCommands.drop,
+            ]),
+        Section(
+            "check, repair and clean up",
+            [
+                VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
+                EraseCommand.command, ReportCommand.command,
+            ]),
+        Section(
+            "test and measure",
+            [
+                ScenarioCommand.command, BenchLogCommand.command, BenchSyncCommand.command,
+                BenchHistoryCommand.command, RawAppendCommand.command, RawCatCommand.command,
+            ]),
+        Section(
+            "use the tool",
+            [
+                ShellCommand.command, HelpCommand.command, ManCommand.command, CompletionsCommand.command,
+                VersionCommand.command,
+            ]),
     ])
 
     /// The meaning of words that begin commands but are not commands themselves.
     package static let groups: [String: String] = [
-        "raw": "records as bytes, without tables",
-        "bench": "measurements",
-        "branch": "drafts on top of the store, landed as one transaction or dropped",
+        "raw": "append and print records as bytes, without tables",
+        "bench": "measure the speed of the log and of sync",
+        "branch": "change a draft of the store, and land it as one transaction",
     ]
 
     /// Options that every command takes.
     package static let common: [Option] = [
         Option(
             "store", short: "s", value: "DIR", takesDirectory: true,
-            "the store; else $SYNCLINE_STORE, else the nearest .syncline folder upwards"),
+            "the store (default: $SYNCLINE_STORE, then the nearest .syncline folder upwards)"),
         Option("branch", value: "NAME", "a branch of that store"),
-        Option("json", "prints one JSON value"),
-        Option("jsonl", "prints JSON, an element of a list a line"),
-        Option("color", value: "WHEN", choices: ["auto", "always", "never"], "when to use colour; auto"),
-        Option("help", short: "h", "explains the command"),
-        Option("version", "prints the version"),
+        Option("json", "print one JSON value"),
+        Option("jsonl", "print JSON Lines, one element per line"),
+        Option("color", value: "WHEN", choices: ["auto", "always", "never"], "when to use colour (default: auto)"),
+        Option("help", short: "h", "explain the command"),
+        Option("version", "print the version"),
     ]
 
     /// What exit codes mean unless a command says something else.

@@ -7,7 +7,7 @@ import SynclineInspect
 
 enum WhyCommand {
     static let command = Command(
-        "why", "explains a row: its values, what is not pushed, why it is not seen, what to do next",
+        "why", "explain a row: its values, what is not pushed, why it is hidden, and what to do next",
         details: [
             """
             Each field has a sentence about the event that gave it its value. Each operation on the row that is not \

@@ -6,7 +6,7 @@ import SynclineInspect
 
 enum HoldCommands {
     static let hold = Command(
-        "hold", "keeps what is pending on a row from being pushed",
+        "hold", "hold back the pending operation of a row",
         details: [
             """
             The operations on the row stay in the outbox until `release`, also those that follow and after a restart; \
@@ -49,7 +49,7 @@ enum HoldCommands {
     }
 
     static let release = Command(
-        "release", "lets what was held be pushed again",
+        "release", "release an operation that was held back",
         operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
         options: [Option("all", "every row that is held").excluding("ROW")],
         examples: [Example("syncline release --all", "what the next push sends is everything again")],

@@ -6,7 +6,7 @@ import SynclineInspect
 
 enum PendingCommand {
     static let command = Command(
-        "pending", "shows what would be pushed now, in push order",
+        "pending", "show what would be pushed now, in push order",
         details: [
             """
             BYTES is the size of the request's body. EXPECT says which conflict an operation will meet, where the store \
