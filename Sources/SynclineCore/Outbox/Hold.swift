@@ -1,6 +1,8 @@
 // Rows whose operations a push leaves alone until they are released. A hold is a setting: an event like any other setting's,
 // so it is durable, it has a history, and a reader that does not know holds still reads the log.
 
+import SynclineGround
+
 package enum Hold {
     private static let prefix = "hold/"
 

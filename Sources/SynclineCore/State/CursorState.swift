@@ -1,5 +1,7 @@
 // How far an incremental pull has read, kept for each query of a table.
 
+import SynclineGround
+
 /// How far an incremental pull has read, and of which query.
 public struct CursorState: Hashable, Sendable {
     /// How far a query was read, in one of two ways.

@@ -1,5 +1,7 @@
 // The names that a state knows, for words that may be misspelt.
 
+import SynclineGround
+
 extension StateReader {
     /// The tables that have rows, cursors or a declaration, sorted.
     package func knownTables() throws(StateError) -> [String] {

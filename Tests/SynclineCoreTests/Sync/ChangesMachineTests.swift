@@ -39,7 +39,7 @@ private struct Reader {
                 guard machine.isAuditDue, machine.stop == nil else { return false }
                 let found = server.matching(query.filter)
                 rows = rows.filter { found[$0.key] != nil }
-                cursor?.isAuditDue = false
+                if let change = cursor?.change { cursor?.place = .changes(change) }
                 return false
             case .turn: return true
             default: throw SyncError(.internalError, "the server is well")

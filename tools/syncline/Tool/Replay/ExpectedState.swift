@@ -28,11 +28,16 @@ enum ExpectedState {
                 "cursor": [
                     "table": .string(cursor.table), "queryId": .string(cursor.queryID),
                     "position": .string(cursor.state.position), "query": .string(cursor.state.query),
-                    "drain": .optional(cursor.state.drain),
+                    "drain": .optional(drain(of: cursor.state.place)),
                 ]
             ])
         }
         try body(["changes": projector.totals.json])
+    }
+
+    /// The id after which a moment that spans several pages continues.
+    private static func drain(of place: CursorState.Place) -> String? {
+        if case .time(_, let drain) = place { drain } else { nil }
     }
 
     static func write(_ projector: Projector, to path: String) throws -> Int {
