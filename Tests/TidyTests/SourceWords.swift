@@ -24,7 +24,8 @@ struct SourceWords {
             guard SourceTokens.isName(token) else { continue }
             if place == 0 || tokens[place - 1] != "." { used.insert(token) }
             guard place + 1 < tokens.count, SourceTokens.isName(tokens[place + 1]) else { continue }
-            if SourceWords.kinds.contains(token) {
+            let isImport = place > 0 && tokens[place - 1] == "import"
+            if SourceWords.kinds.contains(token), !isImport {
                 let isPrivate = SourceWords.modifiers(before: place, tokens).contains { $0.hasSuffix("private") }
                 if depth == 0, !isPrivate { declared.insert(tokens[place + 1]) } else { own.insert(tokens[place + 1]) }
             }

@@ -1,7 +1,7 @@
 // Keeping operations on a row from being pushed, and letting them go again.
 
-import Synchronization
 public import SynclineCore
+import SynclineGround
 
 /// A row whose operations are not pushed until it is released.
 public struct HeldRow: Hashable, Sendable {
