@@ -87,7 +87,7 @@ import Testing
         let log = try TestLog.story()
         let told = Mutex<[(done: UInt64, total: UInt64)]>([])
         let storage = POSIXStorage(directory: log.path)
-        try ReadingWatch.$observer.withValue({ done, total in told.withLock { $0.append((done, total)) } }) {
+        try ReadingWatch.observe({ done, total in told.withLock { $0.append((done, total)) } }) {
             _ = try StateLoader(storage).load()
         }
         let places = told.withLock { $0 }

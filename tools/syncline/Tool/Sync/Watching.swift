@@ -63,7 +63,7 @@ extension Context {
         // Called by the reading itself, on this thread.
         nonisolated(unsafe) let watched = progress
         var result: Result<Value, Failure>?
-        ReadingWatch.$observer.withValue({ watched.move(to: $0, of: $1) }) {
+        ReadingWatch.observe({ watched.move(to: $0, of: $1) }) {
             result = Result { () throws(Failure) in try body() }
         }
         guard let result else { preconditionFailure("a reading ends") }
