@@ -97,7 +97,7 @@ package struct ByteReader {
         return Int(number)
     }
 
-    /// A number in so many bytes as its type has, the lowest first.
+    /// Appends all bytes of a number, the lowest first.
     @inlinable package mutating func number<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(MalformedBytes) -> Number {

@@ -1,36 +1,36 @@
-// Those who come while others are being served wait, and are served together: one transaction, or one sync of a disk, is
-// enough for all of them. Whoever comes when nobody leads must lead.
+// Group commit: members that arrive while a group is served wait, and are then served together with one transaction or one
+// sync of a disk. A member that arrives when no group is served leads the next one.
 
-/// Who waits, and whether somebody leads. Whoever shares it guards it.
+/// The waiting members, and whether one of them leads. The owner guards it with a lock.
 package struct Gathering<Member> {
     @usableFromInline var members: [Member] = []
     @usableFromInline var isLed = false
 
     @inlinable package init() {}
 
-    /// Those who wait, in the order in which they came.
+    /// The waiting members, in the order of their arrival.
     @inlinable package var waiting: [Member] { members }
 
-    /// Lets another wait; true if it must lead.
+    /// Adds a member; returns whether it must lead.
     @inlinable package mutating func join(_ member: Member) -> Bool {
         members.append(member)
         defer { isLed = true }
         return !isLed
     }
 
-    /// Those who wait, to be served by the one who leads.
+    /// Removes and returns the waiting members, for the leader to serve.
     @inlinable package mutating func take() -> [Member] {
         defer { members = [] }
         return members
     }
 
-    /// The same; if nobody waits, nobody leads from now on.
+    /// Like `take()`, but ends the lead if no member is waiting.
     @inlinable package mutating func takeOrEnd() -> [Member] {
         if members.isEmpty { isLed = false }
         return take()
     }
 
-    /// Passes the lead on to the one who has waited longest; if nobody waits, nobody leads from now on.
+    /// Returns the member that has waited longest, which leads from now on; ends the lead if no member is waiting.
     @inlinable package mutating func passOn() -> Member? {
         isLed = !members.isEmpty
         return members.first

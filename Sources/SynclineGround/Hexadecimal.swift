@@ -1,7 +1,7 @@
 // Hexadecimal digits, in lower case as they are written and in either case as they are read.
 
 package enum Hexadecimal {
-    /// A number with at least so many digits.
+    /// A number with at least this many digits.
     package static func text(_ number: some BinaryInteger, digits: Int) -> String {
         let text = String(number, radix: 16)
         return String(repeating: "0", count: max(0, digits - text.count)) + text

@@ -12,10 +12,10 @@ public struct HeldRow: Hashable, Sendable {
 }
 
 extension SyncDatabase {
-    /// Keeps what is pending on a row from being pushed, with what follows it, until the row is released. Other rows are pushed
-    /// meanwhile. It holds after a restart, too, and ends with ``release(table:id:)`` or ``discard(table:id:force:)``.
+    /// Keeps the pending operations of a row, and those that follow, from being pushed until the row is released. Other rows
+    /// are pushed meanwhile. A hold survives a restart. ``release(table:id:)`` and ``discard(table:id:force:)`` end it.
     ///
-    /// An operation that is on the wire can't be held.
+    /// An operation that is being sent can't be held.
     public func hold(table: String, id: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
@@ -23,7 +23,7 @@ extension SyncDatabase {
             let found = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
             guard let entry = found, entry.pending != nil else {
                 throw SyncError(
-                    .operationNotFound, "nothing is pending on \(address)", hint: "`pending` lists what is.",
+                    .operationNotFound, "nothing is pending on \(address)", hint: "`pending` lists what can be held.",
                     address: address)
             }
             let key = engine.projector.rowKey(table, id)
@@ -36,17 +36,17 @@ extension SyncDatabase {
         }
     }
 
-    /// Lets what is pending on a row be pushed again.
+    /// Ends a hold, so that the next push sends the pending operations of the row.
     public func release(table: String, id: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             let key = engine.projector.rowKey(table, id)
             guard try engine.release(key) else {
                 throw SyncError(
-                    .operationNotFound, "\(table)/\(id) is not held", hint: "`pending` shows what is.",
+                    .operationNotFound, "\(table)/\(id) is not held", hint: "`heldRows()` lists the held rows.",
                     address: "\(table)/\(id)")
             }
         }
-        // What is pending on it is to be sent.
+        // Automatic sync sends the released operations.
         writer.observers.tellOfDecision()
     }
 
@@ -59,7 +59,7 @@ extension SyncDatabase {
 }
 
 extension StoreEngine {
-    /// Holds a row; one that is held stays so.
+    /// Holds a row; has no effect on a row that is held already.
     fileprivate func hold(_ key: [UInt8], id: String) throws(SyncError) {
         let (isHeld, name) = try inAppWords { () throws(StateError) in
             (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
@@ -67,7 +67,7 @@ extension StoreEngine {
         if !isHeld { try record(.configured(name: name, value: .string(id))) }
     }
 
-    /// Releases a row; whether it was held.
+    /// Releases a row; returns whether it was held.
     @discardableResult
     func release(_ key: [UInt8]) throws(SyncError) -> Bool {
         let (isHeld, name) = try inAppWords { () throws(StateError) in

@@ -1,27 +1,27 @@
-// What a branch changed, and what that comes to in its store as that is by now. Pure: it reads three states and writes none.
+// The changes of a branch as a transaction in its store, whose rows may have changed meanwhile. Pure: it reads three states.
 
 /// The changes of a branch, as one transaction would make them in its store.
 package struct Landing: Sendable {
     package struct Change: Hashable, Sendable {
         package var table: String
         package var id: String
-        /// What it does to the row that the store has by now.
+        /// What it does to the current row of the store.
         package var kind: OperationKind
         /// Of an insert all columns, of an update those that the branch changed, of a delete none.
         package var columns: Row
-        /// Whether the store's row is another by now than the one that the branch began with.
+        /// Whether the store's row has changed since the branch was created.
         package var hasMoved: Bool
     }
 
     package private(set) var changes: [Change] = []
 
-    /// The changes to rows that are others by now.
+    /// The changes to rows that have changed in the store since the branch was created.
     package var moved: [Change] { changes.filter(\.hasMoved) }
 
     /// - Parameters:
-    ///   - base: What the branch began with.
-    ///   - branch: What it is by now.
-    ///   - store: What the store is by now.
+    ///   - base: The state that the branch was created from.
+    ///   - branch: Its current state.
+    ///   - store: The current state of the store.
     package init(from base: StateReader, to branch: StateReader, onto store: StateReader) throws(StateError) {
         var changes: [Change] = []
         try base.differences(to: branch) { difference throws(StateError) in

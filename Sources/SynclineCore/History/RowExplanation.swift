@@ -105,9 +105,9 @@ package struct RowExplanation: Hashable, Sendable {
         case underWay
         /// It was sent, and no answer was recorded: the server may have done it.
         case unanswered
-        /// The last push stopped before the server took it: with this status, or with none because nobody answered.
+        /// The last push stopped before the server accepted it: with this status, or 0 if there was no answer.
         case notReceived(status: Int)
-        /// The server answered 500 to every try of so many pushes in a row.
+        /// The server answered 500 to every try of this many pushes in a row.
         case failing(times: Int, serverWorks: Bool)
         /// Its row is held.
         case held

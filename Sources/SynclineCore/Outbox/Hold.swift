@@ -9,7 +9,7 @@ package enum Hold {
     /// The name of the setting that holds a row. Its value is the id as it is spelled.
     package static func setting(_ row: RowKey) -> String { prefix + row.table + "/" + row.id }
 
-    /// The row that a setting holds, by its key; nil for a setting that is no hold.
+    /// The row that a setting holds, by its key; nil if the setting is not a hold.
     package static func row(_ setting: String) -> RowKey? {
         guard setting.hasPrefix(prefix) else { return nil }
         let rest = setting.dropFirst(prefix.count)

@@ -9,7 +9,7 @@ extension StateReader {
         return Set(try tables() + cursors().map(\.table) + declared).sorted()
     }
 
-    /// The ids of a table's first rows, those of rows that nobody sees included.
+    /// The ids of a table's first rows, including rows that are hidden from the app.
     package func ids(of table: String, limit: Int) throws(StateError) -> [String] {
         var ids: [String] = []
         var prefix = ByteWriter()

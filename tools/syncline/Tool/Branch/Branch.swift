@@ -9,7 +9,7 @@ struct Branch {
     let name: String
     let path: String
     let point: BranchPoint
-    /// What it began with, and what it is by now.
+    /// The state it was created from, and its current state.
     let base: StateReader
     let present: StateReader
 
@@ -54,7 +54,7 @@ struct Branch {
         try storage.createDirectory(Branches.folder)
         let draft = try StoreDraft(of: path(name, of: store)) {
             ToolError(
-                "store-exists", "there is a branch \(name) already",
+                "store-exists", "branch \(name) already exists",
                 hint: "Choose another name, or remove it: `syncline branch drop \(name)`.")
         }
         do {

@@ -12,15 +12,15 @@ enum BranchCommands {
         "branch create", "create a draft of the store that can be changed without changing the store",
         details: [
             """
-            A branch begins with the store's state now or at a moment, pending changes included, and has a log of its \
-            own. Every command works on it with --branch NAME. It is never pushed or pulled: `branch land` puts its \
-            changes into the store, as one transaction. It needs the room of the state.
+            A branch starts with the state of the store, now or at a moment, including pending changes, and has a log of \
+            its own. Every command works on it with --branch NAME. It is never pushed or pulled; `branch land` stores \
+            its changes in the store as one transaction. It needs as much disk space as the state.
             """
         ],
         operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)], options: [.at],
         examples: [
-            Example("syncline branch create draft", "of the store as it is"),
-            Example("syncline branch create past --at @12", "of a moment; `query todoitem --branch past` reads it"),
+            Example("syncline branch create draft", "create a branch of the present state"),
+            Example("syncline branch create past --at @12", "create one of the past, for --branch past"),
         ],
         result: #"{"branch":"…","at":"@41"}"#
     ) { arguments, context in
@@ -39,7 +39,7 @@ enum BranchCommands {
 
     static let list = Command(
         "branch list", "list the branches of the store",
-        examples: [Example("syncline branch list", "where each began, and what it would change")],
+        examples: [Example("syncline branch list", "show where each begins, and what it would change")],
         result: #"[{"branch","at":"@41","changes":n,"moved":n,"landed":bool}]"#
     ) { arguments, context in
         let view = try await context.view(arguments)
@@ -68,7 +68,7 @@ enum BranchCommands {
 
     static let diff = Command(
         "branch diff", "show what a branch changed since it was created",
-        operands: [name], options: [Option("stat", "counts rows only"), .redact],
+        operands: [name], options: [Option("stat", "only count rows"), .redact],
         examples: [Example("syncline branch diff draft", "by row and field")],
         result: "as `diff`",
         exits: [Exit(.done, "nothing differs"), Exit(.no, "something differs")]
@@ -84,11 +84,11 @@ enum BranchCommands {
         "branch plan", "show what landing a branch would change in the store",
         details: [
             """
-            MOVED says that the store's row is another by now than the one that the branch began with; `branch land` \
-            refuses such rows unless told --over.
+            MOVED marks rows that have changed in the store since the branch was created. `branch land` refuses them \
+            unless --over is given.
             """
         ],
-        operands: [name], examples: [Example("syncline branch plan draft", "the transaction, row by row")],
+        operands: [name], examples: [Example("syncline branch plan draft", "show the transaction, row by row")],
         result: #"[{"table","id","kind","columns":{…},"moved":bool}]"#,
         exits: [Exit(.done, "no row has moved"), Exit(.no, "some have")]
     ) { arguments, context in
@@ -113,16 +113,16 @@ enum BranchCommands {
         "branch land", "apply the changes of a branch to the store as one transaction, and remove the branch",
         details: [
             """
-            All of it is stored or nothing; `undo` takes it back as one while none of it is pushed. If rows that the \
-            branch changed have changed in the store since, nothing is done and they are listed, unless --over says that \
-            the branch's values take their place. A process that dies after the transaction leaves a branch that is \
-            marked as landed: landing it again only removes it.
+            All changes are stored or none; `undo` undoes them together while none of them is pushed. If rows that the \
+            branch changed were also changed in the store, nothing is stored and they are listed; with --over the \
+            branch's values replace them. A process that dies after the transaction leaves a branch that is marked as \
+            landed: landing it again only removes it.
             """
         ],
-        operands: [name], options: [Option("over", "also rows that changed in the store since the branch began")],
-        examples: [Example("syncline branch land draft", "then `push` sends it like any other change")],
+        operands: [name], options: [Option("over", "also change rows that changed in the store since")],
+        examples: [Example("syncline branch land draft", "land it; `push` then sends it like any other change")],
         result: #"{"branch","event":"@57" or null,"changes":[… as in plan]}"#,
-        exits: [Exit(.failed, "rows have changed in the store since, or something else is in the way")]
+        exits: [Exit(.failed, "rows have changed in the store since, or it could not be done")]
     ) { arguments, context in
         let name = arguments.operands[0]
         let store = try context.path(changing: arguments)
@@ -153,7 +153,7 @@ enum BranchCommands {
 
     static let drop = Command(
         "branch drop", "remove a branch with its changes",
-        operands: [name], examples: [Example("syncline branch drop draft", "as if it had never been")],
+        operands: [name], examples: [Example("syncline branch drop draft", "remove it without landing it")],
         result: #"{"dropped":"…"}"#
     ) { arguments, context in
         let name = arguments.operands[0]

@@ -10,13 +10,13 @@ enum DiffCommand {
         "diff", "show what changed between two moments or two stores, by row and field",
         details: [
             """
-            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`: then the rows \
-            are read from the store's backend, and compared without the columns that belong to it.
+            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For \
+            `server` the rows are read from the store's backend, and its system columns are not compared.
             """,
             """
-            With --log the events of two stores or reports are compared, byte by byte, and the first that differs is \
-            shown with both sides; with one, its log and this store's. Where the history of one begins later, they are \
-            compared from there on. --ignore-times takes events for the same that say the same at another time.
+            With --log the events of two stores or reports are compared byte by byte, and both sides of the first \
+            difference are shown. With one operand, its log is compared with this store's. If one history begins \
+            later, the comparison begins there. With --ignore-times the time of an event is not compared.
             """,
         ],
         operands: [
@@ -24,16 +24,16 @@ enum DiffCommand {
             Operand("B", "another one (default: the present)"),
         ],
         options: [
-            Option("stat", "counts rows only").excluding("log"),
-            Option("table", value: "TABLE", "of one table").excluding("log"),
-            Option("log", "compares the events of two logs, and shows the first that differs"),
-            Option("ignore-times", "events that say the same at another time do not differ").needing("log"), .redact,
+            Option("stat", "only count rows").excluding("log"),
+            Option("table", value: "TABLE", "only this table").excluding("log"),
+            Option("log", "compare the events of two logs, and show the first difference"),
+            Option("ignore-times", "do not compare the times of events").needing("log"), .redact,
         ],
         examples: [
-            Example("syncline diff @41", "since event 41"),
-            Example("syncline diff ../other/.syncline", "how this store differs from another"),
-            Example("syncline diff server --table todoitem", "how this store differs from its server"),
-            Example("syncline diff --log ../other/.syncline", "where their histories part"),
+            Example("syncline diff @41", "show what changed since event 41"),
+            Example("syncline diff ../other/.syncline", "compare this store with another"),
+            Example("syncline diff server --table todoitem", "compare a table with the server"),
+            Example("syncline diff --log ../other/.syncline", "find where two histories diverge"),
         ],
         result:
             #"""

@@ -1,4 +1,4 @@
-// `why`: why a row has the value it has, why it is not pushed, why nobody sees it, and what to do next.
+// `why`: why a row has its value, why it is not pushed, why it is hidden, and what to do next.
 
 import SegmentLog
 import Syncline

@@ -1,5 +1,5 @@
-// A file on its way: it has a temporary name until it is complete and durable, so there is never half of it under the name
-// that was asked for. Nobody else may read it.
+// A file that has a temporary name until it is complete and durable, so an interrupted command leaves no half file under
+// the requested name. Only its owner may read it.
 
 import SegmentLog
 import SynclineInspect
@@ -22,7 +22,7 @@ struct FileDraft {
     init(_ path: String) throws {
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw ToolError("usage", "\(escaped(path)) is there, and is no file", exit: .usage)
+            throw ToolError("usage", "\(escaped(path)) exists and is not a regular file", exit: .usage)
         }
         let slash = path.lastIndex(of: "/")
         folder = POSIXStorage(directory: slash.map { String(path[...$0]) } ?? ".")

@@ -26,11 +26,11 @@ enum ReplayCommand {
             It searches every event in the log, or those from --from to --to, and the answer names the range. A \
             condition that is true before the range must become false before an event can make it true.
             """,
-            "--step begins an interactive session; `help` in it tells the rest.",
+            "--step starts an interactive session; type `help` in it for its commands.",
             """
-            --write-expected writes what the log comes to into a file of lines: rows, what is pending and in conflict, \
-            cursors, counts. --expect holds the log against such a file, and shows the first line that differs. A log \
-            and its file, kept with a project, tell whether a later release still makes the same of it.
+            --write-expected writes the result of the log to a file of lines: rows, pending operations, conflicts, \
+            cursors and counts. --expect compares the log with such a file, and shows the first line that differs. A \
+            log and its file, kept with a project, show whether a later release still has the same result.
             """,
         ],
         operands: [Operand("REPORT", "a file of `report`; without options, run its recorded sessions")],
@@ -45,20 +45,20 @@ enum ReplayCommand {
             Option("from", value: "ADDRESS", "start the search here").needing("bisect"),
             Option("step", "step through the events, at a prompt")
                 .excluding("bisect", "policy", "without"),
-            Option("expect", value: "FILE", "compares what it comes to with a file of --write-expected")
+            Option("expect", value: "FILE", "compare the result with a file of --write-expected")
                 .excluding("bisect", "step", "policy", "without", "write-expected"),
-            Option("write-expected", value: "FILE", "writes what it comes to into a file")
+            Option("write-expected", value: "FILE", "write the result to a file")
                 .excluding("bisect", "step", "policy", "without"),
             .redact,
         ],
         examples: [
-            Example("syncline replay", "does the log still give the state of the checkpoints?"),
-            Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "who wrote that?"),
-            Example("syncline replay --policy client-wins", "what another policy would have done"),
-            Example("syncline replay --step --to @41", "begins a session at event 41"),
-            Example("syncline replay --write-expected golden.jsonl", "what this release makes of the log"),
-            Example("syncline replay bug.jsonl", "runs what somebody reported"),
-            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "asks it as one asks a store"),
+            Example("syncline replay", "verify the state of the checkpoints"),
+            Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "find the event that wrote a value"),
+            Example("syncline replay --policy client-wins", "try another policy"),
+            Example("syncline replay --step --to @41", "start a session at event 41"),
+            Example("syncline replay --write-expected golden.jsonl", "record the result of this release"),
+            Example("syncline replay bug.jsonl", "run the sessions of a report"),
+            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "search a report like a store"),
         ],
         result:
             #"""

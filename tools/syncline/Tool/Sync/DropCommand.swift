@@ -8,18 +8,18 @@ enum DropCommand {
         "drop", "drop the pending changes of a row",
         details: [
             """
-            The row's operation leaves the outbox, with those that follow it, and the row is what the server last told. \
-            Other rows and all cursors stay. An operation that is on the wire can't be dropped, and of two on one row \
-            neither alone: the later one was made on top of the earlier.
+            The row's operation is removed from the outbox, with those that depend on it, and the row becomes the \
+            server's again. Other rows and all cursors stay. An operation that is being sent can't be dropped. Two \
+            operations on one row can only be dropped together, because the later one was made on top of the earlier.
             """
         ],
         operands: [
             Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2", isRequired: true)
         ],
-        options: [Option("force", "also if the operation may have reached the server; pull afterwards to see")],
+        options: [Option("force", "drop it even if it may have reached the server; pull afterwards to see")],
         examples: [
-            Example("syncline drop todoitem/a", "when the server refuses it again and again"),
-            Example("syncline drop ~2", "the second operation of the next push"),
+            Example("syncline drop todoitem/a", "drop a change that the server always refuses"),
+            Example("syncline drop ~2", "drop the second operation of the next push"),
         ],
         result: #"{"table","id","dropped":n}"#
     ) { arguments, context in

@@ -9,18 +9,18 @@ enum HoldCommands {
         "hold", "hold back the pending operation of a row",
         details: [
             """
-            The operations on the row stay in the outbox until `release`, also those that follow and after a restart; \
+            The row's operations, and those that follow, stay in the outbox until `release`, even after a restart. \
             `drop` ends a hold, too. Other rows are pushed meanwhile. Without ROW it lists the rows that are held.
             """,
             """
-            The order of the rest stays as it was. It can't be changed by hand: rows go in the order in which they were \
-            made, so that a server that checks references finds what a row refers to before the row.
+            The order of the rest does not change, and can't be changed by hand: rows are sent in the order in which \
+            they were made, so that a row exists on the server before another one refers to it.
             """,
         ],
         operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
         examples: [
-            Example("syncline hold todoitem/a", "pushes everything else first"),
-            Example("syncline hold", "what is held"),
+            Example("syncline hold todoitem/a", "push everything else first"),
+            Example("syncline hold", "list what is held"),
         ],
         result: #"{"table","id","held":true}; without ROW [{"table","id"}]"#
     ) { arguments, context in

@@ -9,12 +9,12 @@ enum PendingCommand {
         "pending", "show what would be pushed now, in push order",
         details: [
             """
-            BYTES is the size of the request's body. EXPECT says which conflict an operation will meet, where the store \
-            knows it already: the server's row was changed (conflict) or deleted (row-gone) since the operation was sent, \
-            or a row is there under the id of an insert (row-exists).
+            BYTES is the size of the request's body. EXPECT names the conflict that an operation will meet, if the \
+            store knows it already: the server's row was changed (conflict) or deleted (row-gone) since the operation \
+            was sent, or a row with the id of an insert exists (row-exists).
             """
         ],
-        options: [.at], examples: [Example("syncline pending", "the outbox, collapsed")],
+        options: [.at], examples: [Example("syncline pending", "show the operations of the next push")],
         result:
             #"""
             [{"address":"~1","table","id","kind","state":"pending|in-flight|conflict|parked|held","maybeSent":bool,\#

@@ -14,13 +14,13 @@ enum SyncCommands {
             could not be sent stay pending; nothing is lost.
             """,
             """
-            With --dry-run each operation has the request that would be sent of it, without credentials; null for one \
-            that waits. To a server that takes several in one request they go together. Nothing is sent or changed, so \
-            that works beside a program that has the store open.
+            With --dry-run each operation is listed with the request that would be sent, without credentials; null \
+            for operations awaiting a decision. Servers with batch support receive several operations in one \
+            request. Nothing is sent or changed, so it is safe while another program has the store open.
             """,
             """
-            `hold` keeps operations back, `drop` takes them back. The order can't be changed: rows go in the order in \
-            which they were made, so that a row is there before another refers to it.
+            `hold` keeps operations back, and `drop` removes them. The order can't be changed: rows are sent in the \
+            order in which they were made, so that a row exists before another one refers to it.
             """,
         ],
         options: [
@@ -32,8 +32,8 @@ enum SyncCommands {
             .retries, Option("dry-run", "show the requests without sending them"),
         ],
         examples: [
-            Example("syncline push --policy merge", "joins what both sides changed"),
-            Example("syncline push --dry-run --json", "the requests, with their sizes and the conflicts to expect"),
+            Example("syncline push --policy merge", "merge conflicts"),
+            Example("syncline push --dry-run --json", "show the requests, their sizes and the conflicts to expect"),
         ],
         result:
             #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,

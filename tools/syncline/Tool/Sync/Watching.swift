@@ -1,7 +1,6 @@
 // Runs long tasks: an interrupt cancels them, and progress is shown on a terminal.
 
 import SegmentLog
-import Synchronization
 import Syncline
 import SynclineGround
 import SynclineInspect
