@@ -119,20 +119,23 @@ enum FilterFunctions {
         return String(rest.prefix(Int(clamping: length)))
     }
 
-    /// The size is computed before the string is made.
+    /// The size is computed before the string is made. The text is searched twice, because a list of the occurrences
+    /// would be eight times as large as a text of them.
     private static func replace(_ text: String, _ old: String, _ new: String, _ work: FilterWork?) -> Value {
         var (text, new) = (text, new)
         return text.withUTF8 { text in
             new.withUTF8 { new in
-                let places = TextSearch(old).all(in: text)
-                let (more, isHuge) = places.count.multipliedReportingOverflow(by: new.count - old.utf8.count)
+                let search = TextSearch(old)
+                var count = 0
+                search.forEach(in: text) { _ in count += 1 }
+                let (more, isHuge) = count.multipliedReportingOverflow(by: new.count - old.utf8.count)
                 if isHuge || work?.mayMake(text.count + more) == false { return .null }
                 let replaced = String(unsafeUninitializedCapacity: text.count + more) { memory in
                     var (from, to) = (0, 0)
                     func copy(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
                         to = memory[to...].update(fromContentsOf: bytes[range])
                     }
-                    for place in places {
+                    search.forEach(in: text) { place in
                         copy(text, from..<place)
                         copy(new, 0..<new.count)
                         from = place + old.utf8.count

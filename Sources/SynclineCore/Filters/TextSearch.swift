@@ -30,15 +30,13 @@ struct TextSearch {
         return nil
     }
 
-    /// Returns all occurrences of the part that do not overlap.
-    func all(in text: UnsafeBufferPointer<UInt8>) -> [Int] {
-        var places: [Int] = []
-        if part.isEmpty { return places }
+    /// Calls `body` with each occurrence of the part, from the first to the last. Occurrences do not overlap.
+    func forEach(in text: UnsafeBufferPointer<UInt8>, _ body: (Int) -> Void) {
+        if part.isEmpty { return }
         var start = 0
         while let place = first(in: text, from: start) {
-            places.append(place)
+            body(place)
             start = place + part.count
         }
-        return places
     }
 }
