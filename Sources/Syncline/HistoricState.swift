@@ -17,7 +17,7 @@ public struct HistoricState: Sendable {
     }
 
     /// Returns the rows that matched a query.
-    public func query(_ query: Query) throws(SyncError) -> QueryResult {
+    public func query(_ query: RowQuery) throws(SyncError) -> QueryResult {
         try inAppWords { () throws(StateError) in try reader.declaration }.check(query.table)
         return try inAppWords { () throws(StateError) in try reader.run(query) }
     }

@@ -17,7 +17,7 @@ public struct SyncConfiguration: Sendable {
     /// The sync protocol of a new store's backend.
     public var wireProtocol = "zumo2"
     /// The app's schema, if it has one. The store records it and enforces the recorded schema.
-    public var schema: Schema?
+    public var schema: SyncSchema?
     /// How much memory the newest changes may use before they are written to a checkpoint.
     public var memoryLimit = ByteCount.mebibytes(16)
     /// A clock and a source of ids.
@@ -148,8 +148,8 @@ public final class SyncDatabase: Sendable {
     // MARK: Tables
 
     /// Returns a table without a model.
-    public func table(_ name: String) -> Table {
-        Table(database: self, name: name)
+    public func table(_ name: String) -> RowTable {
+        RowTable(database: self, name: name)
     }
 
     /// Returns the names of the tables that have rows or pending changes.
@@ -160,14 +160,14 @@ public final class SyncDatabase: Sendable {
     /// Runs a transaction on any tables: all of its changes are stored, or none.
     @discardableResult
     public func transaction<Value: Sendable>(
-        durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Value
+        durability: Durability? = nil, _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> Value {
         try await perform(transaction: durability, body).value
     }
 
     /// Like `transaction`, but returns the event's number, or nil if nothing changed.
     package func transactionEvent(
-        durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Void
+        durability: Durability? = nil, _ body: @escaping @Sendable (SyncTransaction) throws -> Void
     ) async throws -> UInt64? {
         try await perform(transaction: durability, body).event
     }
@@ -175,13 +175,13 @@ public final class SyncDatabase: Sendable {
     /// Runs a transaction. Without a group, its only change is recorded as a single-change event.
     func perform<Value: Sendable>(
         transaction durability: Durability?, isGrouped: Bool = true,
-        _ body: @escaping @Sendable (Transaction) throws -> Value
+        _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> (value: Value, event: UInt64?) {
         let surroundings = configuration.surroundings
         return try await writer.perform(durability ?? configuration.durability) { engine in
             let (outcome, event) = try engine.local(isGrouped: isGrouped) {
                 (writer: inout LocalTransactionWriter) throws(SyncError) -> Result<Value, any Error> in
-                let transaction = Transaction(engine, writer, surroundings)
+                let transaction = SyncTransaction(engine, writer, surroundings)
                 let result = Result { try body(transaction) }
                 writer = transaction.finish()
                 return result
@@ -249,7 +249,7 @@ public final class SyncDatabase: Sendable {
     /// Removes matching local rows and all cursors of the table without sending anything to the server.
     @discardableResult
     public func purge(
-        table: String, filter: Expression? = nil, force: Bool = false
+        table: String, filter: FilterExpression? = nil, force: Bool = false
     ) async throws(SyncError) -> PurgeReport {
         return try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)

@@ -158,7 +158,7 @@ enum FirstSteps {
     static func untyped(_ database: SyncDatabase) async throws {
         let table = database.table("todoitem")
         try await table.insert(["text": "milk", "tags": ["shop", "today"], "priority": 2])
-        let query = Query(table: "todoitem", filter: try .init(parsing: "priority gt 1"), order: [.init("text")])
+        let query = RowQuery(table: "todoitem", filter: try .init(parsing: "priority gt 1"), order: [.init("text")])
         for row in try await table.query(query).rows {
             print(row.id, row.columns["text"] ?? .null)
         }
@@ -166,7 +166,7 @@ enum FirstSteps {
 
     static func online(_ database: SyncDatabase) async throws {
         let backend = try await database.backend()
-        let page = try await backend.table("todoitem").query(Query(table: "todoitem", top: 10))
+        let page = try await backend.table("todoitem").query(RowQuery(table: "todoitem", top: 10))
         print(page.rows.count)
     }
 

@@ -5,7 +5,7 @@ import Syncline
 enum StoreSnippets {
     static func schema() async throws {
         var configuration = SyncConfiguration()
-        configuration.schema = Schema(
+        configuration.schema = SyncSchema(
             version: 3,
             tables: [
                 TableSchema("todoitem", columns: [.column("title", onServer: "text")], localColumns: ["isExpanded"]),

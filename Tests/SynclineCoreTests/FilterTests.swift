@@ -18,7 +18,7 @@ private let row = Row(columns: [
 ])
 
 private func matches(_ text: String) throws -> Bool {
-    try Expression(parsing: text).matches(row)
+    try FilterExpression(parsing: text).matches(row)
 }
 
 @Suite("Filters")
@@ -69,7 +69,7 @@ struct FilterTests {
         ] as [(String, Int)])
     func refused(_ text: String, _ position: Int) {
         #expect {
-            try Expression(parsing: text)
+            try FilterExpression(parsing: text)
         } throws: { error in
             (error as? FilterError)?.position == position
         }
@@ -78,9 +78,9 @@ struct FilterTests {
     @Test("that nest without end are refused, not followed")
     func depth() throws {
         let deep = String(repeating: "(", count: 100_000) + "n eq 3" + String(repeating: ")", count: 100_000)
-        #expect(throws: FilterError.self) { try Expression(parsing: deep) }
+        #expect(throws: FilterError.self) { try FilterExpression(parsing: deep) }
         #expect(throws: FilterError.self) {
-            try Expression(parsing: String(repeating: "not ", count: 100_000) + "done")
+            try FilterExpression(parsing: String(repeating: "not ", count: 100_000) + "done")
         }
         let modest = String(repeating: "(", count: 100) + "n eq 3" + String(repeating: ")", count: 100)
         #expect(try matches(modest))
@@ -97,13 +97,13 @@ struct FilterTests {
             "(a eq 1) eq true", "not not a",
         ])
     func roundTrip(_ text: String) throws {
-        let expression = try Expression(parsing: text)
-        #expect(try Expression(parsing: expression.text(for: .datasync3)) == expression)
+        let expression = try FilterExpression(parsing: text)
+        #expect(try FilterExpression(parsing: expression.text(for: .datasync3)) == expression)
     }
 
     @Test("are printed as each protocol spells them")
     func dialects() throws {
-        let filter = try Expression(
+        let filter = try FilterExpression(
             parsing: "contains(a,'x') and n in (1,2) and at ge 2020-01-01T00:00:00Z and not done and b eq 'it''s'")
         #expect(
             try filter.text(for: .zumo2)
@@ -133,7 +133,7 @@ struct ServerFilterTests {
             ("(a eq 1) ne true", "(a eq 1) ne true or (a eq 1) eq null"),
         ])
     func printed(_ filter: String, _ expected: String) throws {
-        #expect(try Expression(parsing: filter).forServers.text(for: .datasync3) == expected)
+        #expect(try FilterExpression(parsing: filter).forServers.text(for: .datasync3) == expected)
     }
 
     @Test("mean on a server over SQL what the filter means here")
@@ -143,7 +143,7 @@ struct ServerFilterTests {
             "a ne 5", "5 ne a", "a ne b", "not (a ne b)", "not (a ne 5)", "a in (1,null)", "not (a in (1,null))",
             "a add b ne 6", "(a eq 5) ne true", "not not (a ne 5) and b ne 1", "-a ne 5",
         ] {
-            let filter = try Expression(parsing: text)
+            let filter = try FilterExpression(parsing: text)
             // Servers refuse to calculate with strings.
             let values = text.contains("add") || text.contains("-") ? values.dropLast() : values[...]
             for first in values {
@@ -165,9 +165,9 @@ struct OrderTests {
     @Test("are read with their directions")
     func read() throws {
         #expect(
-            try Query.Key.list(parsing: "a, b DESC,c asc") == [.init("a"), .init("b", descending: true), .init("c")])
+            try RowQuery.Key.list(parsing: "a, b DESC,c asc") == [.init("a"), .init("b", descending: true), .init("c")])
         for text in ["", "a,", "a up", "a desc b", "1"] {
-            #expect(throws: FilterError.self) { try Query.Key.list(parsing: text) }
+            #expect(throws: FilterError.self) { try RowQuery.Key.list(parsing: text) }
         }
     }
 
@@ -177,8 +177,8 @@ struct OrderTests {
             ("d", Row(columns: ["n": .integer(2)])), ("c", Row(columns: [:])), ("b", Row(columns: ["n": .double(1.5)])),
             ("a", Row(columns: ["n": .integer(2)])), ("e", Row(columns: ["n": .string("x")])),
         ]
-        func ids(_ order: [Query.Key]) -> String {
-            let query = Query(table: "t", order: order)
+        func ids(_ order: [RowQuery.Key]) -> String {
+            let query = RowQuery(table: "t", order: order)
             return rows.sorted { query.areInOrder($0, $1) }.map(\.id).joined()
         }
         #expect(ids([.init("n")]) == "cbade")
@@ -234,12 +234,12 @@ struct OrderTests {
             Array(repeating: "substring(text,1) eq 'x'", count: 200).joined(separator: " or "),
         ] {
             let work = FilterWork()
-            #expect(try !Expression(parsing: filter).matches(long, work))
+            #expect(try !FilterExpression(parsing: filter).matches(long, work))
             #expect(work.failure == .tooLarge)
         }
         let work = FilterWork()
-        #expect(try Expression(parsing: "toupper(text) ne 'x'").matches(long, work))
-        for _ in 0..<300 { #expect(try Expression(parsing: "toupper(text) ne 'x'").matches(long, work)) }
+        #expect(try FilterExpression(parsing: "toupper(text) ne 'x'").matches(long, work))
+        for _ in 0..<300 { #expect(try FilterExpression(parsing: "toupper(text) ne 'x'").matches(long, work)) }
         #expect(work.failure == nil, "each row has the bound for itself")
     }
 
@@ -251,7 +251,7 @@ struct OrderTests {
             return looks < 5
         }
         let filter = Array(repeating: "toupper(text) eq 'x'", count: 100).joined(separator: " or ")
-        #expect(try !Expression(parsing: filter).matches(row, work))
+        #expect(try !FilterExpression(parsing: filter).matches(row, work))
         #expect(work.failure == .stopped && looks == 5)
     }
 }

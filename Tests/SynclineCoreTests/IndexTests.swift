@@ -19,7 +19,7 @@ import Testing
 
     private func candidates(_ filter: String, _ projector: Projector) throws -> Int? {
         let reader = StateReader(projector.store.snapshot, projector.shapes)
-        return try reader.candidates(Query(table: "t", filter: try Expression(parsing: filter)))?.count
+        return try reader.candidates(RowQuery(table: "t", filter: try FilterExpression(parsing: filter)))?.count
     }
 
     @Test(arguments: [

@@ -10,14 +10,14 @@ struct NaiveRow {
 }
 
 enum NaiveCondition {
-    case compare(String, Expression.Comparison, Value)
-    case columns(String, Expression.Comparison, String)
+    case compare(String, FilterExpression.Comparison, Value)
+    case columns(String, FilterExpression.Comparison, String)
     case oneOf(String, [Value])
     indirect case not(NaiveCondition)
     indirect case both(NaiveCondition, NaiveCondition)
     indirect case either(NaiveCondition, NaiveCondition)
 
-    var expression: Expression {
+    var expression: FilterExpression {
         switch self {
         case .compare(let column, let comparison, let value):
             .compare(comparison, .column(column), .literal(value))
@@ -44,7 +44,7 @@ enum NaiveCondition {
         }
     }
 
-    private func holds(_ comparison: Expression.Comparison, _ left: Value, _ right: Value) -> Int {
+    private func holds(_ comparison: FilterExpression.Comparison, _ left: Value, _ right: Value) -> Int {
         if left.isNull || right.isNull { return comparison == .notEqual && left.isNull != right.isNull ? 1 : 0 }
         guard let order = NaiveCondition.order(left, right) else { return 0 }
         let isTrue =
@@ -90,7 +90,7 @@ enum NaiveCondition {
 
 struct NaiveQuery {
     var condition: NaiveCondition?
-    var order: [Query.Key] = []
+    var order: [RowQuery.Key] = []
     var top: Int?
     var skip = 0
     var select: [String]?
@@ -108,7 +108,7 @@ struct NaiveQuery {
     }
 
     private func isBefore(_ left: NaiveRow, _ right: NaiveRow) -> Bool {
-        for key in order + [Query.Key("id")] {
+        for key in order + [RowQuery.Key("id")] {
             let (first, second) = (left.value(key.column), right.value(key.column))
             let order: Int
             switch (first.isNull, second.isNull) {

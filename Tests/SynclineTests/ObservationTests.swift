@@ -12,7 +12,7 @@ import Testing
         var configuration = SyncConfiguration.test(memory: 300_000)
         configuration.durability = durability
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        let results = database.table("t").observe(Query(table: "t"))
+        let results = database.table("t").observe(RowQuery(table: "t"))
         let writers = 150
         async let seen = Self.collect(results, until: writers)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `only changes of the result bring a value, and a transaction brings one`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let query = Query(table: "t", filter: .compare(.greater, .column("a"), .literal(.integer(5))))
+        let query = RowQuery(table: "t", filter: .compare(.greater, .column("a"), .literal(.integer(5))))
         var results = database.table("t").observe(query).makeAsyncIterator()
         #expect(try await results.next()?.rows.isEmpty == true)
         try await database.table("t").insert(.item("1", ["a": .integer(1)]))

@@ -37,7 +37,7 @@ extension Chance {
 
     fileprivate mutating func condition(_ depth: Int = 0) -> NaiveCondition {
         let name = pick(["n", "m", "s", "f", "d", "x", "none"])
-        let comparison = pick(Expression.Comparison.allCases)
+        let comparison = pick(FilterExpression.Comparison.allCases)
         switch below(depth < 3 ? 8 : 4) {
         case 0: return .columns(name, comparison, pick(["n", "m", "s", "d", "x"]))
         case 1: return .oneOf(name, (0..<below(4)).map { _ in value(of: name) })
@@ -50,7 +50,7 @@ extension Chance {
 
     fileprivate mutating func query() -> NaiveQuery {
         var query = NaiveQuery(condition: once(in: 6) ? nil : condition())
-        for _ in 0..<below(3) { query.order.append(Query.Key(pick(["n", "m", "s", "f"]), descending: once(in: 2))) }
+        for _ in 0..<below(3) { query.order.append(RowQuery.Key(pick(["n", "m", "s", "f"]), descending: once(in: 2))) }
         if once(in: 2) { query.top = below(12) }
         if once(in: 2) { query.skip = below(12) }
         if once(in: 3) { query.select = ["m", "s", "none", "id"] }
@@ -88,7 +88,7 @@ extension Chance {
             if seed % 4 == 0 { try await database.dropIndex(table: "t", column: "n") }
             for _ in 0..<100 {
                 let naive = chance.query()
-                let query = Query(
+                let query = RowQuery(
                     table: "t", filter: naive.condition?.expression, order: naive.order, top: naive.top,
                     skip: naive.skip, select: naive.select, countsAll: chance.once(in: 2))
                 let expected = naive.run(rows)
@@ -142,9 +142,9 @@ extension Chance {
         configuration.ids = .ignoreCase
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
         for id in ["b", "A", "C", "a1", "B2"] { try await database.table("t").insert(.item(id, [:])) }
-        let all = try await database.table("t").query(Query(table: "t")).rows.map(\.id)
+        let all = try await database.table("t").query(RowQuery(table: "t")).rows.map(\.id)
         #expect(all == ["A", "B2", "C", "a1", "b"])
-        let some = try await database.table("t").query(Query(table: "t", top: 2, skip: 1)).rows.map(\.id)
+        let some = try await database.table("t").query(RowQuery(table: "t", top: 2, skip: 1)).rows.map(\.id)
         #expect(some == ["B2", "C"])
         #expect(try await database.table("t").get(id: "c")?.id == "C")
     }
@@ -152,10 +152,10 @@ extension Chance {
     @Test func `a window that makes no sense is refused`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         try await database.table("t").insert(.item("1", [:]))
-        for query in [Query(table: "t", top: -1), Query(table: "t", skip: -1)] {
+        for query in [RowQuery(table: "t", top: -1), RowQuery(table: "t", skip: -1)] {
             let error = await #expect(throws: SyncError.self) { try await database.table("t").query(query) }
             #expect(error?.code == .invalidQuery)
         }
-        #expect(try await database.table("t").query(Query(table: "t", top: .max, skip: 1)).rows.isEmpty)
+        #expect(try await database.table("t").query(RowQuery(table: "t", top: .max, skip: 1)).rows.isEmpty)
     }
 }

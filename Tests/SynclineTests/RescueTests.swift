@@ -101,7 +101,7 @@ import Testing
     private func image(_ projector: Projector) throws -> (rows: [String: [String: Value]], outbox: [CarriedRow]) {
         let state = projector.reader(of: projector.store.endCommit())
         var rows: [String: [String: Value]] = [:]
-        for row in try state.run(Query(table: "t")).rows { rows[row.id] = row.columns.dictionary }
+        for row in try state.run(RowQuery(table: "t")).rows { rows[row.id] = row.columns.dictionary }
         return (rows, try state.carriedRows(through: .max))
     }
 
@@ -224,8 +224,8 @@ import Testing
 
     @Test func `a resync reads each query again and leaves what is pending`() async throws {
         let pair = try await SyncPair(rows: Value.rows(9))
-        try await pair.pull { ($0.queryID, $0.filter) = ("ne", try? Expression(parsing: "n ne 5 and n lt 7")) }
-        try await pair.pull { ($0.queryID, $0.filter) = ("high", try? Expression(parsing: "n ge 7")) }
+        try await pair.pull { ($0.queryID, $0.filter) = ("ne", try? FilterExpression(parsing: "n ne 5 and n lt 7")) }
+        try await pair.pull { ($0.queryID, $0.filter) = ("high", try? FilterExpression(parsing: "n ge 7")) }
         try await pair.table.update(.item("r1", ["n": 100]))
         pair.server.remove(["r2"], from: "t")
         pair.server.upsert([.item("r3", ["n": 3, "text": "new"])], in: "t")

@@ -55,7 +55,7 @@ import Testing
         for (event, rows) in states where event + 60 >= database.lastEvent {
             let state = try await database.history(at: event)
             var found: [String: [String: Value]] = [:]
-            for row in try state.query(Query(table: "t")).rows { found["t/\(row.id)"] = row.columns.dictionary }
+            for row in try state.query(RowQuery(table: "t")).rows { found["t/\(row.id)"] = row.columns.dictionary }
             #expect(found == rows, "@\(event)")
         }
         let error = await #expect(throws: SyncError.self) { try await database.history(at: 1) }

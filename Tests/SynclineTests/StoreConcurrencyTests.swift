@@ -29,7 +29,7 @@ import Testing
         var before = 0
         while before < 2 * writers * rounds {
             let state = database.present
-            let count = try state.query(Query(table: "t")).rows.count
+            let count = try state.query(RowQuery(table: "t")).rows.count
             #expect(count % 2 == 0 && count >= before)
             before = count
             _ = try await database.table("t").get(id: "0-0-1")
@@ -47,7 +47,7 @@ import Testing
             for writer in 0..<Self.writers { group.addTask { try await Self.write(database, writer) } }
             for _ in 0..<2 { group.addTask { try await Self.read(database) } }
             group.addTask {
-                for try await rows in database.table("t").observe(Query(table: "t"))
+                for try await rows in database.table("t").observe(RowQuery(table: "t"))
                 where rows.rows.count == 2 * Self.writers * Self.rounds {
                     break
                 }

@@ -61,8 +61,8 @@ import Testing
         let network = SimulatedNetwork(server)
         let log = try TestLog(empty: ())
         let schemas = [
-            Schema(version: 1, tables: [TableSchema("t", columns: [.column("text", onServer: "note")])]),
-            Schema(
+            SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("text", onServer: "note")])]),
+            SyncSchema(
                 version: 2, tables: [TableSchema("t", columns: [.column("title", onServer: "note")])],
                 migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "text", to: "title")])]),
         ]

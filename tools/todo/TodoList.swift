@@ -4,7 +4,7 @@ import Syncline
 
 struct TodoList: Sendable {
     let database: SyncDatabase
-    let items: TypedTable<TodoItem>
+    let items: SyncTable<TodoItem>
 
     init(at path: String, server: String) async throws {
         var configuration = SyncConfiguration()

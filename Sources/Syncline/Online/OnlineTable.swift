@@ -34,7 +34,7 @@ public struct OnlineTable: Sendable {
 
     /// Returns the first page of matching rows; the server decides its size. The filter has the same meaning as in
     /// local tables: `x ne 5` also matches rows without an `x`.
-    public func query(_ query: Query) async throws(SyncError) -> Page {
+    public func query(_ query: RowQuery) async throws(SyncError) -> Page {
         var list = ListRequest(table: name, filter: query.filter)
         list.order = query.order
         list.top = query.top

@@ -80,7 +80,7 @@ extension SyncDatabase {
             guard over || landing.moved.isEmpty else { throw Branches.moved(landing.moved) }
             let (_, event) = try engine.local(isGrouped: true) {
                 (writer: inout LocalTransactionWriter) throws(SyncError) -> Void in
-                let transaction = Transaction(engine, writer, surroundings)
+                let transaction = SyncTransaction(engine, writer, surroundings)
                 for change in landing.changes { try transaction.make(change) }
                 writer = transaction.finish()
             }
@@ -100,7 +100,7 @@ extension Branches {
     }
 }
 
-extension Transaction {
+extension SyncTransaction {
     fileprivate func make(_ change: Landing.Change) throws(SyncError) {
         let item = Value.object([.init("id", .string(change.id))] + change.columns.members)
         switch change.kind {

@@ -8,7 +8,7 @@ extension SyncDatabase {
     public var declaration: Declaration? { writer.current.declaration }
 
     /// Records the changes of the app's schema and applies them to the rows. Writes at most one event.
-    func open(with schema: Schema) async throws(SyncError) {
+    func open(with schema: SyncSchema) async throws(SyncError) {
         // Most openings change nothing and need no commit.
         if try SchemaChange(opening: declaration, with: schema) == nil { return }
         try await perform(.durable) { engine throws(SyncError) in

@@ -47,9 +47,9 @@ extension SyncDatabase {
     }
 }
 
-extension TypedTable {
+extension SyncTable {
     /// Observes the operations on this table that await a decision.
-    public func observeConflicts() throws(SyncError) -> ConflictResults<[TypedConflict<Model>]> {
+    public func observeConflicts() throws(SyncError) -> ConflictResults<[SyncConflict<Model>]> {
         try untyped.database.checkDeclared(untyped.name)
         let table = self
         return untyped.database.observeConflicts(untyped.name) { conflicts throws(SyncError) in

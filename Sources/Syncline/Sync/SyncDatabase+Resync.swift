@@ -11,9 +11,9 @@ public struct ResyncReport: Sendable {
     public var reason: SyncError? { pulls.lazy.compactMap(\.report.reason).first }
 
     /// Parses the filter of a query as its cursor stores it.
-    fileprivate static func filter(_ query: String) throws(SyncError) -> Expression? {
+    fileprivate static func filter(_ query: String) throws(SyncError) -> FilterExpression? {
         if query.isEmpty { return nil }
-        guard let filter = try? Expression(parsing: query) else {
+        guard let filter = try? FilterExpression(parsing: query) else {
             throw SyncError(StateError.malformed("the query of a cursor"))
         }
         return filter
@@ -47,12 +47,12 @@ extension SyncDatabase {
     /// Resets every query of the tables durably, and returns what to pull.
     private func beginAgain(
         _ tables: [String]?
-    ) async throws(SyncError) -> [(table: String, queryID: String?, filter: Expression?)] {
+    ) async throws(SyncError) -> [(table: String, queryID: String?, filter: FilterExpression?)] {
         try await perform(.durable) { engine throws(SyncError) in
             let (cursors, known) = try inAppWords { () throws(StateError) in
                 (try engine.reader.cursors(), try engine.reader.tablesOfServer())
             }
-            var pulls: [(table: String, queryID: String?, filter: Expression?)] = []
+            var pulls: [(table: String, queryID: String?, filter: FilterExpression?)] = []
             for cursor in cursors where tables?.contains(cursor.table) ?? true {
                 let query = cursor.state.query
                 let beginning = CursorState.beginning(of: query, now: engine.surroundings.now())

@@ -28,9 +28,9 @@ public struct PullSettings: Sendable {
     /// Makes the pull incremental: only rows that changed since the last pull with this id.
     public var queryID: String?
     /// Which rows to pull; nil for all.
-    public var filter: Expression?
+    public var filter: FilterExpression?
     /// The sort order, for pulls without a query id.
-    public var order: [Query.Key] = []
+    public var order: [RowQuery.Key] = []
     /// The maximum number of rows; nil for all.
     public var top: Int?
     /// The number of rows to skip.

@@ -22,18 +22,18 @@ public struct Columns<Model>: Sendable {
 /// A value of a row, or an expression of such values.
 public struct ColumnExpression: Sendable {
     /// The expression tree.
-    public let expression: Expression
+    public let expression: FilterExpression
 
-    init(_ expression: Expression) {
+    init(_ expression: FilterExpression) {
         self.expression = expression
     }
 
     /// Whether the string contains another.
-    public func contains(_ text: String) -> FilterExpression { call(.contains, [.string(text)]) }
+    public func contains(_ text: String) -> Filter { call(.contains, [.string(text)]) }
     /// Whether the string begins with another.
-    public func hasPrefix(_ text: String) -> FilterExpression { call(.startswith, [.string(text)]) }
+    public func hasPrefix(_ text: String) -> Filter { call(.startswith, [.string(text)]) }
     /// Whether the string ends with another.
-    public func hasSuffix(_ text: String) -> FilterExpression { call(.endswith, [.string(text)]) }
+    public func hasSuffix(_ text: String) -> Filter { call(.endswith, [.string(text)]) }
     /// The string in lower case.
     public var lowercased: ColumnExpression { ColumnExpression(.call(.tolower, [expression])) }
     /// The string in upper case.
@@ -42,22 +42,22 @@ public struct ColumnExpression: Sendable {
     public var length: ColumnExpression { ColumnExpression(.call(.length, [expression])) }
 
     /// Whether the value equals one of several values.
-    public func isOne(of values: [any FilterValue]) -> FilterExpression {
-        FilterExpression(.oneOf(expression, values.map { .literal($0.filterValue) }))
+    public func isOne(of values: [any FilterValue]) -> Filter {
+        Filter(.oneOf(expression, values.map { .literal($0.filterValue) }))
     }
 
-    private func call(_ function: Expression.Function, _ values: [Value]) -> FilterExpression {
-        FilterExpression(.call(function, [expression] + values.map { .literal($0) }))
+    private func call(_ function: FilterExpression.Function, _ values: [Value]) -> Filter {
+        Filter(.call(function, [expression] + values.map { .literal($0) }))
     }
 }
 
 /// A condition.
-public struct FilterExpression: Sendable {
+public struct Filter: Sendable {
     /// The expression tree.
-    public let expression: Expression
+    public let expression: FilterExpression
 
     /// Creates a condition from an expression tree.
-    public init(_ expression: Expression) {
+    public init(_ expression: FilterExpression) {
         self.expression = expression
     }
 }
@@ -84,48 +84,48 @@ extension FilterValue where Self: RawRepresentable, RawValue: FilterValue {
 }
 
 extension ColumnExpression {
-    private func compare(_ comparison: Expression.Comparison, _ other: Expression) -> FilterExpression {
-        FilterExpression(.compare(comparison, expression, other))
+    private func compare(_ comparison: FilterExpression.Comparison, _ other: FilterExpression) -> Filter {
+        Filter(.compare(comparison, expression, other))
     }
 
     /// Whether both are equal.
-    public static func == (column: Self, value: some FilterValue) -> FilterExpression {
+    public static func == (column: Self, value: some FilterValue) -> Filter {
         column.compare(.equal, .literal(value.filterValue))
     }
 
     /// Whether both differ.
-    public static func != (column: Self, value: some FilterValue) -> FilterExpression {
+    public static func != (column: Self, value: some FilterValue) -> Filter {
         column.compare(.notEqual, .literal(value.filterValue))
     }
 
     /// Whether the left is less.
-    public static func < (column: Self, value: some FilterValue) -> FilterExpression {
+    public static func < (column: Self, value: some FilterValue) -> Filter {
         column.compare(.less, .literal(value.filterValue))
     }
 
     /// Whether the left is less or equal.
-    public static func <= (column: Self, value: some FilterValue) -> FilterExpression {
+    public static func <= (column: Self, value: some FilterValue) -> Filter {
         column.compare(.lessOrEqual, .literal(value.filterValue))
     }
 
     /// Whether the left is greater.
-    public static func > (column: Self, value: some FilterValue) -> FilterExpression {
+    public static func > (column: Self, value: some FilterValue) -> Filter {
         column.compare(.greater, .literal(value.filterValue))
     }
 
     /// Whether the left is greater or equal.
-    public static func >= (column: Self, value: some FilterValue) -> FilterExpression {
+    public static func >= (column: Self, value: some FilterValue) -> Filter {
         column.compare(.greaterOrEqual, .literal(value.filterValue))
     }
 
     /// Whether both are equal.
-    public static func == (left: Self, right: Self) -> FilterExpression { left.compare(.equal, right.expression) }
+    public static func == (left: Self, right: Self) -> Filter { left.compare(.equal, right.expression) }
     /// Whether both differ.
-    public static func != (left: Self, right: Self) -> FilterExpression { left.compare(.notEqual, right.expression) }
+    public static func != (left: Self, right: Self) -> Filter { left.compare(.notEqual, right.expression) }
     /// Whether the left is less.
-    public static func < (left: Self, right: Self) -> FilterExpression { left.compare(.less, right.expression) }
+    public static func < (left: Self, right: Self) -> Filter { left.compare(.less, right.expression) }
     /// Whether the left is greater.
-    public static func > (left: Self, right: Self) -> FilterExpression { left.compare(.greater, right.expression) }
+    public static func > (left: Self, right: Self) -> Filter { left.compare(.greater, right.expression) }
 
     /// A sum.
     public static func + (column: Self, value: some FilterValue) -> ColumnExpression {
@@ -138,38 +138,38 @@ extension ColumnExpression {
     }
 
     /// Whether the column is not true.
-    public static prefix func ! (column: Self) -> FilterExpression { FilterExpression(.not(column.expression)) }
+    public static prefix func ! (column: Self) -> Filter { Filter(.not(column.expression)) }
     /// Whether both conditions hold.
-    public static func && (left: Self, right: FilterExpression) -> FilterExpression {
-        FilterExpression(left.expression) && right
+    public static func && (left: Self, right: Filter) -> Filter {
+        Filter(left.expression) && right
     }
     /// Whether at least one condition holds.
-    public static func || (left: Self, right: FilterExpression) -> FilterExpression {
-        FilterExpression(left.expression) || right
+    public static func || (left: Self, right: Filter) -> Filter {
+        Filter(left.expression) || right
     }
 }
 
-extension FilterExpression {
+extension Filter {
     /// Whether the condition does not hold.
-    public static prefix func ! (filter: Self) -> FilterExpression { FilterExpression(.not(filter.expression)) }
+    public static prefix func ! (filter: Self) -> Filter { Filter(.not(filter.expression)) }
 
     /// Whether both conditions hold.
-    public static func && (left: Self, right: FilterExpression) -> FilterExpression {
-        FilterExpression(.and(left.expression, right.expression))
+    public static func && (left: Self, right: Filter) -> Filter {
+        Filter(.and(left.expression, right.expression))
     }
 
     /// Whether at least one condition holds.
-    public static func || (left: Self, right: FilterExpression) -> FilterExpression {
-        FilterExpression(.or(left.expression, right.expression))
+    public static func || (left: Self, right: Filter) -> Filter {
+        Filter(.or(left.expression, right.expression))
     }
 
     /// Whether both conditions hold.
-    public static func && (left: Self, right: ColumnExpression) -> FilterExpression {
-        left && FilterExpression(right.expression)
+    public static func && (left: Self, right: ColumnExpression) -> Filter {
+        left && Filter(right.expression)
     }
 
     /// Whether at least one condition holds.
-    public static func || (left: Self, right: ColumnExpression) -> FilterExpression {
-        left || FilterExpression(right.expression)
+    public static func || (left: Self, right: ColumnExpression) -> Filter {
+        left || Filter(right.expression)
     }
 }

@@ -9,7 +9,7 @@ struct EncodedChange {
     var table: String
     var id: UnsafeRawBufferPointer
     var version: UnsafeRawBufferPointer?
-    var shape: Shape
+    var shape: RowShape
     var values: UnsafeRawBufferPointer
 
     /// Whether it is a delete that cancelled a pending insert.

@@ -24,11 +24,11 @@ package struct EventWriter {
     private var nameCount = 0
     /// The name and the shape written last, which the next row usually has too.
     private var latestName: (utf8: [UInt8], number: Int)?
-    private var latestShape: (shape: Shape, number: Int)?
+    private var latestShape: (shape: RowShape, number: Int)?
     private var shapes: [ObjectIdentifier: Int] = [:]
-    private var shapesByName: [Shape: Int] = [:]
+    private var shapesByName: [RowShape: Int] = [:]
     /// Retains shapes whose identity is a key above.
-    private var keptShapes: [Shape] = []
+    private var keptShapes: [RowShape] = []
 
     package init(_ kind: EventKind, time: Int64, capacity: Int = 256) {
         writer = ByteWriter(capacity: capacity)
@@ -60,7 +60,7 @@ package struct EventWriter {
         writer.append(counted: row.bytes)
     }
 
-    private mutating func append(shape: Shape) {
+    private mutating func append(shape: RowShape) {
         if let latest = latestShape, latest.shape === shape { return writer.append(varint: latest.number) }
         let known = shapes[ObjectIdentifier(shape)] ?? shapesByName[shape]
         let number = known ?? shapesByName.count + 1
@@ -209,7 +209,7 @@ package struct EventReader {
     package let kind: EventKind
     private var reader: ByteReader
     private var names: [String] = []
-    private var shapes: [Shape] = []
+    private var shapes: [RowShape] = []
     private let table: ShapeTable
 
     /// `table` has the shapes that are already known, so that rows of one shape share it.
@@ -252,7 +252,7 @@ package struct EventReader {
         return Row(shape: shape, bytes: [UInt8](values))
     }
 
-    private mutating func shape() throws(MalformedBytes) -> Shape {
+    private mutating func shape() throws(MalformedBytes) -> RowShape {
         let number = try reader.varint()
         if number > 0 {
             guard number <= UInt64(shapes.count) else { throw MalformedBytes() }
@@ -310,7 +310,7 @@ package struct EventReader {
         let table = try name()
         let id = try encodedValue()
         let version = flags.contains(.version) ? try encodedValue() : nil
-        var shape = Shape.empty
+        var shape = RowShape.empty
         var values = UnsafeRawBufferPointer(start: nil, count: 0)
         if kind != .delete {
             shape = try self.shape()

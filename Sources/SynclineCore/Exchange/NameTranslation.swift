@@ -3,7 +3,7 @@
 /// Renames the columns of many rows, most of which have the same shape.
 private struct Renaming {
     let names: WireNames
-    private var latest: (from: Shape, to: Shape)?
+    private var latest: (from: RowShape, to: RowShape)?
 
     init(_ names: WireNames) {
         self.names = names

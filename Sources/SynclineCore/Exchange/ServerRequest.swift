@@ -49,8 +49,8 @@ package struct WriteRequest: Hashable, Sendable {
 /// A page of a table.
 package struct ListRequest: Hashable, Sendable {
     package var table: String
-    package var filter: Expression?
-    package var order: [Query.Key] = []
+    package var filter: FilterExpression?
+    package var order: [RowQuery.Key] = []
     package var top: Int?
     package var skip = 0
     /// Where the previous page ended, as the server said.
@@ -63,7 +63,7 @@ package struct ListRequest: Hashable, Sendable {
     /// The server's parameters for the next page, in place of all of the above.
     package var continuation: String?
 
-    package init(table: String, filter: Expression? = nil) {
+    package init(table: String, filter: FilterExpression? = nil) {
         self.table = table
         self.filter = filter
     }
@@ -75,12 +75,12 @@ package struct ChangesRequest: Hashable, Sendable {
     /// The server's cursor after which they begin; empty for the beginning.
     package var since: String
     /// The view: for a changed row outside of it, the server only reports that it left.
-    package var filter: Expression?
+    package var filter: FilterExpression?
     package var top: Int
     /// Whether the response has the total number of changes.
     package var counts = false
 
-    package init(table: String, since: String, filter: Expression?, top: Int) {
+    package init(table: String, since: String, filter: FilterExpression?, top: Int) {
         self.table = table
         self.since = since
         self.filter = filter

@@ -2,7 +2,7 @@
 // an overflow) give null, which matches no comparison.
 
 enum FilterArithmetic {
-    static func apply(_ arithmetic: Expression.Arithmetic, _ left: Value, _ right: Value) -> Value {
+    static func apply(_ arithmetic: FilterExpression.Arithmetic, _ left: Value, _ right: Value) -> Value {
         if case .integer(let left) = left, case .integer(let right) = right {
             return integer(arithmetic, left, right)
         }
@@ -17,7 +17,7 @@ enum FilterArithmetic {
     }
 
     /// Division of integers truncates towards zero, as on servers of the newer protocol.
-    private static func integer(_ arithmetic: Expression.Arithmetic, _ left: Int64, _ right: Int64) -> Value {
+    private static func integer(_ arithmetic: FilterExpression.Arithmetic, _ left: Int64, _ right: Int64) -> Value {
         let (result, overflow) =
             switch arithmetic {
             case .add: left.addingReportingOverflow(right)
@@ -43,7 +43,7 @@ enum FilterArithmetic {
 }
 
 enum FilterFunctions {
-    static func apply(_ function: Expression.Function, _ arguments: [Value], _ work: FilterWork?) -> Value {
+    static func apply(_ function: FilterExpression.Function, _ arguments: [Value], _ work: FilterWork?) -> Value {
         switch function {
         case .contains, .startswith, .endswith, .indexof:
             guard case .string(let text) = arguments[0], case .string(let part) = arguments[1] else { return .null }
@@ -81,7 +81,7 @@ enum FilterFunctions {
         return .string(text)
     }
 
-    private static func ofTwoTexts(_ function: Expression.Function, _ text: String, _ part: String) -> Value {
+    private static func ofTwoTexts(_ function: FilterExpression.Function, _ text: String, _ part: String) -> Value {
         switch function {
         case .startswith: return .bool(text.utf8.starts(with: part.utf8))
         case .endswith: return .bool(text.utf8.suffix(part.utf8.count).elementsEqual(part.utf8))
@@ -96,7 +96,7 @@ enum FilterFunctions {
         }
     }
 
-    private static func ofText(_ function: Expression.Function, _ text: String) -> String {
+    private static func ofText(_ function: FilterExpression.Function, _ text: String) -> String {
         switch function {
         case .toupper: return text.uppercased()
         case .tolower: return text.lowercased()
@@ -150,7 +150,7 @@ enum FilterFunctions {
 
     // MARK: Dates and numbers
 
-    private static func ofDate(_ function: Expression.Function, _ value: Value) -> Value {
+    private static func ofDate(_ function: FilterExpression.Function, _ value: Value) -> Value {
         let instant: Timestamp.Instant
         switch value {
         case .date(let date): instant = date.instant
@@ -171,7 +171,7 @@ enum FilterFunctions {
         }
     }
 
-    private static func rounded(_ function: Expression.Function, _ value: Value) -> Value {
+    private static func rounded(_ function: FilterExpression.Function, _ value: Value) -> Value {
         if case .integer = value { return value }
         guard case .double(let number) = value else { return .null }
         switch function {

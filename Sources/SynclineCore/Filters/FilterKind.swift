@@ -34,7 +34,7 @@ package struct FilterTyping: Sendable {
     }
 }
 
-extension Expression.Function {
+extension FilterExpression.Function {
     func kind(ofArgument index: Int) -> FilterKind {
         switch self {
         case .year, .month, .day, .hour, .minute, .second: .date

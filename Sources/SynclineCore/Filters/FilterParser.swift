@@ -10,7 +10,7 @@
 struct FilterParser {
     /// The part of the filter read so far, its kind, and where it began.
     private struct Part {
-        var expression: Expression
+        var expression: FilterExpression
         var kind: FilterKind?
         var start: Int
     }
@@ -32,7 +32,7 @@ struct FilterParser {
 
     static func parse(
         _ text: String, depthLimit: Int = FilterParser.depthLimit, _ typing: FilterTyping? = nil
-    ) throws(FilterError) -> Expression {
+    ) throws(FilterError) -> FilterExpression {
         var parser = try FilterParser(text, limit: min(depthLimit, FilterParser.depthLimit), typing)
         let whole = try parser.orExpression()
         guard parser.scanner.isAtEnd else { throw parser.scanner.unexpected() }
@@ -53,21 +53,21 @@ struct FilterParser {
         throw scanner.error("\(known.noun) can't be compared with \(kind.noun)", at: part.start)
     }
 
-    private func literal(_ value: Value, form: Expression.LiteralForm = .plain, from start: Int) -> Part {
+    private func literal(_ value: Value, form: FilterExpression.LiteralForm = .plain, from start: Int) -> Part {
         Part(expression: .literal(value, form: form), kind: FilterKind(of: value), start: start)
     }
 
     // MARK: Operators
 
     private mutating func orExpression() throws(FilterError) -> Part {
-        try conditions("or", Expression.or) { parser throws(FilterError) in
-            try parser.conditions("and", Expression.and) { parser throws(FilterError) in try parser.comparison() }
+        try conditions("or", FilterExpression.or) { parser throws(FilterError) in
+            try parser.conditions("and", FilterExpression.and) { parser throws(FilterError) in try parser.comparison() }
         }
     }
 
     /// Parses conditions joined by a word, or a single one.
     private mutating func conditions(
-        _ word: String, _ join: (Expression, Expression) -> Expression,
+        _ word: String, _ join: (FilterExpression, FilterExpression) -> FilterExpression,
         _ operand: (inout FilterParser) throws(FilterError) -> Part
     ) throws(FilterError) -> Part {
         var parts = [try operand(&self)]
@@ -84,8 +84,8 @@ struct FilterParser {
     /// Joins a server's chain in halves, so that even a long chain hardly nests. A client's is joined from the left,
     /// because queries are recognized by that form.
     private func joined(
-        _ parts: ArraySlice<Expression>, _ join: (Expression, Expression) -> Expression
-    ) -> Expression {
+        _ parts: ArraySlice<FilterExpression>, _ join: (FilterExpression, FilterExpression) -> FilterExpression
+    ) -> FilterExpression {
         if parts.count == 1 || typing == nil { return parts.dropFirst().reduce(parts[parts.startIndex], join) }
         let middle = parts.startIndex + parts.count / 2
         return join(joined(parts[..<middle], join), joined(parts[middle...], join))
@@ -94,8 +94,8 @@ struct FilterParser {
     private mutating func comparison() throws(FilterError) -> Part {
         var left = try additive()
         for length in 0... {
-            let expression: Expression
-            if let comparison = Expression.Comparison.allCases.first(where: { scanner.skip(word: $0.rawValue) }) {
+            let expression: FilterExpression
+            if let comparison = FilterExpression.Comparison.allCases.first(where: { scanner.skip(word: $0.rawValue) }) {
                 let right = try additive()
                 try check(right, fits: left)
                 expression = .compare(comparison, left.expression, right.expression)
@@ -124,7 +124,7 @@ struct FilterParser {
     }
 
     private mutating func chain(
-        _ operators: [Expression.Arithmetic], _ operand: (inout FilterParser) throws(FilterError) -> Part
+        _ operators: [FilterExpression.Arithmetic], _ operand: (inout FilterParser) throws(FilterError) -> Part
     ) throws(FilterError) -> Part {
         var left = try operand(&self)
         var length = 0
@@ -238,7 +238,7 @@ struct FilterParser {
     }
 
     private mutating func call(_ name: String, from start: Int) throws(FilterError) -> Part {
-        let known = Expression.Function(rawValue: name.lowercased())
+        let known = FilterExpression.Function(rawValue: name.lowercased())
         // The old protocol has the same test with its arguments in reverse order.
         let isSubstringOf = name.lowercased() == "substringof"
         guard let function = isSubstringOf ? .contains : known else {
@@ -264,7 +264,7 @@ struct FilterParser {
     }
 }
 
-extension Expression {
+extension FilterExpression {
     /// Parses a filter.
     public init(parsing text: String) throws(FilterError) {
         self = try FilterParser.parse(text)

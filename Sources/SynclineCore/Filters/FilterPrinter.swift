@@ -19,17 +19,17 @@ struct FilterPrinter {
         case or, and, compare, additive, multiplicative, unary, primary
     }
 
-    func text(_ expression: Expression) throws(UnsupportedPredicate) -> String {
+    func text(_ expression: FilterExpression) throws(UnsupportedPredicate) -> String {
         try print(expression, atLeast: .or)
     }
 
-    private func print(_ expression: Expression, atLeast level: Level) throws(UnsupportedPredicate) -> String {
+    private func print(_ expression: FilterExpression, atLeast level: Level) throws(UnsupportedPredicate) -> String {
         let own = FilterPrinter.level(of: expression, dialect)
         let text = try plain(expression)
         return own.rawValue < level.rawValue ? "(\(text))" : text
     }
 
-    private static func level(of expression: Expression, _ dialect: ServerProtocol) -> Level {
+    private static func level(of expression: FilterExpression, _ dialect: ServerProtocol) -> Level {
         switch expression {
         case .or: .or
         case .and: .and
@@ -42,7 +42,7 @@ struct FilterPrinter {
         }
     }
 
-    private func plain(_ expression: Expression) throws(UnsupportedPredicate) -> String {
+    private func plain(_ expression: FilterExpression) throws(UnsupportedPredicate) -> String {
         switch expression {
         case .column(let path):
             return path.joined(separator: "/")
@@ -71,12 +71,13 @@ struct FilterPrinter {
     }
 
     private func join(
-        _ left: Expression, _ word: String, _ right: Expression, _ leftLevel: Level, _ rightLevel: Level
+        _ left: FilterExpression, _ word: String, _ right: FilterExpression, _ leftLevel: Level, _ rightLevel: Level
     ) throws(UnsupportedPredicate) -> String {
         try print(left, atLeast: leftLevel) + " \(word) " + print(right, atLeast: rightLevel)
     }
 
-    private func oneOf(_ value: Expression, _ choices: [Expression]) throws(UnsupportedPredicate) -> String {
+    private func oneOf(_ value: FilterExpression, _ choices: [FilterExpression]) throws(UnsupportedPredicate) -> String
+    {
         var texts: [String] = []
         for choice in choices {
             texts.append(
@@ -86,7 +87,8 @@ struct FilterPrinter {
         return try print(value, atLeast: .additive) + " in (\(texts.joined(separator: ",")))"
     }
 
-    private func call(_ function: Expression.Function, _ arguments: [Expression]) throws(UnsupportedPredicate) -> String
+    private func call(_ function: FilterExpression.Function, _ arguments: [FilterExpression])
+        throws(UnsupportedPredicate) -> String
     {
         var texts: [String] = []
         for argument in arguments { texts.append(try text(argument)) }
@@ -96,7 +98,7 @@ struct FilterPrinter {
         return "\(function.rawValue)(\(texts.joined(separator: ",")))"
     }
 
-    private func literal(_ value: Value, _ form: Expression.LiteralForm) throws(UnsupportedPredicate) -> String {
+    private func literal(_ value: Value, _ form: FilterExpression.LiteralForm) throws(UnsupportedPredicate) -> String {
         switch value {
         case .null: return "null"
         case .bool(let flag): return flag ? "true" : "false"
@@ -121,7 +123,7 @@ struct FilterPrinter {
     }
 }
 
-extension Expression {
+extension FilterExpression {
     /// Returns the filter's text for a server.
     package func text(for dialect: ServerProtocol) throws(UnsupportedPredicate) -> String {
         try FilterPrinter(dialect: dialect).text(self)

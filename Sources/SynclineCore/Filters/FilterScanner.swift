@@ -119,12 +119,12 @@ struct FilterScanner {
     }
 
     /// Reads OData 4's dates and times without quotes, which begin like a number.
-    mutating func bareDateOrTime() -> Expression? {
+    mutating func bareDateOrTime() -> FilterExpression? {
         guard index < text.count, FilterScanner.isDigit(text[index]) else { return nil }
         var end = index
         while end < text.count, FilterScanner.isDigit(text[end]) || "-:.TZ+".contains(text[end]) { end += 1 }
         let run = String(text[index..<end])
-        let literal: Expression
+        let literal: FilterExpression
         if let date = Timestamp(anyForm: run) {
             literal = .literal(.date(date))
         } else if FilterScanner.isTime(run) {

@@ -41,7 +41,7 @@ extension Projector {
     /// nothing happens, if the state may have something of the row, if ids are not compared exactly, or if the table has
     /// indexes, local columns or defaults.
     func insertNew(
-        _ table: String, _ id: Bytes, _ shape: Shape, _ values: Bytes, at position: Position, isGrouped: Bool
+        _ table: String, _ id: Bytes, _ shape: RowShape, _ values: Bytes, at position: Position, isGrouped: Bool
     ) throws(StateError) -> Bool {
         guard ids == .exact, indexes.isEmpty, localColumns(of: table) == nil, !hasDefaults(table) else { return false }
         scratch.key.removeAll()

@@ -27,7 +27,7 @@ package final class Projector: ShapeNumbering {
 
     @exclusivity(unchecked) var scratch = Scratch()
     /// The shape written last, which the next row most often has too.
-    @exclusivity(unchecked) private var latestShape: (shape: Shape, number: Int)?
+    @exclusivity(unchecked) private var latestShape: (shape: RowShape, number: Int)?
 
     package init(
         store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()
@@ -195,14 +195,14 @@ package final class Projector: ShapeNumbering {
     }
 
     /// The number of a shape; a new one becomes part of the state.
-    package func number(of shape: Shape) -> Int {
+    package func number(of shape: RowShape) -> Int {
         if let latest = latestShape, latest.shape === shape { return latest.number }
         let number = findNumber(of: shape)
         latestShape = (shape, number)
         return number
     }
 
-    private func findNumber(of shape: Shape) -> Int {
+    private func findNumber(of shape: RowShape) -> Int {
         if let number = shapes.number(of: shape) { return number }
         let number = shapes.add(shape)
         var key = ByteWriter()

@@ -8,9 +8,9 @@
 package struct Condition: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         /// A row, and the filter it must match; nil if it only must exist.
-        case row(RowFocus, Expression?)
+        case row(RowFocus, FilterExpression?)
         /// The number of matching rows of a table.
-        case count(table: String, Expression?)
+        case count(table: String, FilterExpression?)
         /// The number of operations in the outbox, as in the plan.
         case pending
         /// The number of operations that await a decision.
@@ -19,11 +19,11 @@ package struct Condition: Hashable, Sendable {
 
     package let subject: Subject
     private let isNegated: Bool
-    private let comparison: Expression.Comparison
+    private let comparison: FilterExpression.Comparison
     private let number: Int
 
     private init(
-        _ subject: Subject, isNegated: Bool = false, _ comparison: Expression.Comparison = .greaterOrEqual,
+        _ subject: Subject, isNegated: Bool = false, _ comparison: FilterExpression.Comparison = .greaterOrEqual,
         _ number: Int = 1
     ) {
         self.subject = subject
@@ -48,7 +48,7 @@ package struct Condition: Hashable, Sendable {
     }
 
     /// The filter over the rows it is about, if there is one.
-    package var filter: Expression? {
+    package var filter: FilterExpression? {
         switch subject {
         case .row(_, let filter), .count(_, let filter): filter
         case .pending, .conflicts: nil
@@ -86,7 +86,7 @@ extension Condition {
         switch subject {
         case .row(let focus, let filter):
             return Condition.matches(try reader.entry(focus.table, focus.id), focus.id, filter) ? 1 : 0
-        case .count(let table, let filter): return try reader.count(Query(table: table, filter: filter))
+        case .count(let table, let filter): return try reader.count(RowQuery(table: table, filter: filter))
         case .pending: return try PushPlan(reader).operations.count
         case .conflicts: return try reader.conflicts().count
         }
@@ -128,11 +128,11 @@ extension Condition {
         }
     }
 
-    private func difference(_ row: RowChange, _ filter: Expression?) -> Int {
+    private func difference(_ row: RowChange, _ filter: FilterExpression?) -> Int {
         (Condition.matches(row.after, row.id, filter) ? 1 : 0) - (Condition.matches(row.before, row.id, filter) ? 1 : 0)
     }
 
-    private static func matches(_ entry: RowEntry?, _ id: String, _ filter: Expression?) -> Bool {
+    private static func matches(_ entry: RowEntry?, _ id: String, _ filter: FilterExpression?) -> Bool {
         guard let visible = entry?.visible else { return false }
         return filter?.matches(IdentifiedRow(id: id, row: visible)) ?? true
     }
@@ -157,7 +157,7 @@ extension RowEntry? {
 // MARK: Reading
 
 extension Condition {
-    private static let comparisons = Expression.Comparison.allCases.map { " \($0.rawValue) " }
+    private static let comparisons = FilterExpression.Comparison.allCases.map { " \($0.rawValue) " }
 
     /// Parses a condition.
     package init(parsing text: String) throws(FilterError) {
@@ -189,17 +189,17 @@ extension Condition {
     }
 
     /// ` ge 10`
-    private static func bound(_ text: Substring) throws(FilterError) -> (Expression.Comparison, Int) {
+    private static func bound(_ text: Substring) throws(FilterError) -> (FilterExpression.Comparison, Int) {
         let words = text.split(separator: " ")
-        guard words.count == 2, let comparison = Expression.Comparison(rawValue: String(words[0])),
+        guard words.count == 2, let comparison = FilterExpression.Comparison(rawValue: String(words[0])),
             let number = Int(words[1])
         else { throw FilterError(position: 0, message: "compare a count with a number, as in `count(T) ge 10`") }
         return (comparison, number)
     }
 
     /// A condition is evaluated on states with and without a server, so `div` has the same meaning in all of them.
-    private static func filter(_ text: Substring) throws(FilterError) -> Expression {
-        try Expression(parsing: String(text)).dividingAsDoubles
+    private static func filter(_ text: Substring) throws(FilterError) -> FilterExpression {
+        try FilterExpression(parsing: String(text)).dividingAsDoubles
     }
 
     /// `TodoItem: done`

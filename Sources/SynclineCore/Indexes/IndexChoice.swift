@@ -14,8 +14,8 @@ struct IndexRange: Hashable {
 }
 
 enum IndexChoice {
-    static func best(_ filter: Expression, _ table: String, _ columns: [String]) -> IndexRange? {
-        var ranges: [String: [(comparison: Expression.Comparison, value: Value)]] = [:]
+    static func best(_ filter: FilterExpression, _ table: String, _ columns: [String]) -> IndexRange? {
+        var ranges: [String: [(comparison: FilterExpression.Comparison, value: Value)]] = [:]
         collect(filter, columns, &ranges)
         return columns.compactMap { column in ranges[column].flatMap { range(table, column, $0) } }
             .max { $0.rank < $1.rank }
@@ -23,8 +23,8 @@ enum IndexChoice {
 
     /// Collects the comparisons that hold for every match.
     private static func collect(
-        _ filter: Expression, _ columns: [String],
-        _ ranges: inout [String: [(comparison: Expression.Comparison, value: Value)]]
+        _ filter: FilterExpression, _ columns: [String],
+        _ ranges: inout [String: [(comparison: FilterExpression.Comparison, value: Value)]]
     ) {
         switch filter {
         case .and(let left, let right):
@@ -49,7 +49,7 @@ enum IndexChoice {
     }
 
     private static func range(
-        _ table: String, _ column: String, _ comparisons: [(comparison: Expression.Comparison, value: Value)]
+        _ table: String, _ column: String, _ comparisons: [(comparison: FilterExpression.Comparison, value: Value)]
     ) -> IndexRange? {
         var low: [UInt8]?
         var high: [UInt8]?
@@ -88,7 +88,7 @@ enum IndexChoice {
 extension StateReader {
     /// Returns the keys of the rows that an index finds for a filter, in order; nil if no index applies, or if
     /// reading the whole table is faster.
-    func candidates(_ query: Query) throws(StateError) -> [[UInt8]]? {
+    func candidates(_ query: RowQuery) throws(StateError) -> [[UInt8]]? {
         guard let filter = query.filter else { return nil }
         let columns = try indexedColumns(of: query.table)
         guard !columns.isEmpty, let range = IndexChoice.best(filter, query.table, columns) else { return nil }

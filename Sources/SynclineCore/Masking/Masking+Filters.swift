@@ -5,12 +5,13 @@ extension Masking {
     /// Masks a filter's text, in the protocol's spelling; returns fixed words for an invalid filter.
     package func mask(filter text: String, _ table: String, for dialect: ServerProtocol) -> String {
         if text.isEmpty { return text }
-        guard let filter = try? Expression(parsing: text), let masked = try? mask(filter, table).text(for: dialect)
+        guard let filter = try? FilterExpression(parsing: text),
+            let masked = try? mask(filter, table).text(for: dialect)
         else { return mask(words: text) }
         return masked
     }
 
-    package func mask(_ filter: Expression, _ table: String) -> Expression {
+    package func mask(_ filter: FilterExpression, _ table: String) -> FilterExpression {
         switch filter {
         case .column(let path): return .column(mask(path, table))
         case .literal, .negate(.literal): return mask(filter, table, at: nil)
@@ -33,7 +34,7 @@ extension Masking {
     }
 
     /// Masks one side of a comparison with the value at a place.
-    private func mask(_ side: Expression, _ table: String, at place: Place?) -> Expression {
+    private func mask(_ side: FilterExpression, _ table: String, at place: Place?) -> FilterExpression {
         let place = place ?? Place(table, ["\0"])
         switch side {
         case .literal(.string(let id), _) where place.path == ["id"]: return .literal(.string(mask(id: id)))
@@ -50,7 +51,7 @@ extension Masking {
     }
 
     /// Returns the place of the values that a side of a comparison stands for; nil for a literal.
-    private func place(of side: Expression, _ table: String) -> Place? {
+    private func place(of side: FilterExpression, _ table: String) -> Place? {
         switch side {
         case .column(let path): return Place(table, path)
         case .literal, .negate(.literal): return nil

@@ -7,7 +7,7 @@ extension Masking {
     /// Returns the state with everything masked, in a store of its own.
     package func mask(_ projector: Projector) throws(StateError) -> Projector {
         let masked = StateStore()
-        let shapes = MaskedShapes(projector.shapes.all.map { shape in Shape(shape.names.map { mask(column: $0) }) })
+        let shapes = MaskedShapes(projector.shapes.all.map { shape in RowShape(shape.names.map { mask(column: $0) }) })
         let comparison = projector.ids
         var count = 0
         try projector.store.snapshot.forEach(from: []) { key, value throws(StateError) in
@@ -45,8 +45,8 @@ extension Masking {
         var writer = ByteWriter()
         switch key.first {
         case Keyspace.shapes:
-            let shape = try Shape(encodedNames: value)
-            return ([UInt8](key), Shape(shape.names.map { mask(column: $0) }).encodedNames)
+            let shape = try RowShape(encodedNames: value)
+            return ([UInt8](key), RowShape(shape.names.map { mask(column: $0) }).encodedNames)
         case Keyspace.cursors:
             let (table, queryID) = try Masking.parts(key[1...])
             writer.append(cursor: mask(try reader.cursor(), table))
@@ -123,11 +123,11 @@ extension Masking {
 
 /// Masked shapes, by their numbers in the state.
 private struct MaskedShapes: ShapeNumbering {
-    private var numbers: [Shape: Int] = [:]
+    private var numbers: [RowShape: Int] = [:]
 
-    init(_ shapes: [Shape]) {
+    init(_ shapes: [RowShape]) {
         for (number, shape) in shapes.enumerated() { numbers[shape] = number }
     }
 
-    func number(of shape: Shape) -> Int { numbers[shape] ?? 0 }
+    func number(of shape: RowShape) -> Int { numbers[shape] ?? 0 }
 }

@@ -9,7 +9,7 @@ final class FilterProgram {
     private let work = FilterWork()
 
     /// Without a filter every row matches.
-    init(_ filter: Expression?) {
+    init(_ filter: FilterExpression?) {
         step = filter.map { FilterProgram.compile($0) } ?? EveryStep(.literal(.bool(true)))
     }
 
@@ -23,7 +23,7 @@ final class FilterProgram {
                 hint: "Leave out functions that make long strings."))
     }
 
-    private static func compile(_ filter: Expression) -> FilterStep {
+    private static func compile(_ filter: FilterExpression) -> FilterStep {
         switch filter {
         case .and(let left, let right): return BothSteps(compile(left), compile(right))
         case .or(let left, let right): return EitherStep(compile(left), compile(right))
@@ -47,9 +47,9 @@ final class FilterProgram {
 
 /// A part of a filter; this base class leaves it to the evaluator.
 private class FilterStep {
-    final let filter: Expression
+    final let filter: FilterExpression
 
-    init(_ filter: Expression) { self.filter = filter }
+    init(_ filter: FilterExpression) { self.filter = filter }
 
     /// Returns true, false, or nil for unknown.
     func truth(of row: RowSight, _ work: FilterWork) -> Bool? { filter.truth(of: row, work) }
@@ -109,9 +109,9 @@ private final class NotStep: FilterStep {
 /// A column compared with a literal.
 private class ComparisonStep: FilterStep {
     @exclusivity(unchecked) final var column: ColumnPlaces
-    final let comparison: Expression.Comparison
+    final let comparison: FilterExpression.Comparison
 
-    init(_ column: String, _ comparison: Expression.Comparison, _ filter: Expression) {
+    init(_ column: String, _ comparison: FilterExpression.Comparison, _ filter: FilterExpression) {
         self.column = ColumnPlaces(column)
         self.comparison = comparison
         super.init(filter)
@@ -135,7 +135,7 @@ private class ComparisonStep: FilterStep {
 private final class IntegerStep: ComparisonStep {
     private let number: Int64
 
-    init(_ column: String, _ comparison: Expression.Comparison, _ number: Int64, _ filter: Expression) {
+    init(_ column: String, _ comparison: FilterExpression.Comparison, _ number: Int64, _ filter: FilterExpression) {
         self.number = number
         super.init(column, comparison, filter)
     }
@@ -159,7 +159,7 @@ private final class IntegerStep: ComparisonStep {
 private final class TextStep: ComparisonStep {
     private let text: [UInt8]
 
-    init(_ column: String, _ comparison: Expression.Comparison, _ text: [UInt8], _ filter: Expression) {
+    init(_ column: String, _ comparison: FilterExpression.Comparison, _ text: [UInt8], _ filter: FilterExpression) {
         self.text = text
         super.init(column, comparison, filter)
     }
@@ -175,7 +175,7 @@ private final class TextStep: ComparisonStep {
 private final class FlagStep: ComparisonStep {
     private let flag: Bool
 
-    init(_ column: String, _ comparison: Expression.Comparison, _ flag: Bool, _ filter: Expression) {
+    init(_ column: String, _ comparison: FilterExpression.Comparison, _ flag: Bool, _ filter: FilterExpression) {
         self.flag = flag
         super.init(column, comparison, filter)
     }

@@ -8,7 +8,7 @@ package struct PurgePlan {
     /// The keys of the rows they are on.
     package private(set) var pendingKeys: [[UInt8]] = []
 
-    package init(_ reader: StateReader, table: String, filter: Expression?) throws(StateError) {
+    package init(_ reader: StateReader, table: String, filter: FilterExpression?) throws(StateError) {
         let ids = try reader.idComparison
         let filter = try reader.asServerDivides(filter)
         try reader.forEachEntry(of: table) { id, entry throws(StateError) in

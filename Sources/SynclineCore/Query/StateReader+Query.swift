@@ -12,7 +12,7 @@ public struct QueryResult: Hashable, Sendable {
 }
 
 extension StateReader {
-    package func run(_ query: Query) throws(StateError) -> QueryResult {
+    package func run(_ query: RowQuery) throws(StateError) -> QueryResult {
         var matches: [Match] = []
         var total = 0
         // Without a sort order, the rows of one id form are sorted by id, so no more than the window is needed of
@@ -39,7 +39,7 @@ extension StateReader {
     }
 
     /// Returns the number of matching rows.
-    package func count(_ query: Query) throws(StateError) -> Int {
+    package func count(_ query: RowQuery) throws(StateError) -> Int {
         var total = 0
         try forEachMatch(query) { _, _ throws(StateError) in
             total += 1
@@ -51,7 +51,7 @@ extension StateReader {
     /// Calls the body with every matching row. Rows whose ids have the same form come together, sorted by id. The
     /// body is told when a form begins, and may skip the rest of it.
     private func forEachMatch(
-        _ query: Query, _ body: (RowSight, Bool) throws(StateError) -> Bool
+        _ query: RowQuery, _ body: (RowSight, Bool) throws(StateError) -> Bool
     ) throws(StateError) {
         let filter = FilterProgram(try asServerDivides(query.filter))
         let candidates = try candidates(query)
@@ -92,13 +92,13 @@ extension StateReader {
         let row: Row
         let keys: [Value]
 
-        init(_ sight: RowSight, _ query: Query) {
+        init(_ sight: RowSight, _ query: RowQuery) {
             id = sight.id
             row = query.select.map { sight.row(selecting: $0) } ?? sight.row
             keys = query.order.map { sight.value(ofColumn: $0.column) }
         }
 
-        func isBefore(_ other: Match, _ order: [Query.Key]) -> Bool {
+        func isBefore(_ other: Match, _ order: [RowQuery.Key]) -> Bool {
             for (index, key) in order.enumerated() {
                 switch Value.sortOrder(keys[index], other.keys[index]) {
                 case .less: return !key.isDescending

@@ -15,6 +15,6 @@ extension Row {
     func renaming(_ from: String, to: String) -> Row {
         guard shape.place(of: from) != nil else { return self }
         if shape.place(of: to) != nil { return without([from]) }
-        return Row(shape: Shape(shape.names.map { $0 == from ? to : $0 }), bytes: bytes)
+        return Row(shape: RowShape(shape.names.map { $0 == from ? to : $0 }), bytes: bytes)
     }
 }

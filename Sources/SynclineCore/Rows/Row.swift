@@ -5,11 +5,11 @@ import SynclineGround
 /// Columns and their values.
 public struct Row: Sendable {
     /// The names of its columns.
-    public let shape: Shape
+    public let shape: RowShape
     /// The values in the shape's order.
     package let bytes: [UInt8]
 
-    package init(shape: Shape, bytes: [UInt8]) {
+    package init(shape: RowShape, bytes: [UInt8]) {
         self.shape = shape
         self.bytes = bytes
     }
@@ -25,7 +25,7 @@ public struct Row: Sendable {
     }
 
     /// Creates a row from values in a shape's order.
-    public init(_ shape: Shape, _ values: [Value]) {
+    public init(_ shape: RowShape, _ values: [Value]) {
         precondition(values.count == shape.names.count, "a row has a value for each column")
         var writer = ByteWriter(capacity: values.count * 12)
         for value in values { writer.append(value: value) }
@@ -91,7 +91,7 @@ public struct Row: Sendable {
             }
         }
         if added.isEmpty { return Row(shape: shape, bytes: bytes) }
-        return Row(shape: Shape(shape.names + added.map { other.shape.names[$0] }), bytes: bytes)
+        return Row(shape: RowShape(shape.names + added.map { other.shape.names[$0] }), bytes: bytes)
     }
 
     /// Returns the columns that pass a test.
@@ -124,19 +124,19 @@ extension Row: FilterSubject {
 
 /// Encoded values in memory owned by another object, which also owns their shape.
 package struct RowView {
-    let reference: Unmanaged<Shape>
+    let reference: Unmanaged<RowShape>
     package let bytes: UnsafeRawBufferPointer
 
-    package init(shape: Shape, bytes: UnsafeRawBufferPointer) {
+    package init(shape: RowShape, bytes: UnsafeRawBufferPointer) {
         self.init(.passUnretained(shape), bytes)
     }
 
-    init(_ reference: Unmanaged<Shape>, _ bytes: UnsafeRawBufferPointer) {
+    init(_ reference: Unmanaged<RowShape>, _ bytes: UnsafeRawBufferPointer) {
         self.reference = reference
         self.bytes = bytes
     }
 
-    package var shape: Shape { reference.takeUnretainedValue() }
+    package var shape: RowShape { reference.takeUnretainedValue() }
 
     /// Returns the decoded value at a position of the shape.
     package func value(at place: Int) -> Value {
@@ -199,6 +199,6 @@ package struct RowBuilder {
     package var row: Row {
         var writer = ByteWriter(capacity: values.count * 12)
         for value in values { writer.append(value: value) }
-        return Row(shape: names.isEmpty ? .empty : Shape(names), bytes: writer.bytes)
+        return Row(shape: names.isEmpty ? .empty : RowShape(names), bytes: writer.bytes)
     }
 }

@@ -5,10 +5,10 @@ import SynclineGround
 
 package final class ShapeTable: Sendable {
     private struct Content {
-        var shapes: [Shape] = []
-        var numbers: [Shape: Int] = [:]
+        var shapes: [RowShape] = []
+        var numbers: [RowShape: Int] = [:]
         /// The newest shapes, because an app's writes and a server's responses alternate.
-        var recent: [Shape] = []
+        var recent: [RowShape] = []
     }
 
     /// More than the number of tables in use at a time, but few enough to search for each row.
@@ -20,21 +20,21 @@ package final class ShapeTable: Sendable {
 
     package var count: Int { content.withLock { $0.shapes.count } }
 
-    package func shape(_ number: Int) -> Shape? {
+    package func shape(_ number: Int) -> RowShape? {
         content.withLock { $0.shapes.indices.contains(number) ? $0.shapes[number] : nil }
     }
 
-    package func number(of shape: Shape) -> Int? {
+    package func number(of shape: RowShape) -> Int? {
         content.withLock { $0.numbers[shape] }
     }
 
     /// Returns the shape with these names, reusing the object if it was read before.
-    func shape(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) -> Shape {
+    func shape(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) -> RowShape {
         let known = content.withLock { content in
             content.recent.first { shape in shape.encodedNames.withBytes { $0.hasSameBytes(as: encodedNames) } }
         }
         if let known { return known }
-        var shape = try Shape(encodedNames: encodedNames)
+        var shape = try RowShape(encodedNames: encodedNames)
         content.withLock { content in
             if let number = content.numbers[shape] { shape = content.shapes[number] }
             if content.recent.count == ShapeTable.recentLimit { content.recent.removeLast() }
@@ -44,7 +44,7 @@ package final class ShapeTable: Sendable {
     }
 
     /// Adds a new shape, and returns its number.
-    package func add(_ shape: Shape) -> Int {
+    package func add(_ shape: RowShape) -> Int {
         content.withLock { content in
             content.numbers[shape] = content.shapes.count
             content.shapes.append(shape)
@@ -61,7 +61,7 @@ package final class ShapeTable: Sendable {
     }
 
     /// All shapes, by number.
-    package var all: [Shape] { content.withLock { $0.shapes } }
+    package var all: [RowShape] { content.withLock { $0.shapes } }
 
     /// A copy for a scan, so that it does not take the lock for each row.
     var list: ShapeList { ShapeList(all) }
@@ -69,10 +69,10 @@ package final class ShapeTable: Sendable {
 
 /// Shapes by number, looked up without reference counting: the list retains them, and its user retains the list.
 package struct ShapeList {
-    private let shapes: [Shape]
-    let references: [Unmanaged<Shape>]
+    private let shapes: [RowShape]
+    let references: [Unmanaged<RowShape>]
 
-    init(_ shapes: [Shape]) {
+    init(_ shapes: [RowShape]) {
         self.shapes = shapes
         references = shapes.map { .passUnretained($0) }
     }

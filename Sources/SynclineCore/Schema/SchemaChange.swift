@@ -13,7 +13,7 @@ package struct SchemaChange: Sendable {
     }
 
     /// Returns what a schema changes in a store; nil if nothing.
-    package init?(opening recorded: Declaration?, with schema: Schema) throws(SyncError) {
+    package init?(opening recorded: Declaration?, with schema: SyncSchema) throws(SyncError) {
         try schema.check()
         if let recorded, recorded.version > schema.version {
             throw SyncError(
@@ -34,7 +34,7 @@ package struct SchemaChange: Sendable {
         let tables =
             names?.map { name in known.tables.first { $0.name.isSpelled(as: name) } ?? TableSchema(name) }
             ?? known.tables
-        try Schema(version: max(1, known.version), tables: tables).check()
+        try SyncSchema(version: max(1, known.version), tables: tables).check()
         let declared = Declaration(version: known.version, isStrict: names != nil, tables: tables)
         if declared == known { return nil }
         if let table = declared.changedTables(since: known).first {

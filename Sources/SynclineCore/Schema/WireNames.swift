@@ -56,7 +56,9 @@ extension Row {
         let names = shape.names.map(name)
         let known = names.compactMap(\.self)
         if known == shape.names { return self }
-        if known.count == names.count, Set(known).count == known.count { return Row(shape: Shape(known), bytes: bytes) }
+        if known.count == names.count, Set(known).count == known.count {
+            return Row(shape: RowShape(known), bytes: bytes)
+        }
         var builder = RowBuilder()
         var seen: Set<String> = []
         for (name, member) in zip(names, members) {

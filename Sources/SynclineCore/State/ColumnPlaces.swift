@@ -4,7 +4,7 @@
 struct ColumnPlace {
     private let name: String
     /// Retained, so that no other shape can have its address.
-    private var shape: Shape?
+    private var shape: RowShape?
     private var address: UnsafeMutableRawPointer?
     private var place: Int?
 
@@ -13,12 +13,12 @@ struct ColumnPlace {
     }
 
     @inline(__always)
-    mutating func place(in shape: Unmanaged<Shape>) -> Int? {
+    mutating func place(in shape: Unmanaged<RowShape>) -> Int? {
         if shape.toOpaque() != address { look(in: shape.takeUnretainedValue()) }
         return place
     }
 
-    private mutating func look(in shape: Shape) {
+    private mutating func look(in shape: RowShape) {
         self.shape = shape
         address = Unmanaged.passUnretained(shape).toOpaque()
         place = shape.place(of: name)

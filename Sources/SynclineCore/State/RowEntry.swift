@@ -268,7 +268,7 @@ package struct Revival: Hashable, Sendable {
 
 /// Writes rows with their shapes as numbers.
 package protocol ShapeNumbering {
-    func number(of shape: Shape) -> Int
+    func number(of shape: RowShape) -> Int
 }
 
 extension ByteWriter {

@@ -38,7 +38,7 @@ extension ShapeTable {
         key.append(Keyspace.shapes)
         try snapshot.forEach(prefix: key.bytes) { _, value throws(StateError) in
             do throws(MalformedBytes) {
-                _ = add(try Shape(encodedNames: value))
+                _ = add(try RowShape(encodedNames: value))
             } catch {
                 throw .malformed("a shape")
             }

@@ -19,7 +19,7 @@ package struct AuditMachine: ListReading {
         requests += 1
         var request = ListRequest(table: query.table)
         request.filter = .both(query.filter, last.map { .idBehind($0) })
-        request.order = [Query.Key("id")]
+        request.order = [RowQuery.Key("id")]
         request.top = query.pageSize
         request.select = ["id", "deleted"]
         return .ask(.list(request))

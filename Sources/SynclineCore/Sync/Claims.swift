@@ -3,11 +3,11 @@
 
 /// What the other queries of a table cover.
 struct Claims {
-    private var others: [Expression?] = []
+    private var others: [FilterExpression?] = []
 
     init(_ reader: StateReader, besides query: PullQuery) throws(StateError) {
         for cursor in try reader.cursors() where cursor.table == query.table && cursor.queryID != query.queryID {
-            let filter = cursor.state.query.isEmpty ? nil : try? Expression(parsing: cursor.state.query)
+            let filter = cursor.state.query.isEmpty ? nil : try? FilterExpression(parsing: cursor.state.query)
             others.append(try reader.asServerDivides(filter))
         }
     }
@@ -18,7 +18,7 @@ struct Claims {
 }
 
 extension Row {
-    func matches(_ filter: Expression?, id: String) -> Bool {
+    func matches(_ filter: FilterExpression?, id: String) -> Bool {
         guard let filter else { return true }
         return withView { view in Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) } }
     }

@@ -22,8 +22,8 @@ package struct LookUpMachine: ListReading {
         guard !left.isEmpty else { return .finish }
         requests += 1
         var request = ListRequest(table: table)
-        request.filter = left.prefix(Self.portion).reduce(nil) { (filter: Expression?, id) in
-            let isIt = Expression.compare(.equal, .column("id"), .literal(.string(id)))
+        request.filter = left.prefix(Self.portion).reduce(nil) { (filter: FilterExpression?, id) in
+            let isIt = FilterExpression.compare(.equal, .column("id"), .literal(.string(id)))
             return filter.map { .or($0, isIt) } ?? isIt
         }
         request.top = Self.portion

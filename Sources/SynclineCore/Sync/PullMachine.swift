@@ -71,15 +71,15 @@ package struct PullMachine: PullReading {
         switch place {
         case .window(let start):
             request.filter = .both(query.filter, start.map { .updatedAt(.greaterOrEqual, $0) })
-            request.order = [Query.Key("updatedAt"), Query.Key("id")]
+            request.order = [RowQuery.Key("updatedAt"), RowQuery.Key("id")]
         case .drain(let moment, let id):
             request.filter = .both(
                 query.filter, .updatedAt(.greaterOrEqual, moment), .updatedAt(.less, moment + 1),
                 id.map { .idBehind($0) })
-            request.order = [Query.Key("id")]
+            request.order = [RowQuery.Key("id")]
         case .offset(let count, let last):
             request.filter = query.filter
-            request.order = query.order + (query.order.contains { $0.column == "id" } ? [] : [Query.Key("id")])
+            request.order = query.order + (query.order.contains { $0.column == "id" } ? [] : [RowQuery.Key("id")])
             // The last row of the previous page is requested again, to detect whether the list has moved.
             request.skip = query.skip + count - (last == nil ? 0 : 1)
             if let left { request.top = min(query.pageSize, left) }

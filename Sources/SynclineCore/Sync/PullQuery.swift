@@ -4,8 +4,8 @@
 package struct PullQuery: Hashable, Sendable {
     package var table: String
     package var queryID: String?
-    package var filter: Expression?
-    package var order: [Query.Key] = []
+    package var filter: FilterExpression?
+    package var order: [RowQuery.Key] = []
     package var top: Int?
     package var skip = 0
     package var pageSize = 50
@@ -60,18 +60,20 @@ extension SyncError {
     }
 }
 
-extension Expression {
+extension FilterExpression {
     /// Returns the conjunction of the conditions that are not nil.
-    static func both(_ conditions: Expression?...) -> Expression? {
-        conditions.compactMap { $0 }.reduce(nil) { (left: Expression?, right) in left.map { .and($0, right) } ?? right }
+    static func both(_ conditions: FilterExpression?...) -> FilterExpression? {
+        conditions.compactMap { $0 }.reduce(nil) { (left: FilterExpression?, right) in
+            left.map { .and($0, right) } ?? right
+        }
     }
 
-    static func updatedAt(_ comparison: Comparison, _ milliseconds: Int64) -> Expression {
+    static func updatedAt(_ comparison: Comparison, _ milliseconds: Int64) -> FilterExpression {
         .compare(
             comparison, .column("updatedAt"), .literal(.date(Timestamp(.init(milliseconds: milliseconds)))))
     }
 
-    static func idBehind(_ id: String) -> Expression {
+    static func idBehind(_ id: String) -> FilterExpression {
         .compare(.greater, .column("id"), .literal(.string(id)))
     }
 }

@@ -11,14 +11,14 @@ struct PagePlace: Hashable, Sendable {
     var id: String
 
     /// Nil if the order has no such places.
-    init?(_ row: TableRow, order: [Query.Key]) {
+    init?(_ row: TableRow, order: [RowQuery.Key]) {
         guard let isByTime = PagePlace.isByTime(order) else { return nil }
         time = isByTime ? row.updatedAt.milliseconds : nil
         id = row.id
     }
 
     /// Reads the output of `text`; nil if it is not a place in the order.
-    init?(_ text: String, order: [Query.Key]) {
+    init?(_ text: String, order: [RowQuery.Key]) {
         guard let isByTime = PagePlace.isByTime(order) else { return nil }
         let sides = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard sides.count == 2, !sides[1].isEmpty, !sides[1].utf8.contains(0) else { return nil }
@@ -29,7 +29,7 @@ struct PagePlace: Hashable, Sendable {
 
     var text: String { (time.map { Timestamp.text(milliseconds: $0) } ?? "-") + " " + id }
 
-    private static func isByTime(_ order: [Query.Key]) -> Bool? {
+    private static func isByTime(_ order: [RowQuery.Key]) -> Bool? {
         let keys = order.filter { $0.column.lowercased() != "id" }
         if order.contains(where: \.isDescending) { return nil }
         if keys.isEmpty { return false }

@@ -43,8 +43,8 @@ extension TableStore {
 /// Describes which rows of a table are wanted.
 struct ListPlan: Hashable, Sendable {
     var table: String
-    var filter: Expression?
-    var order: [Query.Key] = []
+    var filter: FilterExpression?
+    var order: [RowQuery.Key] = []
     var skip = 0
     /// Only rows after this place; the count includes all rows.
     var after: PagePlace?
@@ -80,7 +80,7 @@ struct ChangePlan: Hashable, Sendable {
     var until: Int64?
     var limit: Int
     /// Rows that it does not match have left the view.
-    var filter: Expression?
+    var filter: FilterExpression?
     var owner: String?
     var counts = false
 

@@ -10,7 +10,7 @@ final class TableSchema: Sendable {
     /// The columns that clients see, without system columns, in order.
     let columns: [Column]
     /// The names of a row's columns, shared by all rows.
-    let shape: Shape
+    let shape: RowShape
     /// A row without values.
     let emptyRow: Row
     /// The system columns that the database's table has.
@@ -25,7 +25,7 @@ final class TableSchema: Sendable {
     /// The same, by names in lower case.
     private let lowerPlaces: [String: Int]
     /// The places of the last item's columns: the items of a batch usually have the same shape.
-    private let latest = Mutex<(shape: Shape, places: [Int?])?>(nil)
+    private let latest = Mutex<(shape: RowShape, places: [Int?])?>(nil)
 
     init(
         _ definition: TableDefinition, columns: [Column], systemColumns: Set<SystemColumn> = Set(SystemColumn.allCases),
@@ -35,7 +35,7 @@ final class TableSchema: Sendable {
         self.definition = definition
         self.columns = columns
         self.systemColumns = systemColumns
-        shape = Shape(columns.map(\.name))
+        shape = RowShape(columns.map(\.name))
         emptyRow = Row(shape, columns.map { _ in .null })
         var places: [String: Int] = [:]
         var lowerPlaces: [String: Int] = [:]
@@ -55,7 +55,7 @@ final class TableSchema: Sendable {
     func place(of name: String) -> Int? { places[name] }
 
     /// The places of a shape's columns.
-    func places(of shape: Shape) -> [Int?] {
+    func places(of shape: RowShape) -> [Int?] {
         latest.withLock { latest in
             if let latest, latest.shape == shape { return latest.places }
             let found = shape.names.map { places[$0] }

@@ -79,7 +79,7 @@ extension ScenarioRunner {
         let report: PullReport?
         do {
             settings.filter = try filter(value)
-            if let order = value[member: "orderby"]?.text { settings.order = try Query.Key.list(parsing: order) }
+            if let order = value[member: "orderby"]?.text { settings.order = try RowQuery.Key.list(parsing: order) }
             let (database, table, wanted) = (database, try table(value), settings)
             report = try await talking(value) { try await database.pull(table, wanted) }
         } catch let error as SyncError where error.code.rawValue == code {

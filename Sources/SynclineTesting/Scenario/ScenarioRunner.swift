@@ -190,7 +190,7 @@ public actor ScenarioRunner {
         }
     }
 
-    private static func perform(_ operation: Value, _ transaction: Transaction) throws {
+    private static func perform(_ operation: Value, _ transaction: SyncTransaction) throws {
         guard case .object(let members) = operation, let member = members.first,
             let table = member.value[member: "table"]?.text
         else { throw ScenarioFailure("an operation is an object with one member that names a table") }
@@ -203,11 +203,11 @@ public actor ScenarioRunner {
     }
 
     private func rows(_ value: Value) async throws {
-        var query = Query(table: try table(value))
+        var query = RowQuery(table: try table(value))
         let code = value[member: "error"]?.text
         do {
             query.filter = try filter(value)
-            if let order = value[member: "orderby"]?.text { query.order = try Query.Key.list(parsing: order) }
+            if let order = value[member: "orderby"]?.text { query.order = try RowQuery.Key.list(parsing: order) }
         } catch let error as FilterError {
             if code == "invalid-query" { return }
             throw error
@@ -241,8 +241,8 @@ public actor ScenarioRunner {
         return text
     }
 
-    func filter(_ value: Value) throws -> Expression? {
-        try value[member: "filter"]?.text.map { try Expression(parsing: $0) }
+    func filter(_ value: Value) throws -> FilterExpression? {
+        try value[member: "filter"]?.text.map { try FilterExpression(parsing: $0) }
     }
 }
 

@@ -33,7 +33,7 @@ struct SimulatedExchange {
         let matches = (state.tables[table]?.visibleRows() ?? []).filter { row in
             (list.includesDeleted || !row.isDeleted) && filter?.matches(row) ?? true
         }
-        let query = Query(table: table, order: list.order)
+        let query = RowQuery(table: table, order: list.order)
         let sorted = matches.sorted { query.areInOrder(($0.id, $0), ($1.id, $1)) }
         let page = Array(sorted.dropFirst(list.skip).prefix(min(limit, list.top ?? limit)))
         let end = list.skip + page.count

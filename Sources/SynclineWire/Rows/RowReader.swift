@@ -26,7 +26,7 @@ struct RowReader {
         /// Each name as in the text, with its quotes.
         let texts: [[UInt8]]
         let roles: [Role]
-        let shape: Shape
+        let shape: RowShape
     }
 
     private var form: Form?

@@ -66,7 +66,7 @@ package struct ChangeRequest: Hashable, Sendable {
     /// The mark up to which several tables are read.
     package var until: ChangeCursor?
     package var top: Int?
-    package var filter: Expression?
+    package var filter: FilterExpression?
     /// Whether the response has the number of changes after the cursor.
     package var counts = false
 

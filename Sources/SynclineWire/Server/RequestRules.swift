@@ -15,8 +15,8 @@ package struct RequestRules: Sendable {
     package var typing: FilterTyping?
 
     /// Parses a filter as the servers of a protocol do.
-    func filter(_ text: String, _ spoken: ServerProtocol) throws(FilterError) -> Expression {
-        let filter = try Expression(parsing: text, depthLimit: filterDepth, typing: typing)
+    func filter(_ text: String, _ spoken: ServerProtocol) throws(FilterError) -> FilterExpression {
+        let filter = try FilterExpression(parsing: text, depthLimit: filterDepth, typing: typing)
         return spoken == .zumo2 ? filter.dividingAsDoubles : filter
     }
 

@@ -43,7 +43,7 @@ extension TableRequest {
         TableRequestError(400, message, serverProtocol, code: code)
     }
 
-    private func filter(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> Expression? {
+    private func filter(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> FilterExpression? {
         if text.trimmed.isEmpty { return nil }
         do throws(FilterError) {
             return try rules.filter(text, serverProtocol)
@@ -52,10 +52,10 @@ extension TableRequest {
         }
     }
 
-    private func order(_ text: String) throws(TableRequestError) -> [Query.Key] {
+    private func order(_ text: String) throws(TableRequestError) -> [RowQuery.Key] {
         if text.trimmed.isEmpty { return [] }
         do throws(FilterError) {
-            return try Query.Key.list(parsing: text)
+            return try RowQuery.Key.list(parsing: text)
         } catch {
             throw self.error("The order can't be read: \(error)", code: "invalid-order")
         }
@@ -88,7 +88,7 @@ extension TableRequest {
         let areNames = columns.allSatisfy { name in
             if rules.keepsQuirks { return !name.isEmpty && name != "*" }
             // A name that can be sorted by, without a direction.
-            return (try? Query.Key.list(parsing: name)) == [Query.Key(name)]
+            return (try? RowQuery.Key.list(parsing: name)) == [RowQuery.Key(name)]
         }
         guard areNames else {
             throw error("$select must be a list of columns", code: "invalid-select")

@@ -88,10 +88,11 @@ extension Condition {
         let reader = projector.reader(of: projector.store.snapshot)
         switch subject {
         case .row(let focus, let filter):
-            let rows = try reader.run(Query(table: focus.table, filter: filter)).rows
+            let rows = try reader.run(RowQuery(table: focus.table, filter: filter)).rows
             let key = projector.rowKey(focus.table, focus.id)
             return holds(rows.count { projector.rowKey(focus.table, $0.id) == key })
-        case .count(let table, let filter): return holds(try reader.run(Query(table: table, filter: filter)).rows.count)
+        case .count(let table, let filter):
+            return holds(try reader.run(RowQuery(table: table, filter: filter)).rows.count)
         case .pending: return holds(try PushPlan(reader).operations.count)
         case .conflicts:
             return holds(try PushPlan(reader).operations.count { $0.state == .conflict || $0.state == .parked })

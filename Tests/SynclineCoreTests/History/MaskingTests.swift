@@ -86,8 +86,8 @@ import Testing
             "d ge cast(1970-01-01T01:00:00Z,Edm.DateTimeOffset)",
             "a/city eq 'c1'", "a/city ne 'c1' and not (n eq -4)", "text in ('v1','v2') and text ne null", "3 lt n",
             "d lt datetime'1970-01-01T00:50:00'", "-1 eq n",
-        ].map { try Expression(parsing: $0) }
-        func visit() -> (rows: [Row], filters: [Expression]) {
+        ].map { try FilterExpression(parsing: $0) }
+        func visit() -> (rows: [Row], filters: [FilterExpression]) {
             (rows.map { masking.mask($0, "t") }, filters.map { masking.mask($0, "t") })
         }
         _ = visit()
@@ -98,7 +98,7 @@ import Testing
             for dialect in ServerProtocol.allCases {
                 let text = try other.text(for: dialect)
                 #expect(!text.contains("city") && !text.contains("v1") && !text.contains("50"))
-                #expect(try Expression(parsing: text).text(for: dialect) == text)
+                #expect(try FilterExpression(parsing: text).text(for: dialect) == text)
             }
         }
         #expect(masking.mask(filter: "this is no filter", "t", for: .zumo2) == Masking.words)

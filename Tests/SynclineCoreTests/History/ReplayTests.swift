@@ -163,16 +163,16 @@ import Testing
         #expect(try Condition(parsing: "t/a").focus == RowFocus(table: "t", id: "a"))
         #expect(
             try Condition(parsing: "t/a.b.n gt 3").subject
-                == .row(RowFocus(table: "t", id: "a.b"), try Expression(parsing: "n gt 3")))
+                == .row(RowFocus(table: "t", id: "a.b"), try FilterExpression(parsing: "n gt 3")))
         #expect(
             try Condition(parsing: "t/a: n gt 3").subject
-                == .row(RowFocus(table: "t", id: "a"), try Expression(parsing: "n gt 3")))
+                == .row(RowFocus(table: "t", id: "a"), try FilterExpression(parsing: "n gt 3")))
         for value in ["'a: b'", "'a.b gt c'"] {
             #expect(
                 try Condition(parsing: "t/a.n lt \(value)").subject
-                    == .row(RowFocus(table: "t", id: "a"), try Expression(parsing: "n lt \(value)")))
+                    == .row(RowFocus(table: "t", id: "a"), try FilterExpression(parsing: "n lt \(value)")))
         }
-        #expect(try Condition(parsing: "t: done").subject == .count(table: "t", try Expression(parsing: "done")))
+        #expect(try Condition(parsing: "t: done").subject == .count(table: "t", try FilterExpression(parsing: "done")))
         #expect(try Condition(parsing: "count(t) lt 2").holds(1))
         #expect(try !Condition(parsing: "count(t) lt 2").holds(2))
         #expect(try Condition(parsing: "not t/a").holds(0))

@@ -21,13 +21,13 @@ private final class CompactorWalk {
     private static func newProjector() throws -> Projector {
         let projector = try Projector()
         let names = ["a", "b", "c"]
-        for shape in [[], ["version"] + names] { _ = projector.number(of: Shape(shape)) }
+        for shape in [[], ["version"] + names] { _ = projector.number(of: RowShape(shape)) }
         for first in names {
-            _ = projector.number(of: Shape([first]))
+            _ = projector.number(of: RowShape([first]))
             for second in names where second != first {
-                _ = projector.number(of: Shape([first, second]))
+                _ = projector.number(of: RowShape([first, second]))
                 for third in names where third != first && third != second {
-                    _ = projector.number(of: Shape([first, second, third]))
+                    _ = projector.number(of: RowShape([first, second, third]))
                 }
             }
         }

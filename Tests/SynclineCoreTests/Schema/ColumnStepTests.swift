@@ -76,7 +76,7 @@ import Testing
     @Test mutating func `an index and a filter find it`() throws {
         try desk.record(.indexed(table: "t", column: "p", isOn: true))
         try desk.declare(columns: Self.priority)
-        let query = Query(table: "t", filter: try Expression(parsing: "p eq 7"))
+        let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "p eq 7"))
         #expect(try desk.reader.candidates(query)?.count == 1)
         #expect(try desk.reader.run(query).rows.map(\.id) == ["r"])
         try desk.pull(["version": "2", "p": 8])
@@ -110,8 +110,8 @@ import Testing
     }
 
     @Test func `a step that adds a column is part of what is recorded until another takes it away`() throws {
-        func schema(_ steps: [Migration.Step]) -> Schema {
-            Schema(
+        func schema(_ steps: [Migration.Step]) -> SyncSchema {
+            SyncSchema(
                 version: 2, tables: [TableSchema("t", columns: [.column("a", onServer: "x")])],
                 migrations: [Migration(to: 2, steps: steps)])
         }

@@ -193,7 +193,7 @@ import Testing
         try desk.change(.delete, id: "3")
         for isIndexed in [false, true] {
             if isIndexed { try desk.record(.indexed(table: "t", column: "l", isOn: true)) }
-            var query = Query(table: "t", filter: try Expression(parsing: "l ge 15 and n ne 1"))
+            var query = RowQuery(table: "t", filter: try FilterExpression(parsing: "l ge 15 and n ne 1"))
             #expect((try desk.reader.candidates(query) != nil) == isIndexed)
             query.order = [.init("l")]
             query.select = ["l"]
@@ -202,13 +202,13 @@ import Testing
             #expect(rows.first?.columns == SchemaDesk.row(["l": 15]))
         }
         try desk.change(.update, ["l": 100], id: "7")
-        let query = Query(table: "t", filter: try Expression(parsing: "l gt 50"))
+        let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "l gt 50"))
         #expect(try desk.reader.run(query).rows.map(\.id) == ["7"])
         try desk.checkReplay()
     }
 
     @Test func `a row without them is kept in the bytes it always had`() throws {
-        struct First: ShapeNumbering { func number(of shape: Shape) -> Int { 0 } }
+        struct First: ShapeNumbering { func number(of shape: RowShape) -> Int { 0 } }
         var writer = ByteWriter()
         var entry = RowEntry(base: SchemaDesk.row(["a": 1]))
         writer.append(entry: entry, First())

@@ -149,7 +149,7 @@ import Testing
         try desk.record(.indexed(table: "t", column: "a", isOn: true))
         try desk.declare(steps: Self.rename)
         #expect(try desk.reader.indexedColumns(of: "t") == ["z"])
-        let query = Query(table: "t", filter: try Expression(parsing: "z eq 7"))
+        let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "z eq 7"))
         #expect(try desk.reader.candidates(query)?.count == 1)
         #expect(try desk.reader.run(query).rows.map(\.id) == ["7"])
         try desk.declare(steps: .dropColumn(table: "t", column: "z"))
@@ -170,8 +170,8 @@ import Testing
         }
         try desk.declare(steps: Self.rename)
         for (table, column) in [("s", "a"), ("t", "z"), ("ta", "a")] {
-            let filter = try Expression(parsing: "\(column) ge 0")
-            #expect(try desk.reader.count(Query(table: table, filter: filter)) == (table == "t" ? 9001 : 9000))
+            let filter = try FilterExpression(parsing: "\(column) ge 0")
+            #expect(try desk.reader.count(RowQuery(table: table, filter: filter)) == (table == "t" ? 9001 : 9000))
         }
     }
 }

@@ -6,37 +6,37 @@ import Testing
 
 @Suite struct SchemaTests {
     @Test(arguments: [
-        Schema(version: 0),
-        Schema(version: 1, tables: [TableSchema("t"), TableSchema("t")]),
-        Schema(version: 1, tables: [TableSchema("a/b")]),
-        Schema(version: 1, tables: [TableSchema("t", localColumns: ["x", "x"])]),
-        Schema(version: 1, tables: [TableSchema("t", localColumns: ["id"])]),
-        Schema(version: 1, tables: [TableSchema("t", localColumns: ["updatedAt"])]),
-        Schema(version: 1, tables: [TableSchema("t", localColumns: ["__x"])]),
-        Schema(version: 1, tables: [TableSchema("t", localColumns: [""])]),
-        Schema(version: 1, migrations: [Migration(to: 2, steps: [])]),
-        Schema(version: 3, migrations: [Migration(to: 3, steps: []), Migration(to: 2, steps: [])]),
-        Schema(version: 3, migrations: [Migration(to: 2, steps: []), Migration(to: 2, steps: [])]),
-        Schema(version: 1, migrations: [Migration(to: 0, steps: [])]),
-        Schema(version: 2, migrations: [Migration(to: 2, steps: [.dropColumn(table: "t", column: "version")])]),
-        Schema(version: 2, migrations: [Migration(to: 2, steps: [.dropColumn(table: "", column: "a")])]),
-        Schema(
+        SyncSchema(version: 0),
+        SyncSchema(version: 1, tables: [TableSchema("t"), TableSchema("t")]),
+        SyncSchema(version: 1, tables: [TableSchema("a/b")]),
+        SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["x", "x"])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["id"])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["updatedAt"])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["__x"])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", localColumns: [""])]),
+        SyncSchema(version: 1, migrations: [Migration(to: 2, steps: [])]),
+        SyncSchema(version: 3, migrations: [Migration(to: 3, steps: []), Migration(to: 2, steps: [])]),
+        SyncSchema(version: 3, migrations: [Migration(to: 2, steps: []), Migration(to: 2, steps: [])]),
+        SyncSchema(version: 1, migrations: [Migration(to: 0, steps: [])]),
+        SyncSchema(version: 2, migrations: [Migration(to: 2, steps: [.dropColumn(table: "t", column: "version")])]),
+        SyncSchema(version: 2, migrations: [Migration(to: 2, steps: [.dropColumn(table: "", column: "a")])]),
+        SyncSchema(
             version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "a", to: "deleted")])]),
-        Schema(version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "id", to: "a")])]),
-        Schema(version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "a", to: "a")])]),
-        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a"), .column("a")])]),
-        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "c"), .column("c")])]),
-        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "version")])]),
-        Schema(version: 1, tables: [TableSchema("t", columns: [.column("id", onServer: "key")])]),
-        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "b")], localColumns: ["a"])]),
-        Schema(version: 1, tables: [TableSchema("t", columns: [.column("a", default: .double(.nan))])]),
-        Schema(
+        SyncSchema(version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "id", to: "a")])]),
+        SyncSchema(version: 2, migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "a", to: "a")])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("a"), .column("a")])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "c"), .column("c")])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "version")])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("id", onServer: "key")])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("a", onServer: "b")], localColumns: ["a"])]),
+        SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("a", default: .double(.nan))])]),
+        SyncSchema(
             version: 1,
             migrations: [Migration(to: 1, steps: [.addColumn(table: "t", column: "updatedAt", default: 1)])]),
-        Schema(version: 1, migrations: [Migration(to: 1, steps: [.transform(table: "t", column: "id") { $0 }])]),
-        Schema(version: 1, migrations: [Migration(to: 1, steps: [.dropTable("")])]),
+        SyncSchema(version: 1, migrations: [Migration(to: 1, steps: [.transform(table: "t", column: "id") { $0 }])]),
+        SyncSchema(version: 1, migrations: [Migration(to: 1, steps: [.dropTable("")])]),
     ])
-    func `a schema that can't be meant is refused`(_ schema: Schema) {
+    func `a schema that can't be meant is refused`(_ schema: SyncSchema) {
         let error = #expect(throws: SyncError.self) { try schema.check() }
         #expect(error?.code == .invalidConfiguration)
     }
@@ -46,8 +46,8 @@ import Testing
         .dropColumn(table: "u", column: "d"),
     ]
 
-    private static func schema(_ version: UInt32, local: [String] = []) -> Schema {
-        Schema(
+    private static func schema(_ version: UInt32, local: [String] = []) -> SyncSchema {
+        SyncSchema(
             version: version, tables: [TableSchema("t", localColumns: local)],
             migrations: (1..<version).map { Migration(to: $0 + 1, steps: [steps[Int($0) - 1]]) })
     }

@@ -24,17 +24,18 @@ import Testing
             case .batch(let writes) = names.sent(.batch([write(["text": 1, "z": 2]), write(["text": 1], table: "u")]))
         else { return }
         #expect(writes.map(\.body.columns) == [["note", "z"], ["text"]])
-        var list = ListRequest(table: "t", filter: try Expression(parsing: "contains(text, 'a') and not (z in (1, 2))"))
-        list.order = [Query.Key("text", descending: true), Query.Key("id")]
+        var list = ListRequest(
+            table: "t", filter: try FilterExpression(parsing: "contains(text, 'a') and not (z in (1, 2))"))
+        list.order = [RowQuery.Key("text", descending: true), RowQuery.Key("id")]
         list.select = ["id", "text"]
         guard case .list(let sent) = names.sent(.list(list)) else { return }
-        #expect(sent.filter == (try Expression(parsing: "contains(note, 'a') and not (z in (1, 2))")))
+        #expect(sent.filter == (try FilterExpression(parsing: "contains(note, 'a') and not (z in (1, 2))")))
         #expect(sent.order.map(\.column) == ["note", "id"] && sent.order[0].isDescending)
         #expect(sent.select == ["id", "note"])
-        let filter = try Expression(parsing: "text/length eq 1 or text in ('a')")
+        let filter = try FilterExpression(parsing: "text/length eq 1 or text in ('a')")
         let changes = ServerRequest.changes(ChangesRequest(table: "t", since: "", filter: filter, top: 1))
         guard case .changes(let asked) = names.sent(changes) else { return }
-        #expect(asked.filter == (try Expression(parsing: "note/length eq 1 or note in ('a')")))
+        #expect(asked.filter == (try FilterExpression(parsing: "note/length eq 1 or note in ('a')")))
     }
 
     @Test func `answers come in the store's names, whatever they answer`() {

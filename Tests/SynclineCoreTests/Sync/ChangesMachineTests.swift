@@ -53,7 +53,7 @@ private struct Reader {
         var query = PullQuery(table: "t")
         query.queryID = "q"
         query.changesPageSize = top
-        query.filter = try filter.map { try Expression(parsing: $0) }
+        query.filter = try filter.map { try FilterExpression(parsing: $0) }
         return query
     }
 

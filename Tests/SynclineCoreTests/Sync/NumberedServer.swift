@@ -42,7 +42,7 @@ struct NumberedServer {
         write(3, 8, &chance)
     }
 
-    func matching(_ filter: Expression?) -> [String: Row] {
+    func matching(_ filter: FilterExpression?) -> [String: Row] {
         rows.filter { id, row in
             guard !row.isDeleted else { return false }
             return filter.map { filter in

@@ -118,9 +118,10 @@ private struct Reader {
             Issue.record("it asks for nothing")
             return
         }
-        #expect(rest.order == [Query.Key("id")], "it goes on where the earlier one stopped")
+        #expect(rest.order == [RowQuery.Key("id")], "it goes on where the earlier one stopped")
         #expect(
-            again.filter == Expression.updatedAt(.greaterOrEqual, moment) && again.order.first == Query.Key("updatedAt")
+            again.filter == FilterExpression.updatedAt(.greaterOrEqual, moment)
+                && again.order.first == RowQuery.Key("updatedAt")
         )
     }
 
@@ -150,7 +151,7 @@ private struct Reader {
             var chance = Chance(seed: seed)
             var server = Self.server(&chance)
             var query = PullQuery(table: "t")
-            query.order = [Query.Key("n", descending: chance.once(in: 2))]
+            query.order = [RowQuery.Key("n", descending: chance.once(in: 2))]
             query.pageSize = 1 + chance.below(7)
             server.write(40, 30, &chance)
             var reader = Reader()
@@ -258,7 +259,7 @@ private struct Reader {
             return nil
         }
         #expect(code { _ in } == nil)
-        #expect(code { $0.order = [Query.Key("a")] } == .invalidQuery)
+        #expect(code { $0.order = [RowQuery.Key("a")] } == .invalidQuery)
         #expect(code { $0.top = 5 } == .invalidQuery)
         #expect(code { $0.skip = 1 } == .invalidQuery)
         #expect(code { $0.queryID = "" } == .invalidQuery)
@@ -267,13 +268,13 @@ private struct Reader {
         #expect(code { $0.pageSize = 0 } == .invalidQuery)
         #expect(code { $0.overlap = -1 } == .invalidQuery)
         #expect(code { ($0.queryID, $0.top) = (nil, -1) } == .invalidQuery)
-        #expect(code { ($0.queryID, $0.top, $0.skip, $0.order) = (nil, 0, 3, [Query.Key("a")]) } == nil)
+        #expect(code { ($0.queryID, $0.top, $0.skip, $0.order) = (nil, 0, 3, [RowQuery.Key("a")]) } == nil)
     }
 
     @Test func `equal filters have one canonical text, however they are written`() throws {
         func text(_ filter: String) throws -> String {
             var query = PullQuery(table: "t")
-            query.filter = try Expression(parsing: filter)
+            query.filter = try FilterExpression(parsing: filter)
             return try query.canonicalText
         }
         #expect(try text("a eq 1") == text("(a eq 1)"))

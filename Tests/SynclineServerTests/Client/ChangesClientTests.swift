@@ -50,7 +50,7 @@ import Testing
             try await store.pullAll {
                 $0.queryID = nil
                 $0.pageSize = pageSize
-                $0.filter = try filter.map { try Expression(parsing: $0) }
+                $0.filter = try filter.map { try FilterExpression(parsing: $0) }
             }
         }
         #expect(try await pull(nil).received == 7)
@@ -164,14 +164,14 @@ import Testing
             try await store.pullAll {
                 $0.queryID = "open"
                 $0.pushesFirst = false
-                $0.filter = try Expression(parsing: "complete eq false")
+                $0.filter = try FilterExpression(parsing: "complete eq false")
             }
         }
         func named() async throws -> PullReport {
             try await store.pullAll {
                 $0.queryID = "named"
                 $0.pushesFirst = false
-                $0.filter = try Expression(parsing: "text eq 'b' or text eq 'c'")
+                $0.filter = try FilterExpression(parsing: "text eq 'b' or text eq 'c'")
             }
         }
         _ = try await open()
@@ -274,7 +274,9 @@ import Testing
         let desk = try ClientDesk()
         for number in 0..<4 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)","complete":false}"#) }
         let store = try await desk.store("s")
-        let (some, none) = (try Expression(parsing: "id lt 'r2'"), try Expression(parsing: "complete eq true"))
+        let (some, none) = (
+            try FilterExpression(parsing: "id lt 'r2'"), try FilterExpression(parsing: "complete eq true")
+        )
         try await store.pullAll { $0.filter = none }
         _ = desk.line.takeRequests()
         let error = await #expect(throws: SyncError.self) { try await store.pullAll { $0.filter = some } }

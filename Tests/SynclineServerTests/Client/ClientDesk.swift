@@ -110,7 +110,7 @@ struct ClientDesk {
 extension SyncDatabase {
     /// The rows of a table, by id, with a column.
     func column(_ name: String, of table: String = "todoitem") async throws -> [String: Value] {
-        let rows = try await self.table(table).query(Query(table: table)).rows
+        let rows = try await self.table(table).query(RowQuery(table: table)).rows
         return Dictionary(rows.map { ($0.id, $0.columns[name] ?? .null) }) { $1 }
     }
 

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func contents(_ device: SyncDatabase) async throws -> [String: Value] {
-        let rows = try await device.table("todoitem").query(Query(table: "todoitem")).rows
+        let rows = try await device.table("todoitem").query(RowQuery(table: "todoitem")).rows
         return Dictionary(rows.map { ($0.id, $0.columns["text"] ?? .null) }) { $1 }
     }
 

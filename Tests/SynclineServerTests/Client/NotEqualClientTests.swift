@@ -22,7 +22,7 @@ import Testing
             let store = try await desk.store("a")
             for _ in 0..<2 {
                 let report = try await store.pullAll {
-                    $0.filter = try Expression(parsing: "text ne 'closed'")
+                    $0.filter = try FilterExpression(parsing: "text ne 'closed'")
                     $0.reconciles = true
                 }
                 #expect(report.reason == nil && report.deleted == 0)
@@ -42,7 +42,7 @@ import Testing
         try desk.ask("POST", "todoitem", #"{"id":"open","text":"open"}"#)
         func ids(_ filter: String) throws -> [String] {
             var plan = ListPlan(table: "todoitem", limit: 10)
-            plan.filter = try Expression(parsing: filter)
+            plan.filter = try FilterExpression(parsing: filter)
             return try desk.desk.store.list(plan).rows.map(\.id).sorted()
         }
         #expect(try ids("text ne 'closed'") == ["open"])
@@ -50,6 +50,6 @@ import Testing
         #expect(try ids("not (text ne 'closed')") == ["closed"])
         #expect(try ids("not (text ne 'closed' or text eq null)") == ["closed"])
         let schema = TableSchema(TableDefinition("todoitem"), columns: [Column("text", .string)])
-        #expect(FilterSQL(try Expression(parsing: "text ne 'x' or text eq null"), schema, .sqlite).isExact)
+        #expect(FilterSQL(try FilterExpression(parsing: "text ne 'x' or text eq null"), schema, .sqlite).isExact)
     }
 }

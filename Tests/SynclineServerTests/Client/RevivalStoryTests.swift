@@ -196,7 +196,7 @@ private final class RevivalStory {
         for client in 0..<2 {
             try await pull(client, reconciles: true)
             var rows: [String: [String: Value]] = [:]
-            for row in try await stores[client].table(table).query(Query(table: table)).rows {
+            for row in try await stores[client].table(table).query(RowQuery(table: table)).rows {
                 rows[row.id] = ["a": row.columns["a"] ?? .null, "b": row.columns["b"] ?? .null]
             }
             guard rows == truth else { throw Failure(description: "client \(client) has \(rows), the server \(truth)") }

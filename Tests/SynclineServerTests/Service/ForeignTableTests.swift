@@ -191,7 +191,8 @@ import Testing
         let schema = try #require(desk.store.schema("t"))
         for column in ["made", "updatedAt"] {
             let filter = FilterSQL(
-                try Expression(parsing: "\(column) gt 2026-05-19T21:00:00Z and startswith(id,'a')"), schema, .sqlite)
+                try FilterExpression(parsing: "\(column) gt 2026-05-19T21:00:00Z and startswith(id,'a')"), schema,
+                .sqlite)
             var statement = SQLStatement(.sqlite)
             #expect(filter.add(to: &statement) && !filter.isExact)
             #expect(statement.text == #"("\#(column)" >= ?1 AND substr("id", 1, 1) = ?2)"#)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct LocalColumnStories {
     private static func pair(_ server: ServerProtocol, rows: [Value] = []) async throws -> SyncPair {
         try await SyncPair(
-            server, rows: rows, schema: Schema(version: 1, tables: [TableSchema("t", localColumns: ["local"])]))
+            server, rows: rows, schema: SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["local"])]))
     }
 
     @Test(arguments: ServerProtocol.allCases)
@@ -54,7 +54,7 @@ import Testing
     @Test func `a change of local columns is observed and pushes nothing`() async throws {
         let pair = try await Self.pair(.datasync3, rows: Value.rows(1))
         try await pair.pull()
-        var results = pair.table.observe(Query(table: "t")).makeAsyncIterator()
+        var results = pair.table.observe(RowQuery(table: "t")).makeAsyncIterator()
         _ = try await results.next()
         let (before, events) = (pair.database.totals, pair.database.lastEvent)
         let row = try await pair.table.update(.item("r0", ["local": .integer(1)]))
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `filters and indexes see them through checkpoints`() async throws {
         var configuration = SyncConfiguration.test(memory: 1)
-        configuration.schema = Schema(version: 1, tables: [TableSchema("t", localColumns: ["rank"])])
+        configuration.schema = SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["rank"])])
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, configuration)
         let table = database.table("t")
@@ -82,12 +82,12 @@ import Testing
         }
         for isIndexed in [false, true] {
             if isIndexed { try await database.declareIndex(table: "t", column: "rank") }
-            #expect(try await table.count(try Expression(parsing: "rank eq 3 and n eq 1")) == 6)
+            #expect(try await table.count(try FilterExpression(parsing: "rank eq 3 and n eq 1")) == 6)
         }
         try await database.checkpoint()
         try await database.close()
         _ = try StateImage.check(disk, "checkpoints")
         let again = try await SyncDatabase.open(disk, configuration)
-        #expect(try await again.table("t").count(try Expression(parsing: "rank lt 2")) == 12)
+        #expect(try await again.table("t").count(try FilterExpression(parsing: "rank lt 2")) == 12)
     }
 }

@@ -8,14 +8,14 @@ import Testing
 @testable import Syncline
 
 @Suite struct SchemaStories {
-    private static func configuration(_ schema: Schema?) -> SyncConfiguration {
+    private static func configuration(_ schema: SyncSchema?) -> SyncConfiguration {
         var configuration = SyncConfiguration.test()
         configuration.schema = schema
         return configuration
     }
 
-    private static let first = Schema(version: 1, tables: [TableSchema("t", localColumns: ["open"])])
-    private static let second = Schema(
+    private static let first = SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["open"])])
+    private static let second = SyncSchema(
         version: 2, tables: [TableSchema("t", localColumns: ["isOpen"])],
         migrations: [
             Migration(
@@ -85,7 +85,7 @@ import Testing
     @Test func `a schema that is wrong opens nothing`() async throws {
         let disk = FaultyStorage()
         let error = await #expect(throws: SyncError.self) {
-            try await SyncDatabase.open(disk, Self.configuration(Schema(version: 0)))
+            try await SyncDatabase.open(disk, Self.configuration(SyncSchema(version: 0)))
         }
         #expect(error?.code == .invalidConfiguration)
         #expect(try disk.names(in: "").isEmpty)
@@ -147,7 +147,7 @@ import Testing
 
     @Test func `a strict store answers for its own tables only`() async throws {
         let disk = FaultyStorage()
-        var schema = Schema(version: 1, tables: [TableSchema("t"), TableSchema("list")], isStrict: true)
+        var schema = SyncSchema(version: 1, tables: [TableSchema("t"), TableSchema("list")], isStrict: true)
         let database = try await SyncDatabase.open(disk, Self.configuration(schema))
         try await database.table("t").insert(.item("1", [:]))
         let before = (database.lastEvent, database.totals)
@@ -162,9 +162,9 @@ import Testing
         await refuses { try await table.update(.item("1", [:])) }
         await refuses { try await table.delete(id: "1") }
         await refuses { _ = try await table.get(id: "1") }
-        await refuses { _ = try await table.query(Query(table: "other")) }
+        await refuses { _ = try await table.query(RowQuery(table: "other")) }
         await refuses { _ = try await table.count() }
-        await refuses { _ = try await table.observe(Query(table: "other")).first { _ in true } }
+        await refuses { _ = try await table.observe(RowQuery(table: "other")).first { _ in true } }
         await refuses { try await database.transaction { _ = try $0.insert("other", .item("1", [:])) } }
         await refuses {
             try await database.transaction { transaction in
@@ -175,7 +175,7 @@ import Testing
         await refuses { try await database.transaction { _ = try $0.update("other", .item("1", [:])) } }
         await refuses { try await database.transaction { try $0.delete("other", id: "1") } }
         await refuses { _ = try await database.transaction { try $0.get("other", id: "1") } }
-        await refuses { _ = try await database.transaction { try $0.query(Query(table: "other")) } }
+        await refuses { _ = try await database.transaction { try $0.query(RowQuery(table: "other")) } }
         await refuses { try await database.purge(table: "other") }
         await refuses { try await database.declareIndex(table: "other", column: "a") }
         await refuses { try await database.resetCursor(table: "other", queryID: "q") }

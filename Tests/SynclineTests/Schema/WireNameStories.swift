@@ -10,8 +10,8 @@ import Testing
 @testable import Syncline
 
 @Suite struct WireNameStories {
-    private static let first = Schema(version: 1, tables: [TableSchema("t")])
-    private static let second = Schema(
+    private static let first = SyncSchema(version: 1, tables: [TableSchema("t")])
+    private static let second = SyncSchema(
         version: 2, tables: [TableSchema("t", columns: [.column("text", onServer: "note")])],
         migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "note", to: "text")])])
 
@@ -22,7 +22,7 @@ import Testing
     }
 
     private static func configuration(
-        _ schema: Schema, _ spoken: ServerProtocol, _ network: SimulatedNetwork
+        _ schema: SyncSchema, _ spoken: ServerProtocol, _ network: SimulatedNetwork
     ) -> SyncConfiguration {
         var configuration = SyncConfiguration.test()
         configuration.schema = schema
@@ -97,9 +97,9 @@ import Testing
             settings.filter = try .init(parsing: "startswith(text, 'm')")
             settings.reconciles = true
             #expect(try await database.pull("t", settings).reason == nil)
-            #expect(try await database.table("t").query(Query(table: "t")).rows.map(\.id) == ["1"])
+            #expect(try await database.table("t").query(RowQuery(table: "t")).rows.map(\.id) == ["1"])
             settings = PullSettings()
-            settings.order = [Query.Key("text")]
+            settings.order = [RowQuery.Key("text")]
             #expect(try await database.pull("t", settings).received >= 2)
             server.upsert([.item("1", ["note": "theirs", "done": false])], in: "t")
             try await database.table("t").update(.item("1", ["text": "mine"]))
@@ -122,7 +122,7 @@ import Testing
         server.setTable("t", rows: [.item("1", ["size": "12 kg", "note": "a"])])
         server.setTable("old", rows: [.item("x", [:])])
         let network = SimulatedNetwork(server)
-        let schema = Schema(
+        let schema = SyncSchema(
             version: 2, tables: [TableSchema("t")],
             migrations: [
                 Migration(
@@ -168,8 +168,8 @@ import Testing
         let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, .zumo2, network))
         try await old.table("t").insert(.item("1", [:]))
         try await old.close()
-        func schema(_ step: Migration.Step) -> Schema {
-            Schema(version: 2, migrations: [Migration(to: 2, steps: [step])])
+        func schema(_ step: Migration.Step) -> SyncSchema {
+            SyncSchema(version: 2, migrations: [Migration(to: 2, steps: [step])])
         }
         let error = await #expect(throws: SyncError.self) {
             try await SyncDatabase.open(disk, Self.configuration(schema(.dropTable("t")), .zumo2, network))

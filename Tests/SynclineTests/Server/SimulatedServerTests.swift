@@ -33,7 +33,7 @@ private struct Client {
     func get(_ id: String) throws -> ServerReply { try ask(.row(table: "t", id: id)) }
 
     func list(_ filter: String? = nil, _ change: (inout ListRequest) -> Void = { _ in }) throws -> ServerList {
-        var list = ListRequest(table: "t", filter: try filter.map { try Expression(parsing: $0) })
+        var list = ListRequest(table: "t", filter: try filter.map { try FilterExpression(parsing: $0) })
         list.order = [.init("updatedAt"), .init("id")]
         change(&list)
         return try #require(try ask(.list(list)).list)
@@ -107,7 +107,7 @@ struct SimulatedServerTests {
         options.deletesForGood = true
         let client = Client(.datasync3, options: options)
         func ask(_ since: String, _ filter: String? = nil, top: Int = 10) throws -> ServerReply {
-            let filter = try filter.map { try Expression(parsing: $0) }
+            let filter = try filter.map { try FilterExpression(parsing: $0) }
             var request = ChangesRequest(table: "t", since: since, filter: filter, top: top)
             request.counts = true
             return try client.ask(.changes(request))

@@ -55,8 +55,8 @@ struct SyncClient {
     }
 
     /// What the app sees of a table, as the server would return it.
-    func rows(of table: String, _ filter: Expression?) async throws -> [String: [String: Value]] {
-        var query = Query(table: table)
+    func rows(of table: String, _ filter: FilterExpression?) async throws -> [String: [String: Value]] {
+        var query = RowQuery(table: table)
         query.filter = filter
         var rows: [String: [String: Value]] = [:]
         for row in try await database?.table(table).query(query).rows ?? [] {

@@ -41,7 +41,7 @@ extension SyncWorld {
         configuration.wireProtocol = plan.server.rawValue
         configuration.ids = plan.options.ignoresCase ? .ignoreCase : .exact
         if plan.hasLocalColumn {
-            configuration.schema = Schema(
+            configuration.schema = SyncSchema(
                 version: 1, tables: [TableSchema("t", localColumns: [SyncPlan.localColumn])])
         }
         configuration.transport = SyncLine(world: self, client: client)
@@ -84,7 +84,7 @@ extension SyncWorld {
 
     func checkRows(of client: Int) async throws {
         for table in SyncPlan.tables {
-            let filter = try plan.queries[client][table]?.filter.map { try Expression(parsing: $0) }
+            let filter = try plan.queries[client][table]?.filter.map { try FilterExpression(parsing: $0) }
             let found = try await clients[client].rows(of: table, filter)
             var expected: [String: [String: Value]] = [:]
             for (id, columns) in serverRows(of: table) where columns["deleted"] != .bool(true) {

@@ -284,7 +284,7 @@ extension SyncWorld {
 
     private func write(
         _ client: Int, _ database: SyncDatabase, _ durability: Durability, _ numbers: Set<Int64>,
-        _ body: @escaping @Sendable (Transaction) throws -> Void
+        _ body: @escaping @Sendable (SyncTransaction) throws -> Void
     ) async throws {
         guard let event = try await database.transactionEvent(durability: durability, body) else { return }
         clients[client].acknowledged[event] = numbers
@@ -293,7 +293,7 @@ extension SyncWorld {
     }
 }
 
-extension Transaction {
+extension SyncTransaction {
     fileprivate func perform(_ kind: OperationKind, _ table: String, _ item: Value, _ id: String) throws {
         switch kind {
         case .insert: try insert(table, item)

@@ -195,13 +195,13 @@ actor SyncWorld {
         switch reach {
         case .own:
             settings.queryID = own.queryID
-            settings.filter = try own.filter.map { try Expression(parsing: $0) }
+            settings.filter = try own.filter.map { try FilterExpression(parsing: $0) }
             settings.reconciles = reconciles && (plan.listsShowAll || hasCaughtUp)
             // Longer than any write was late.
             if plan.options.lateCommits != nil, own.queryID != nil { settings.overlap = 1_000_000_000 }
         case .all: break
         case .top: settings.top = own.pageSize + 2
-        case .ordered: settings.order = [Query.Key("name"), Query.Key("kind", descending: true)]
+        case .ordered: settings.order = [RowQuery.Key("name"), RowQuery.Key("kind", descending: true)]
         }
         return settings
     }

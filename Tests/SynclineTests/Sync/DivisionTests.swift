@@ -21,18 +21,18 @@ import Testing
     func `a pull brings the rows that the same filter finds here`(
         _ server: ServerProtocol, _ text: String, _ ids: [String]
     ) async throws {
-        let filter = try Expression(parsing: text)
+        let filter = try FilterExpression(parsing: text)
         let pair = try await SyncPair(server, rows: Self.rows)
         for _ in 0..<2 {
             try await pair.pull {
                 $0.filter = filter
                 $0.reconciles = true
             }
-            #expect(try await pair.table.query(Query(table: "t")).rows.map(\.id) == ids)
+            #expect(try await pair.table.query(RowQuery(table: "t")).rows.map(\.id) == ids)
         }
         let here = try await SyncPair(server, rows: Self.rows)
         try await here.pull()
-        #expect(try await here.table.query(Query(table: "t", filter: filter)).rows.map(\.id) == ids)
+        #expect(try await here.table.query(RowQuery(table: "t", filter: filter)).rows.map(\.id) == ids)
         #expect(try await here.table.count(filter) == ids.count)
     }
 }

@@ -25,12 +25,12 @@ import Testing
             "n ne status", "status in ('open',null)", "not (status eq 'closed')", "status ne null",
         ] {
             let pair = try await SyncPair(server, options, rows: Self.rows)
-            let filter = try Expression(parsing: text)
+            let filter = try FilterExpression(parsing: text)
             try await pair.pull { $0.filter = filter }
             let here = try await SyncPair(server, options, rows: Self.rows)
             try await here.pull()
-            let found = try await here.table.query(Query(table: "t", filter: filter)).rows.map(\.id)
-            #expect(try await pair.table.query(Query(table: "t")).rows.map(\.id) == found, "\(text)")
+            let found = try await here.table.query(RowQuery(table: "t", filter: filter)).rows.map(\.id)
+            #expect(try await pair.table.query(RowQuery(table: "t")).rows.map(\.id) == found, "\(text)")
         }
     }
 
@@ -39,14 +39,14 @@ import Testing
         let pair = try await SyncPair(server)
         try await pair.table.insert(.item("new", ["n": .integer(1)]))
         #expect(try await pair.push().outcome == .complete)
-        let filter = try Expression(parsing: "status ne 'closed'")
+        let filter = try FilterExpression(parsing: "status ne 'closed'")
         for _ in 0..<2 {
             let report = try await pair.pull {
                 $0.filter = filter
                 $0.reconciles = true
             }
             #expect(report.reason == nil && report.deleted == 0)
-            #expect(try await pair.table.query(Query(table: "t", filter: filter)).rows.map(\.id) == ["new"])
+            #expect(try await pair.table.query(RowQuery(table: "t", filter: filter)).rows.map(\.id) == ["new"])
         }
     }
 }

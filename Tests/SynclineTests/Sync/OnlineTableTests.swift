@@ -72,7 +72,7 @@ private struct TwoTokens: CredentialProvider {
                 Self.response(200, first), Self.response(200, #"{"items":[{"id":"b"}],"count":2,"nextLink":null}"#),
             ])
             let table = Backend(transport, speaking: .datasync3, nil).table("t")
-            let page = try await table.query(Query(table: "t", countsAll: true))
+            let page = try await table.query(RowQuery(table: "t", countsAll: true))
             #expect(page.hasMore && page.count == 2)
             let next = try #require(try await table.page(after: page))
             #expect(next.rows.map(\.id) == ["b"] && !next.hasMore)
@@ -83,7 +83,7 @@ private struct TwoTokens: CredentialProvider {
         }
         let header = HTTPHeader("Link", "http://127.0.0.1/?%24top=10&%24skip=50; rel=next")
         let transport = ScriptedTransport([Self.response(200, #"[{"id":"a"}]"#, headers: [header])])
-        #expect(try await Backend(transport, speaking: .zumo2, nil).table("t").query(Query(table: "t")).hasMore)
+        #expect(try await Backend(transport, speaking: .zumo2, nil).table("t").query(RowQuery(table: "t")).hasMore)
     }
 
     @Test func `a refused token is renewed once`() async throws {
@@ -108,7 +108,7 @@ private struct TwoTokens: CredentialProvider {
         let transport = ScriptedTransport([Self.response(200, "[]"), Self.response(200, "[]")])
         let backend = Backend(transport, speaking: .zumo2, Named())
         backend.signOut()
-        for _ in 0..<2 { _ = try await backend.table("t").query(Query(table: "t")) }
+        for _ in 0..<2 { _ = try await backend.table("t").query(RowQuery(table: "t")) }
         let requests = await transport.requests
         #expect(requests.map { $0.headers.value("X-Key") } == ["value", "value"])
         #expect(requests.map { $0.headers.value("X-ZUMO-AUTH") } == [nil, nil])
@@ -122,9 +122,9 @@ private struct TwoTokens: CredentialProvider {
         let backend = Backend(transport, speaking: .zumo2, nil)
         let user = try await backend.signIn("WindowsAzureActiveDirectory", with: ["access_token": "x"])
         #expect(user == Backend.User(id: "u1", token: "t1"))
-        _ = try await backend.table("t").query(Query(table: "t"))
+        _ = try await backend.table("t").query(RowQuery(table: "t"))
         #expect(try await backend.refreshSignIn() == "t2")
-        _ = try await backend.table("t").query(Query(table: "t"))
+        _ = try await backend.table("t").query(RowQuery(table: "t"))
         let error = await #expect(throws: SyncError.self) { try await backend.signIn("aad", with: [:]) }
         #expect(error?.code == .unauthorized)
         let requests = await transport.requests

@@ -169,7 +169,7 @@ private struct WrongClock: Surroundings {
             try await pair.die()
             _ = try StateImage.check(pair.disk, "call \(call)")
             let cursor = try await pair.database.cursors().first?.state.moment ?? 0
-            let newest = try await pair.table.query(Query(table: "t")).rows.compactMap { row -> Int64? in
+            let newest = try await pair.table.query(RowQuery(table: "t")).rows.compactMap { row -> Int64? in
                 if case .date(let date)? = row.columns["updatedAt"] { return date.instant.milliseconds }
                 return nil
             }.max()
@@ -200,7 +200,7 @@ private struct WrongClock: Surroundings {
             #expect(try await pair.agrees())
             try await pair.pull {
                 $0.queryID = nil
-                $0.order = [Query.Key("n", descending: true)]
+                $0.order = [RowQuery.Key("n", descending: true)]
             }
             #expect(try await pair.agrees())
         }
@@ -226,7 +226,7 @@ private struct WrongClock: Surroundings {
     @Test func `N16: a row that left the filter goes with an audit, unless another query has it`() async throws {
         for isClaimed in [false, true] {
             let pair = try await SyncPair(rows: Value.rows(4))
-            let filter = try Expression(parsing: "n lt 3")
+            let filter = try FilterExpression(parsing: "n lt 3")
             if isClaimed { try await pair.pull { $0.queryID = "all" } }
             try await pair.pull { $0.filter = filter }
             pair.server.upsert([.item("r1", ["n": .integer(8)])], in: "t")
@@ -241,7 +241,7 @@ private struct WrongClock: Surroundings {
     @Test func `N17: a query id stands for one query, until the cursor is dropped`() async throws {
         let pair = try await SyncPair(rows: Value.rows(4))
         try await pair.pull()
-        let filter = try Expression(parsing: "n lt 3")
+        let filter = try FilterExpression(parsing: "n lt 3")
         let count = pair.network.requestCount
         let error = await #expect(throws: SyncError.self) { try await pair.pull { $0.filter = filter } }
         #expect(error?.code == .queryChanged && error?.hint != nil)

@@ -119,7 +119,8 @@ import Testing
         pair.network.script([.dropRequest])
         try await pair.push()
         try await pair.table.delete(id: "a")
-        let report = try await pair.database.purge(table: "t", filter: try Expression(parsing: "n eq 1"), force: true)
+        let report = try await pair.database.purge(
+            table: "t", filter: try FilterExpression(parsing: "n eq 1"), force: true)
         #expect(report.dropped == 2)
         #expect(try await pair.database.pending().isEmpty)
     }
@@ -305,13 +306,13 @@ import Testing
         try await pair.pull { $0.queryID = "all" }
         try await pair.pull {
             $0.queryID = "one"
-            $0.filter = try? Expression(parsing: "list eq 1")
+            $0.filter = try? FilterExpression(parsing: "list eq 1")
         }
         pair.server.remove(["r1"], from: "t")
         pair.server.upsert([.item("r2", ["list": .integer(2), "n": .integer(2)])], in: "t")
         let report = try await pair.pull {
             $0.queryID = "one"
-            $0.filter = try? Expression(parsing: "list eq 1")
+            $0.filter = try? FilterExpression(parsing: "list eq 1")
             $0.reconciles = true
         }
         #expect(report.reason == nil)

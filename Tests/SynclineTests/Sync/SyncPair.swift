@@ -36,7 +36,7 @@ struct SyncPair {
         _ serverProtocol: ServerProtocol = .datasync3, _ options: SimulatedServer.Options = .init(),
         rows: [Value] = [], pageLimit: Int? = nil, precision: SimulatedServer.Precision = .milliseconds,
         mutations: [SimulatedServer.Mutation] = [], surroundings: any Surroundings = SimulatedSurroundings("P"),
-        schema: Schema? = nil,
+        schema: SyncSchema? = nil,
         hook: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
         server = SimulatedServer(serverProtocol, options: options)
@@ -62,7 +62,7 @@ struct SyncPair {
         try await SyncDatabase.open(storage, configuration)
     }
 
-    var table: Table { database.table("t") }
+    var table: RowTable { database.table("t") }
 
     @discardableResult
     func pull(_ change: (inout PullSettings) -> Void = { $0.queryID = "q" }) async throws -> PullReport {
@@ -85,7 +85,7 @@ struct SyncPair {
 
     /// The same for another store, except some rows.
     func agrees(_ database: SyncDatabase, butFor ids: Set<String>) async throws -> Bool {
-        let local = try await database.table("t").query(Query(table: "t")).rows.reduce(
+        let local = try await database.table("t").query(RowQuery(table: "t")).rows.reduce(
             into: [String: [String: Value]]()
         ) {
             $0[$1.id] = SyncPair.wireForm($1.columns.members)

@@ -17,7 +17,7 @@ private struct Contact: SyncModel {
 
 @Suite struct HeldModelStories {
     /// A reads a row; B changes `phone` and pushes; A pulls. A still has what it read.
-    private static func story(_ server: ServerProtocol) async throws -> (SyncPair, TypedTable<Contact>, Contact) {
+    private static func story(_ server: ServerProtocol) async throws -> (SyncPair, SyncTable<Contact>, Contact) {
         let pair = try await SyncPair(server, rows: [.item("a", ["name": "Ada", "phone": "1"])])
         try await pair.pull()
         let contacts = pair.database.table(Contact.self, named: "t")
@@ -42,7 +42,7 @@ private struct Contact: SyncModel {
 
     /// Every way of saving a new name that keeps the other device's phone.
     private static let forms:
-        [(name: String, save: @Sendable (SyncPair, TypedTable<Contact>, Contact) async throws -> Void)] = [
+        [(name: String, save: @Sendable (SyncPair, SyncTable<Contact>, Contact) async throws -> Void)] = [
             ("by closure", { _, contacts, held in try await contacts.update(id: held.id) { $0.name = "Ada L." } }),
             (
                 "from the original",

@@ -18,10 +18,10 @@ private struct Note: SyncModel {
 
 @Suite struct TypedConflictTests {
     /// A conflict over `text`, in a table with a local column.
-    private static func conflict(_ server: ServerProtocol) async throws -> (SyncPair, TypedTable<Note>) {
+    private static func conflict(_ server: ServerProtocol) async throws -> (SyncPair, SyncTable<Note>) {
         let pair = try await SyncPair(
             server, rows: [.item("a", ["text": "one", "colour": "red"])],
-            schema: Schema(version: 1, tables: [TableSchema("t", localColumns: ["isExpanded", "scroll"])]))
+            schema: SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["isExpanded", "scroll"])]))
         try await pair.pull()
         try await pair.table.update(.item("a", ["text": "mine", "isExpanded": true, "scroll": 7]))
         pair.server.upsert([.item("a", ["text": "theirs", "colour": "blue"])], in: "t")

@@ -98,7 +98,7 @@ struct RequestTests {
     @Test("a list names its filter, order, window, columns, count and deleted rows")
     func list() throws {
         var list = ListRequest(
-            table: "t", filter: try Expression(parsing: "a eq 'x+y&z''s' and at ge 2020-01-01T00:00:00Z"))
+            table: "t", filter: try FilterExpression(parsing: "a eq 'x+y&z''s' and at ge 2020-01-01T00:00:00Z"))
         list.order = [.init("updatedAt"), .init("id", descending: true)]
         list.top = 50
         list.select = ["id", "a"]
@@ -111,7 +111,7 @@ struct RequestTests {
             ])
         #expect(old.body == nil)
         #expect(old.headers.value("X-Syncline-Operation-Id") == nil)
-        list.filter = try Expression(parsing: "a eq 'x+y'")
+        list.filter = try FilterExpression(parsing: "a eq 'x+y'")
         list.skip = 7
         let new = try request(.datasync3, .list(list))
         #expect(
@@ -157,7 +157,7 @@ struct RequestTests {
 
     @Test("what a protocol has no words for is an error")
     func unsupported() {
-        let filter = Expression.compare(.equal, .column("a"), .literal(.bytes([1])))
+        let filter = FilterExpression.compare(.equal, .column("a"), .literal(.bytes([1])))
         #expect(throws: UnsupportedPredicate.self) {
             try request(.zumo2, .list(ListRequest(table: "t", filter: filter)))
         }
@@ -203,7 +203,7 @@ struct RequestTests {
 
     @Test("changes behind a cursor, in either protocol's words")
     func changes() throws {
-        let filter = try Expression(parsing: "at gt 2026-01-01T00:00:00Z")
+        let filter = try FilterExpression(parsing: "at gt 2026-01-01T00:00:00Z")
         let asked = ServerRequest.changes(ChangesRequest(table: "t", since: "", filter: filter, top: 7))
         let old = try request(.zumo2, asked)
         #expect(old.method == "GET" && old.path == "/tables/t/changes")

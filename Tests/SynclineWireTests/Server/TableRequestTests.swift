@@ -85,8 +85,9 @@ struct TableRequestTests {
     @Test("read a list's parameters as a client writes them")
     func lists() throws {
         for dialect in ServerProtocol.allCases {
-            var list = ListRequest(table: "t", filter: try Expression(parsing: "contains(a,'x+y%20''z') and n in (1)"))
-            if dialect == .zumo2 { list.filter = try Expression(parsing: "substringof('x+y',a) and n eq 1") }
+            var list = ListRequest(
+                table: "t", filter: try FilterExpression(parsing: "contains(a,'x+y%20''z') and n in (1)"))
+            if dialect == .zumo2 { list.filter = try FilterExpression(parsing: "substringof('x+y',a) and n eq 1") }
             list.order = [.init("updatedAt"), .init("id", descending: true)]
             list.top = 10
             list.skip = 3

@@ -7,7 +7,7 @@ import SynclineCore
 
 final class SynclineStore: Store {
     private let database: SyncDatabase
-    private let table: Syncline.Table
+    private let table: RowTable
     private let durability: SegmentLog.Durability
 
     init(_ directory: String, _ durability: Durability) async throws {
@@ -36,15 +36,15 @@ final class SynclineStore: Store {
     }
 
     func filter() async throws -> Int {
-        let filter = try Expression(parsing: "done eq false and priority eq 3 and project eq 'travel'")
-        return try await table.query(Query(table: "todos", filter: filter)).rows.count
+        let filter = try FilterExpression(parsing: "done eq false and priority eq 3 and project eq 'travel'")
+        return try await table.query(RowQuery(table: "todos", filter: filter)).rows.count
     }
 
     func index() async throws { try await database.declareIndex(table: "todos", column: "tag") }
 
     func find(tag: String) async throws -> Int {
-        let filter = Expression.compare(.equal, .column(["tag"]), .literal(.string(tag)))
-        return try await table.query(Query(table: "todos", filter: filter)).rows.count
+        let filter = FilterExpression.compare(.equal, .column(["tag"]), .literal(.string(tag)))
+        return try await table.query(RowQuery(table: "todos", filter: filter)).rows.count
     }
 
     func plan() async throws -> Int { try database.present.pending().count }

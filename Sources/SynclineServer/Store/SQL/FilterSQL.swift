@@ -16,7 +16,7 @@ struct FilterSQL {
         case isNull(Operand, Bool)
         case isTrue(Operand)
         case oneOf(Operand, [Operand])
-        case text(Expression.Function, Operand, String)
+        case text(FilterExpression.Function, Operand, String)
     }
 
     enum Operand {
@@ -34,9 +34,9 @@ struct FilterSQL {
     /// Whether the condition is equivalent to the filter.
     let isExact: Bool
     /// The filter for the evaluator.
-    let filter: Expression
+    let filter: FilterExpression
 
-    init(_ filter: Expression, _ schema: TableSchema, _ dialect: SQLDialect) {
+    init(_ filter: FilterExpression, _ schema: TableSchema, _ dialect: SQLDialect) {
         self.schema = schema
         self.dialect = dialect
         self.filter = filter.asServersRead
@@ -104,7 +104,7 @@ struct FilterSQL {
 
     /// Parts of strings, without patterns: `%` and `_` are ordinary characters.
     private func write(
-        _ function: Expression.Function, _ operand: Operand, _ part: String, _ statement: inout SQLStatement
+        _ function: FilterExpression.Function, _ operand: Operand, _ part: String, _ statement: inout SQLStatement
     ) {
         let length = part.unicodeScalars.count
         if function == .contains {

@@ -11,7 +11,7 @@ extension FilterSQL {
         let schema: TableSchema
 
         /// A condition that holds whenever the filter does, and whether it is equivalent.
-        func necessary(_ filter: Expression) -> (Condition?, isExact: Bool) {
+        func necessary(_ filter: FilterExpression) -> (Condition?, isExact: Bool) {
             var parts: [Condition] = []
             var isExact = true
             var size = 0
@@ -32,7 +32,7 @@ extension FilterSQL {
 
         /// A necessary condition for a time that SQLite may store in several forms, each of which begins with a day: if
         /// the filter asks for times after a moment, the day must not be earlier, in any zone.
-        private func sinceDay(of filter: Expression) -> Condition? {
+        private func sinceDay(of filter: FilterExpression) -> Condition? {
             guard case .compare(let comparison, .column(let path), .literal(.date(let date), _)) = filter,
                 [.greater, .greaterOrEqual, .equal].contains(comparison), path.count == 1,
                 let name = schema.timeOfSQLite(path[0]), let bound = Translation.bound(.date(date), to: .date),
@@ -44,7 +44,7 @@ extension FilterSQL {
         }
 
         /// The condition that is equivalent to the filter; nil if SQL has none.
-        func exact(_ filter: Expression) -> Condition? {
+        func exact(_ filter: FilterExpression) -> Condition? {
             switch filter {
             case .and: return all(filter.chain(isAnd: true)).map { .all($0) }
             case .or: return all(filter.chain(isAnd: false)).map { .any($0) }
@@ -59,7 +59,7 @@ extension FilterSQL {
             }
         }
 
-        private func all(_ parts: [Expression]) -> [Condition]? {
+        private func all(_ parts: [FilterExpression]) -> [Condition]? {
             var conditions: [Condition] = []
             for part in parts {
                 guard let condition = exact(part) else { return nil }
@@ -68,7 +68,7 @@ extension FilterSQL {
             return conditions
         }
 
-        private func column(_ expression: Expression) -> Operand? {
+        private func column(_ expression: FilterExpression) -> Operand? {
             guard case .column(let path) = expression, path.count == 1 else { return nil }
             let name = path[0]
             if let place = schema.place(ofAnyCase: name) {
@@ -83,7 +83,7 @@ extension FilterSQL {
         }
 
         private func compare(
-            _ comparison: Expression.Comparison, _ left: Expression, _ right: Expression
+            _ comparison: FilterExpression.Comparison, _ left: FilterExpression, _ right: FilterExpression
         ) -> Condition? {
             guard let operand = column(left), case .column(_, let kind) = operand else {
                 // The sides are reversed.
@@ -107,7 +107,7 @@ extension FilterSQL {
             return .compare(operand, comparison.sign, .value(bound))
         }
 
-        private func oneOf(_ value: Expression, _ choices: [Expression]) -> Condition? {
+        private func oneOf(_ value: FilterExpression, _ choices: [FilterExpression]) -> Condition? {
             guard let operand = column(value), case .column(_, let kind) = operand, !choices.isEmpty else { return nil }
             var bound: [Operand] = []
             for choice in choices {
@@ -119,7 +119,7 @@ extension FilterSQL {
             return .oneOf(operand, bound)
         }
 
-        private func text(_ function: Expression.Function, _ arguments: [Expression]) -> Condition? {
+        private func text(_ function: FilterExpression.Function, _ arguments: [FilterExpression]) -> Condition? {
             guard [.contains, .startswith, .endswith].contains(function), let operand = column(arguments[0]),
                 case .column(_, .string) = operand, case .literal(.string(let part), _) = arguments[1], !part.isEmpty,
                 !part.utf8.contains(0)
@@ -182,10 +182,10 @@ extension FilterSQL.Kind {
     }
 }
 
-extension Expression {
+extension FilterExpression {
     /// The parts of a chain of `and` or of `or`, in order.
-    fileprivate func chain(isAnd: Bool) -> [Expression] {
-        var parts: [Expression] = []
+    fileprivate func chain(isAnd: Bool) -> [FilterExpression] {
+        var parts: [FilterExpression] = []
         // The remaining parts, the first one last.
         var rest = [self]
         while let next = rest.popLast() {
@@ -227,7 +227,7 @@ extension FilterSQL.Condition {
     }
 }
 
-extension Expression.Comparison {
+extension FilterExpression.Comparison {
     fileprivate var sign: String {
         switch self {
         case .equal: "="
@@ -240,7 +240,7 @@ extension Expression.Comparison {
     }
 
     /// The comparison with its sides exchanged.
-    fileprivate var mirrored: Expression.Comparison {
+    fileprivate var mirrored: FilterExpression.Comparison {
         switch self {
         case .equal, .notEqual: self
         case .greater: .less

@@ -119,7 +119,7 @@ final class TableSQL: Sendable {
     }
 
     /// The order always ends with the id, so that pages over equal keys are stable.
-    private func order(_ keys: [Query.Key]) -> String {
+    private func order(_ keys: [RowQuery.Key]) -> String {
         var parts: [String] = []
         var named: Set<String> = []
         for key in keys {

@@ -211,7 +211,7 @@ enum ServerRows {
         let names = NameTranslation(try store.declaration)
         var number: UInt64 = 0
         for table in tables {
-            var page = try await backend.table(table).query(Query(table: table))
+            var page = try await backend.table(table).query(RowQuery(table: table))
             var skip = 0
             while !page.rows.isEmpty {
                 number += 1
@@ -223,7 +223,7 @@ enum ServerRows {
                 if let next = try await backend.table(table).page(after: page) {
                     page = next
                 } else {
-                    var query = Query(table: table)
+                    var query = RowQuery(table: table)
                     query.skip = skip
                     page = try await backend.table(table).query(query)
                 }

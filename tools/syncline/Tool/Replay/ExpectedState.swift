@@ -14,7 +14,7 @@ enum ExpectedState {
         let reader = projector.present
         try body(["expected": .number(version), "through": .string("@\(projector.through)")])
         for table in try reader.tables() {
-            for row in try reader.run(Query(table: table)).rows {
+            for row in try reader.run(RowQuery(table: table)).rows {
                 try body(["table": .string(table), "row": JSONValue(row)])
             }
         }

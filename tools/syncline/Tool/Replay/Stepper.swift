@@ -164,7 +164,7 @@ final class Stepper {
             try context.output.line(try session.reader.tables().map { escaped($0) }.joined(separator: "  "))
             return false
         }
-        var query = Query(table: table)
+        var query = RowQuery(table: table)
         query.top = 50
         query.countsAll = true
         let found = try session.reader.run(query)

@@ -46,7 +46,7 @@ enum ExchangeCommands {
         try context.output.beginList()
         for (table, sqlName) in zip(tables, SQLText.tableNames(tables)) {
             if isSQL, sqlName != table { context.narration.warn("the table \(table) is called \(sqlName) in the SQL") }
-            var rows = try view.reader.run(Query(table: table)).rows
+            var rows = try view.reader.run(RowQuery(table: table)).rows
             if arguments.flag("redact") { rows = rows.map(\.redacted) }
             for row in rows {
                 try context.output.element(["table": .string(table), "row": JSONValue(row)])

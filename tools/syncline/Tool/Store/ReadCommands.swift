@@ -124,12 +124,12 @@ enum ReadCommands {
 
 /// A query from the options of a command.
 enum StoreQuery {
-    static func filter(_ arguments: Arguments) throws(ToolError) -> Expression? {
+    static func filter(_ arguments: Arguments) throws(ToolError) -> FilterExpression? {
         guard let text = arguments.value("filter") else { return nil }
-        do throws(FilterError) { return try Expression(parsing: text) } catch { throw invalid(error, "filter") }
+        do throws(FilterError) { return try FilterExpression(parsing: text) } catch { throw invalid(error, "filter") }
     }
 
-    static func query(_ arguments: Arguments) throws(ToolError) -> Query {
+    static func query(_ arguments: Arguments) throws(ToolError) -> RowQuery {
         var query = try window(arguments)
         query.select = arguments.value("select").map { text in
             text.split(separator: ",").map { $0.trimmingSpaces() }
@@ -139,11 +139,11 @@ enum StoreQuery {
     }
 
     /// The filter, the order and the number of rows.
-    static func window(_ arguments: Arguments) throws(ToolError) -> Query {
-        var query = Query(table: arguments.operands[0], filter: try filter(arguments))
+    static func window(_ arguments: Arguments) throws(ToolError) -> RowQuery {
+        var query = RowQuery(table: arguments.operands[0], filter: try filter(arguments))
         if let text = arguments.value("orderby") {
             do throws(FilterError) {
-                query.order = try Query.Key.list(parsing: text)
+                query.order = try RowQuery.Key.list(parsing: text)
             } catch {
                 throw invalid(error, "order")
             }

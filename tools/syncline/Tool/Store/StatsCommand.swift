@@ -62,7 +62,7 @@ struct StoreStats {
     init(_ view: StoreView, _ reading: EventReading, opened: (time: Int64, event: UInt64)?) throws {
         events = view.through
         kinds = try EventCounts(reading).kinds
-        tables = try view.reader.tables().map { ($0, try view.reader.count(Query(table: $0))) }
+        tables = try view.reader.tables().map { ($0, try view.reader.count(RowQuery(table: $0))) }
         totals = view.totals
         let plan = try PushPlan(view.reader).operations
         pending = plan.count

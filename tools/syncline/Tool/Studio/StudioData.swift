@@ -125,19 +125,19 @@ final class StudioData: Sendable {
         try state(at: event) { reader, _ in
             .array(
                 try reader.tables().map { table in
-                    ["table": .string(table), "rows": .number(try reader.count(Query(table: table)))]
+                    ["table": .string(table), "rows": .number(try reader.count(RowQuery(table: table)))]
                 })
         }
     }
 
     func table(_ name: String, at event: UInt64?, skip: Int, top: Int) throws -> JSONValue {
         try state(at: event) { reader, through in
-            var query = Query(table: name)
+            var query = RowQuery(table: name)
             query.skip = skip
             query.top = top
             let rows = try reader.run(query).rows
             return [
-                "count": .number(try reader.count(Query(table: name))), "at": .number(through),
+                "count": .number(try reader.count(RowQuery(table: name))), "at": .number(through),
                 "rows": .array(rows.map { JSONValue($0) }),
             ]
         }

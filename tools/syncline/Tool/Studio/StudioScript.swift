@@ -184,7 +184,7 @@ enum StudioScript {
             const turn = (text, skip, isOn) => make('button', { type: 'button', disabled: isOn ? null : '',
               onclick: () => { state.skip = skip; show(); } }, text);
             return [
-              make('p', {}, make('label', { for: 'table' }, 'Table '), choice, ' ',
+              make('p', {}, make('label', { for: 'table' }, 'RowTable '), choice, ' ',
                 turn('Before', Math.max(0, state.skip - 100), state.skip > 0), ' ',
                 turn('Further', state.skip + 100, state.skip + 100 < found.count)),
               make('table', {}, make('caption', {}, `Rows ${found.rows.length ? state.skip + 1 : 0} to `

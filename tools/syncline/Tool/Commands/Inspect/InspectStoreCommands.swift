@@ -54,7 +54,7 @@ enum InspectStoreCommands {
             ])
         let style = context.output.style
         for name in names.sorted() {
-            let rows = try reader.count(Query(table: name))
+            let rows = try reader.count(RowQuery(table: name))
             let own = operations.filter { $0.table == name }
             let waiting = own.count { $0.state == .conflict || $0.state == .parked }
             let positions = cursors.count { $0.table == name }

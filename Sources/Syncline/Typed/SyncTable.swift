@@ -1,5 +1,5 @@
 // A table of an app's own type. It shares its rows with the untyped table; both can be used together. Each change is
-// implemented once, in `Transaction+Models.swift`; here it is a transaction of its own.
+// implemented once, in `SyncTransaction+Models.swift`; here it is a transaction of its own.
 
 public import SynclineCore
 
@@ -7,13 +7,13 @@ public import SynclineCore
 public typealias SyncModel = Codable & Identifiable & Sendable
 
 /// A table of models.
-public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
+public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
     /// The same table without a model.
-    public let untyped: Table
+    public let untyped: RowTable
     /// Called with each row that the model can't decode; nil if those are thrown as errors.
     private var report: (@Sendable (SyncError) -> Void)?
 
-    init(_ table: Table) {
+    init(_ table: RowTable) {
         untyped = table
     }
 
@@ -82,17 +82,17 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
 
     /// Returns all models, sorted by id.
     public func all() async throws(SyncError) -> [Model] {
-        try await TypedQuery(table: self).get()
+        try await SyncQuery(table: self).get()
     }
 
     /// Returns a query with a condition: `where { !$0.complete && $0.priority > 2 }`.
-    public func `where`(_ filter: (Columns<Model>) -> FilterExpression) -> TypedQuery<Model> {
-        TypedQuery(table: self).where(filter)
+    public func `where`(_ filter: (Columns<Model>) -> Filter) -> SyncQuery<Model> {
+        SyncQuery(table: self).where(filter)
     }
 
     /// Returns a query of all models in an order.
-    public func order(by column: String, descending: Bool = false) -> TypedQuery<Model> {
-        TypedQuery(table: self).order(by: column, descending: descending)
+    public func order(by column: String, descending: Bool = false) -> SyncQuery<Model> {
+        SyncQuery(table: self).order(by: column, descending: descending)
     }
 
     /// Returns the number of rows, including those the model can't decode.
@@ -102,7 +102,7 @@ public struct TypedTable<Model: SyncModel>: Sendable where Model.ID == String {
 
     /// Observes all models: yields them now, and again after each commit that changes them.
     public func observe() throws(SyncError) -> QueryResults<[Model]> {
-        try TypedQuery(table: self).observe()
+        try SyncQuery(table: self).observe()
     }
 
     // MARK: Rows and models
@@ -169,7 +169,7 @@ extension SyncDatabase {
     /// Returns the table of a model. By default its name is the model's in lower case.
     public func table<Model: SyncModel>(
         _ type: Model.Type, named name: String? = nil
-    ) -> TypedTable<Model> where Model.ID == String {
-        TypedTable(table(name ?? "\(type)".lowercased()))
+    ) -> SyncTable<Model> where Model.ID == String {
+        SyncTable(table(name ?? "\(type)".lowercased()))
     }
 }

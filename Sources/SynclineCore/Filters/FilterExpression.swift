@@ -2,32 +2,32 @@
 // evaluated with it by local queries.
 
 /// A filter, or a part of one.
-public indirect enum Expression: Hashable, Sendable {
+public indirect enum FilterExpression: Hashable, Sendable {
     /// A column, or a member of a nested object below it.
     case column([String])
     /// A value, and the form it was written in.
     case literal(Value, form: LiteralForm)
     /// A comparison of two values.
-    case compare(Comparison, Expression, Expression)
+    case compare(Comparison, FilterExpression, FilterExpression)
     /// A sum, difference, product, quotient or remainder.
-    case arithmetic(Arithmetic, Expression, Expression)
+    case arithmetic(Arithmetic, FilterExpression, FilterExpression)
     /// A negated number.
-    case negate(Expression)
+    case negate(FilterExpression)
     /// A negated condition.
-    case not(Expression)
+    case not(FilterExpression)
     /// Both conditions hold.
-    case and(Expression, Expression)
+    case and(FilterExpression, FilterExpression)
     /// At least one condition holds.
-    case or(Expression, Expression)
+    case or(FilterExpression, FilterExpression)
     /// A value equals one of several.
-    case oneOf(Expression, [Expression])
+    case oneOf(FilterExpression, [FilterExpression])
     /// A function call.
-    case call(Function, [Expression])
+    case call(Function, [FilterExpression])
 
     /// Returns a column by its name.
-    public static func column(_ name: String) -> Expression { .column([name]) }
+    public static func column(_ name: String) -> FilterExpression { .column([name]) }
     /// Returns a literal in its plain form.
-    public static func literal(_ value: Value) -> Expression { .literal(value, form: .plain) }
+    public static func literal(_ value: Value) -> FilterExpression { .literal(value, form: .plain) }
 
     /// A comparison of two values, with its OData name.
     public enum Comparison: String, Hashable, Sendable, CaseIterable {
@@ -82,7 +82,7 @@ public indirect enum Expression: Hashable, Sendable {
     }
 }
 
-extension Expression {
+extension FilterExpression {
     /// The columns it uses.
     package var columns: Set<String> {
         switch self {

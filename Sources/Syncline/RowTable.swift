@@ -4,7 +4,7 @@ public import SegmentLog
 public import SynclineCore
 
 /// A table of a store.
-public struct Table: Sendable {
+public struct RowTable: Sendable {
     let database: SyncDatabase
     /// The table's name.
     public let name: String
@@ -84,7 +84,7 @@ public struct Table: Sendable {
 
     /// Runs one change as a transaction of its own.
     func alone<Result: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(SyncError) -> Result
+        _ body: @escaping @Sendable (SyncTransaction) throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         do {
             return try await database.perform(transaction: nil, isGrouped: false) { transaction in
@@ -113,20 +113,20 @@ public struct Table: Sendable {
     }
 
     /// Returns the rows that match a query.
-    public func query(_ query: Query) async throws(SyncError) -> QueryResult {
+    public func query(_ query: RowQuery) async throws(SyncError) -> QueryResult {
         try query.check()
         let reader = try declaredReader
         return try inAppWords { () throws(StateError) in try reader.run(query) }
     }
 
     /// Returns the number of rows that match.
-    public func count(_ filter: Expression? = nil) async throws(SyncError) -> Int {
+    public func count(_ filter: FilterExpression? = nil) async throws(SyncError) -> Int {
         let reader = try declaredReader
-        return try inAppWords { () throws(StateError) in try reader.count(Query(table: name, filter: filter)) }
+        return try inAppWords { () throws(StateError) in try reader.count(RowQuery(table: name, filter: filter)) }
     }
 
     /// Observes a query: yields its current results, and new ones after each commit that changes them.
-    public func observe(_ query: Query) -> QueryResults<QueryResult> {
+    public func observe(_ query: RowQuery) -> QueryResults<QueryResult> {
         observe(query) { _ in
         } make: {
             $0
@@ -134,7 +134,7 @@ public struct Table: Sendable {
     }
 
     func observe<Element: Sendable>(
-        _ query: Query, check: @escaping @Sendable (StateReader) throws(SyncError) -> Void,
+        _ query: RowQuery, check: @escaping @Sendable (StateReader) throws(SyncError) -> Void,
         make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
         let writer = database.writer
@@ -150,7 +150,7 @@ public struct Table: Sendable {
 }
 
 /// A set of changes that are stored together.
-public final class Transaction {
+public final class SyncTransaction {
     private let engine: StoreEngine
     private var writer: LocalTransactionWriter
     private let surroundings: any Surroundings
@@ -276,7 +276,7 @@ public final class Transaction {
     }
 
     /// Returns the rows that match a query, including the transaction's own changes.
-    public func query(_ query: Query) throws(SyncError) -> QueryResult {
+    public func query(_ query: RowQuery) throws(SyncError) -> QueryResult {
         checkOpen()
         try query.check()
         try engine.projector.declaration.check(query.table)

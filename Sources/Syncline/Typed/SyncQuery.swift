@@ -3,17 +3,17 @@
 public import SynclineCore
 
 /// A query on a typed table.
-public struct TypedQuery<Model: SyncModel>: Sendable where Model.ID == String {
-    private let table: TypedTable<Model>
-    private var query: Query
+public struct SyncQuery<Model: SyncModel>: Sendable where Model.ID == String {
+    private let table: SyncTable<Model>
+    private var query: RowQuery
 
-    init(table: TypedTable<Model>) {
+    init(table: SyncTable<Model>) {
         self.table = table
-        query = Query(table: table.name)
+        query = RowQuery(table: table.name)
     }
 
     /// Adds a condition to the query.
-    public func `where`(_ filter: (Columns<Model>) -> FilterExpression) -> Self {
+    public func `where`(_ filter: (Columns<Model>) -> Filter) -> Self {
         var copy = self
         let added = filter(Columns()).expression
         copy.query.filter = query.filter.map { .and($0, added) } ?? added
@@ -73,7 +73,7 @@ public struct TypedQuery<Model: SyncModel>: Sendable where Model.ID == String {
         if named.isEmpty { return }
         let columns = ModelColumns.of(Model.self) {
             // The first of a few rows that the model can decode.
-            let rows = try? reader.run(Query(table: table.name, top: 8)).rows
+            let rows = try? reader.run(RowQuery(table: table.name, top: 8)).rows
             return rows?.lazy.compactMap { try? table.decode($0) }.first
         }
         guard columns.isWhole, let unknown = named.sorted().first(where: { !columns.has($0) }) else { return }

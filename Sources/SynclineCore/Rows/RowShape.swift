@@ -4,7 +4,7 @@
 package import SynclineGround
 
 /// The names of a row's columns.
-public final class Shape: Hashable, Sendable {
+public final class RowShape: Hashable, Sendable {
     /// The names, without duplicates.
     public let names: [String]
     private let places: [String: Int]
@@ -26,7 +26,7 @@ public final class Shape: Hashable, Sendable {
     }
 
     /// The shape of a row without columns.
-    public static let empty = Shape([])
+    public static let empty = RowShape([])
 
     package convenience init(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) {
         var reader = ByteReader(encodedNames)
@@ -41,7 +41,7 @@ public final class Shape: Hashable, Sendable {
         places[name]
     }
 
-    public static func == (left: Shape, right: Shape) -> Bool {
+    public static func == (left: RowShape, right: RowShape) -> Bool {
         left === right || left.encodedNames == right.encodedNames
     }
 

@@ -4,18 +4,18 @@ public import SynclineCore
 import SynclineGround
 import SynclineWire
 
-extension Transaction {
+extension SyncTransaction {
     /// Inserts a model and returns it as stored. If the stored row can't be decoded, the whole transaction is
     /// refused.
     @discardableResult
-    public func insert<Model>(_ model: Model, into table: TypedTable<Model>) throws(SyncError) -> Model {
+    public func insert<Model>(_ model: Model, into table: SyncTable<Model>) throws(SyncError) -> Model {
         try change(.insert, try table.members(of: model), table)
     }
 
     /// Stores the columns that differ from the current row. If the model has a property `version` and the row has
     /// another version, throws `stale-item`.
     @discardableResult
-    public func update<Model>(_ model: Model, in table: TypedTable<Model>) throws(SyncError) -> Model {
+    public func update<Model>(_ model: Model, in table: SyncTable<Model>) throws(SyncError) -> Model {
         var members = try table.members(of: model)
         let current = try get(table.name, id: model.id)
         let version = members[member: "version"]?.versionText
@@ -33,7 +33,7 @@ extension Transaction {
     /// original was read are kept.
     @discardableResult
     public func update<Model>(
-        _ edited: Model, from original: Model, in table: TypedTable<Model>
+        _ edited: Model, from original: Model, in table: SyncTable<Model>
     ) throws(SyncError) -> Model {
         let (before, after) = (try table.members(of: original), try table.members(of: edited))
         return try change(.update, try difference(in: table.name, from: before, to: after), table)
@@ -42,7 +42,7 @@ extension Transaction {
     /// Reads a model, changes it and stores the columns that differ.
     @discardableResult
     public func update<Model>(
-        id: String, in table: TypedTable<Model>, _ change: (inout Model) throws -> Void
+        id: String, in table: SyncTable<Model>, _ change: (inout Model) throws -> Void
     ) throws -> Model {
         let original = try table.decode(try present(table.name, id))
         var edited = original
@@ -51,17 +51,17 @@ extension Transaction {
     }
 
     /// Deletes a model's row.
-    public func delete<Model>(_ model: Model, from table: TypedTable<Model>) throws(SyncError) {
+    public func delete<Model>(_ model: Model, from table: SyncTable<Model>) throws(SyncError) {
         try delete(table.name, id: model.id)
     }
 
     /// Deletes a row.
-    public func delete<Model>(id: String, from table: TypedTable<Model>) throws(SyncError) {
+    public func delete<Model>(id: String, from table: SyncTable<Model>) throws(SyncError) {
         try delete(table.name, id: id)
     }
 
     /// Returns the model with an id, or nil if there is none, including the transaction's own changes.
-    public func get<Model>(id: String, from table: TypedTable<Model>) throws(SyncError) -> Model? {
+    public func get<Model>(id: String, from table: SyncTable<Model>) throws(SyncError) -> Model? {
         guard let row = try get(table.name, id: id) else { return nil }
         return try table.decode(row)
     }
@@ -75,7 +75,7 @@ extension Transaction {
     }
 
     private func change<Model>(
-        _ kind: OperationKind, _ members: [Value.Member], _ table: TypedTable<Model>
+        _ kind: OperationKind, _ members: [Value.Member], _ table: SyncTable<Model>
     ) throws(SyncError) -> Model {
         let row = try change(kind, table.name, .object(members))
         do throws(SyncError) {

@@ -3,7 +3,7 @@
 public import SynclineCore
 
 /// A conflict about a row of a model, or an operation that the server refused.
-public struct TypedConflict<Model: SyncModel>: Sendable where Model.ID == String {
+public struct SyncConflict<Model: SyncModel>: Sendable where Model.ID == String {
     /// The conflict without models.
     public let conflict: Conflict
     /// The model before the local operation; nil for an insert.
@@ -17,23 +17,23 @@ public struct TypedConflict<Model: SyncModel>: Sendable where Model.ID == String
     public var id: String { conflict.id }
 }
 
-extension TypedTable {
+extension SyncTable {
     /// Returns the operations on this table that await a decision, in plan order.
-    public func conflicts() async throws(SyncError) -> [TypedConflict<Model>] {
+    public func conflicts() async throws(SyncError) -> [SyncConflict<Model>] {
         try typed(try await untyped.database.conflicts().filter { $0.table == untyped.name })
     }
 
     /// Decodes conflicts about rows of this table.
-    func typed(_ conflicts: [Conflict]) throws(SyncError) -> [TypedConflict<Model>] {
-        var all: [TypedConflict<Model>] = []
+    func typed(_ conflicts: [Conflict]) throws(SyncError) -> [SyncConflict<Model>] {
+        var all: [SyncConflict<Model>] = []
         for conflict in conflicts {
             if let typed = try reporting({ () throws(SyncError) in try typed(conflict) }) { all.append(typed) }
         }
         return all
     }
 
-    private func typed(_ conflict: Conflict) throws(SyncError) -> TypedConflict<Model> {
-        TypedConflict(
+    private func typed(_ conflict: Conflict) throws(SyncError) -> SyncConflict<Model> {
+        SyncConflict(
             conflict: conflict, base: try model(conflict.id, conflict.base),
             mine: try model(conflict.id, conflict.mine), server: try model(conflict.id, conflict.server))
     }
@@ -45,13 +45,13 @@ extension TypedTable {
     }
 
     /// Decides a conflict, or an operation that the server refused.
-    public func resolve(_ conflict: TypedConflict<Model>, _ decision: ConflictDecision) async throws(SyncError) {
+    public func resolve(_ conflict: SyncConflict<Model>, _ decision: ConflictDecision) async throws(SyncError) {
         try await untyped.database.resolve(table: name, id: conflict.id, decision)
     }
 
     /// Decides a conflict with the given model. The columns that differ from the server's row are set and sent; all
     /// of them if the server has no row. Local columns keep their values unless the model sets them.
-    public func resolve(_ conflict: TypedConflict<Model>, with model: Model) async throws(SyncError) {
+    public func resolve(_ conflict: SyncConflict<Model>, with model: Model) async throws(SyncError) {
         guard model.id == conflict.id else {
             throw SyncError(.invalidID, "the model belongs to another row than the conflict", hint: "Keep its id.")
         }

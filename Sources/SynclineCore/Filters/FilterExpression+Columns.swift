@@ -1,8 +1,8 @@
 // Renames the columns of a filter.
 
-extension Expression {
+extension FilterExpression {
     /// Returns the same condition with other column names; members of nested objects keep theirs.
-    func renamingColumns(_ name: (String) -> String) -> Expression {
+    func renamingColumns(_ name: (String) -> String) -> FilterExpression {
         switch self {
         case .column(let path):
             guard let first = path.first else { return self }

@@ -8,7 +8,7 @@ package protocol FilterSubject {
     func value(ofColumn name: String) -> Value
 }
 
-extension Expression {
+extension FilterExpression {
     /// Returns whether a row matches. Returns false if the evaluation fails; `work` has the reason.
     package func matches(_ row: some FilterSubject, _ work: FilterWork) -> Bool {
         work.beginRow()
@@ -36,12 +36,12 @@ extension Expression {
         case .not(let inner):
             return inner.truth(of: row, work).map { !$0 }
         case .compare(let comparison, let left, let right):
-            return Expression.compare(comparison, (left, left.value(in: row, work)), right, row, work)
+            return FilterExpression.compare(comparison, (left, left.value(in: row, work)), right, row, work)
         case .oneOf(let inner, let choices):
             let value = (inner, inner.value(in: row, work))
             var result: Bool? = false
             for choice in choices {
-                switch Expression.compare(.equal, value, choice, row, work) {
+                switch FilterExpression.compare(.equal, value, choice, row, work) {
                 case true?: return true
                 case nil: result = nil
                 case false?: break
@@ -55,7 +55,8 @@ extension Expression {
     }
 
     private static func compare(
-        _ comparison: Comparison, _ left: (Expression, value: Value), _ right: Expression, _ row: some FilterSubject,
+        _ comparison: Comparison, _ left: (FilterExpression, value: Value), _ right: FilterExpression,
+        _ row: some FilterSubject,
         _ work: FilterWork?
     ) -> Bool? {
         let rightValue = right.value(in: row, work)

@@ -2,7 +2,7 @@
 // and printed for a server. A cursor recognizes its query by the canonical text.
 
 /// A query on one table.
-public struct Query: Hashable, Sendable {
+public struct RowQuery: Hashable, Sendable {
     /// A sort key.
     public struct Key: Hashable, Sendable {
         /// The column.
@@ -20,7 +20,7 @@ public struct Query: Hashable, Sendable {
     /// The table.
     public var table: String
     /// The condition; nil for all rows.
-    public var filter: Expression?
+    public var filter: FilterExpression?
     /// The sort keys; rows that compare equal are sorted by id.
     public var order: [Key]
     /// The maximum number of rows; nil for all.
@@ -34,7 +34,7 @@ public struct Query: Hashable, Sendable {
 
     /// Creates a query.
     public init(
-        table: String, filter: Expression? = nil, order: [Key] = [], top: Int? = nil, skip: Int = 0,
+        table: String, filter: FilterExpression? = nil, order: [Key] = [], top: Int? = nil, skip: Int = 0,
         select: [String]? = nil, countsAll: Bool = false
     ) {
         self.table = table
@@ -47,7 +47,7 @@ public struct Query: Hashable, Sendable {
     }
 }
 
-extension Query {
+extension RowQuery {
     /// Throws if the window is not valid.
     package func check() throws(SyncError) {
         if skip < 0 || top ?? 0 < 0 {
@@ -56,17 +56,17 @@ extension Query {
     }
 }
 
-extension Query.Key {
+extension RowQuery.Key {
     /// Parses `a, b desc`; the case of the direction does not matter.
-    public static func list(parsing text: String) throws(FilterError) -> [Query.Key] {
+    public static func list(parsing text: String) throws(FilterError) -> [RowQuery.Key] {
         var scanner = try FilterScanner(text)
-        var keys: [Query.Key] = []
+        var keys: [RowQuery.Key] = []
         repeat {
             guard let column = scanner.name() else { throw scanner.unexpected() }
             let start = scanner.position
             switch scanner.name()?.lowercased() {
-            case nil, "asc": keys.append(Query.Key(column))
-            case "desc": keys.append(Query.Key(column, descending: true))
+            case nil, "asc": keys.append(RowQuery.Key(column))
+            case "desc": keys.append(RowQuery.Key(column, descending: true))
             case let word?: throw scanner.error("'\(word)' is neither asc nor desc", at: start)
             }
         } while scanner.skip(",")
@@ -75,7 +75,7 @@ extension Query.Key {
     }
 }
 
-extension Query {
+extension RowQuery {
     /// Returns whether one row sorts before another: by the keys, with null lowest, then by id.
     package func areInOrder(
         _ left: (id: String, row: some FilterSubject), _ right: (id: String, row: some FilterSubject)

@@ -2,7 +2,7 @@
 // the app is migrated. Tables and columns need no declaration; a schema adds to them.
 
 /// The declared tables of one version of an app.
-public struct Schema: Sendable {
+public struct SyncSchema: Sendable {
     /// The version, which the app increases with each migration, from 1. A store that was opened with a newer
     /// version can't be opened with an older one.
     public var version: UInt32
@@ -105,7 +105,7 @@ public struct Migration: Sendable {
 
 // MARK: What is recorded
 
-extension Schema {
+extension SyncSchema {
     /// The declaration that a store records: the tables, with the defaults of columns that migrations added.
     package var declaration: Declaration {
         var tables = tables
@@ -149,7 +149,7 @@ extension Schema {
 
 // MARK: Checks
 
-extension Schema {
+extension SyncSchema {
     /// Throws if the schema is not valid.
     package func check() throws(SyncError) {
         guard version > 0 else {
@@ -157,13 +157,13 @@ extension Schema {
         }
         var names: Set<[UInt8]> = []
         for table in tables {
-            try Schema.check(table: table.name)
+            try SyncSchema.check(table: table.name)
             guard names.insert(Array(table.name.utf8)).inserted else {
                 throw SyncError(.invalidConfiguration, "the schema declares the table \"\(table.name)\" twice")
             }
             var columns: Set<String> = []
             for column in table.localColumns {
-                try Schema.check(column: column, of: table.name)
+                try SyncSchema.check(column: column, of: table.name)
                 guard columns.insert(column).inserted else {
                     throw SyncError(
                         .invalidConfiguration, "the schema declares the column \"\(table.name).\(column)\" twice")
@@ -216,19 +216,19 @@ extension Schema {
 
 extension Migration.Step {
     fileprivate func check() throws(SyncError) {
-        try Schema.check(table: table)
+        try SyncSchema.check(table: table)
         switch self {
         case .renameColumn(let table, let from, let to):
-            try Schema.check(column: from, of: table)
-            try Schema.check(column: to, of: table)
+            try SyncSchema.check(column: from, of: table)
+            try SyncSchema.check(column: to, of: table)
             guard from != to else {
                 throw SyncError(.invalidConfiguration, "a migration renames \"\(table).\(from)\" to itself")
             }
         case .dropColumn(let table, let column), .transform(let table, let column, _):
-            try Schema.check(column: column, of: table)
+            try SyncSchema.check(column: column, of: table)
         case .addColumn(let table, let column, let value):
-            try Schema.check(column: column, of: table)
-            try Schema.check(value, of: column, table)
+            try SyncSchema.check(column: column, of: table)
+            try SyncSchema.check(value, of: column, table)
         case .dropTable: break
         }
     }
@@ -239,9 +239,9 @@ extension TableSchema {
         var names: Set<String> = []
         var serverNames: Set<String> = []
         for column in columns {
-            try Schema.check(column: column.name, of: name)
-            try Schema.check(column: column.serverName, of: name)
-            if let value = column.defaultValue { try Schema.check(value, of: column.name, name) }
+            try SyncSchema.check(column: column.name, of: name)
+            try SyncSchema.check(column: column.serverName, of: name)
+            if let value = column.defaultValue { try SyncSchema.check(value, of: column.name, name) }
             guard names.insert(column.name).inserted else {
                 throw SyncError(
                     .invalidConfiguration, "the schema declares the column \"\(name).\(column.name)\" twice")
