@@ -54,8 +54,11 @@ import Testing
     @Test func `a salvaged store has what the other had, with its token`() async throws {
         _ = try await shortened()
         _ = await call("config", "token", "secret")
+        #expect(await call("branch", "create", "draft").exit == .done)
         let salvage = await call("repair", "--salvage", copy, "--json")
         #expect(salvage.exit == .done, "\(salvage.output)")
+        #expect(salvage.output.contains(#""branches":["draft"]"#))
+        #expect(FileManager.default.fileExists(atPath: path + "/branches/draft"))
         for words in [["export"], ["pending", "--json"], ["log", "--jsonl"], ["blame", "t/3", "--json"]] {
             let before = await Call.tool(words: words + ["-s", path])
             let after = await Call.tool(words: words + ["-s", copy])

@@ -9,6 +9,7 @@ import SynclineTool
 #endif
 
 ignoreBrokenPipes()
+Leftovers.guardProcess()
 let words = Array(CommandLine.arguments.dropFirst())
 let environment = Environment.current()
 let pager = Pager.command(words, environment).flatMap(RunningPager.init)

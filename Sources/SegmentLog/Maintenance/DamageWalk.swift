@@ -57,9 +57,11 @@ package struct DamageWalk {
             chain: segment.header?.previousChain ?? 0
         )
         var walker = FrameWalker(window, seed: seed, from: whole.offset, expecting: expected)
+        let place = catalog.segments.firstIndex { $0.name == segment.name }
         while true {
             switch try walker.next() {
             case .frame(let header, let offset):
+                if let place { ReadingWatch.tell(walker.offset, in: place, of: catalog.segments) }
                 try visit(Visit(header: header, offset: offset, stored: try walker.stored(header, at: offset)))
                 expected = walker.expected
                 if !expected.inTransaction {

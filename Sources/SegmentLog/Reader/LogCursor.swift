@@ -196,7 +196,7 @@ public struct LogCursor: ~Copyable {
                     (attempts, hasGoneBack) = (0, false)
                 }
                 guard try take(header, at: offset) else { continue }
-                LogCursor.tell(segments, current: current, offset: walker.offset)
+                ReadingWatch.tell(walker.offset, in: current, of: segments)
                 return true
             case .fault(let fault):
                 if try moveToNextSegment() {

@@ -20,19 +20,22 @@ package enum ReadingWatch {
         try $observer.withValue(Observer(tell), operation: body)
     }
 
-    static func tell(_ done: UInt64, of total: UInt64) {
+    /// Runs a task that reads logs, or writes checkpoints, in the same way.
+    package nonisolated(nonsending) static func observe<Value>(
+        _ tell: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void, during body: () async throws -> Value
+    ) async rethrows -> Value {
+        try await $observer.withValue(Observer(tell), operation: body)
+    }
+
+    package static func tell(_ done: UInt64, of total: UInt64) {
         observer?.tell(done, total)
     }
 
-    static var isObserved: Bool { observer != nil }
-}
-
-extension LogCursor {
-    /// Tells where the frame in hand ends.
-    static func tell(_ segments: [LogCatalog.Segment], current: Int, offset: UInt64) {
-        guard ReadingWatch.isObserved else { return }
+    /// Tells where a frame of a log ends.
+    static func tell(_ offset: UInt64, in current: Int, of segments: [LogCatalog.Segment]) {
+        guard observer != nil else { return }
         let before = segments[..<current].reduce(0) { $0 + $1.size }
         let total = segments[current...].reduce(before) { $0 + $1.size }
-        ReadingWatch.tell(min(before + offset, total), of: total)
+        tell(min(before + offset, total), of: total)
     }
 }

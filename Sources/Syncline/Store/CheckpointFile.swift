@@ -205,9 +205,14 @@ struct CheckpointJob: Sendable {
         do throws(StateError) {
             // If older runs stay, the written run is not the whole state, and its digest is not known.
             let expected = merged == layers.runs.count ? digest : nil
+            // Entries that several layers have are counted more than once.
+            let total = UInt64(layers.memorySize + layers.runs.prefix(merged).reduce(0) { $0 + $1.root.size })
+            var done: UInt64 = 0
             root = try RunWriter.write(
                 try layers.cursorOverRuns(merged), expecting: expected
             ) { block throws(StateError) in
+                done += UInt64(block.count)
+                ReadingWatch.tell(min(done, total), of: total)
                 do throws(LogError) {
                     return try CheckpointBlocks.append(block, to: &writer)
                 } catch {

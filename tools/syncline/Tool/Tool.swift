@@ -96,7 +96,7 @@ package struct Tool {
         let output = Output(host.output, form: form, style: style(environment.outputIsTerminal))
         let narration = Narration(
             host.errors, style: style(environment.errorsAreTerminal), isTerminal: environment.errorsAreTerminal,
-            behind: output)
+            behind: output, now: host.now)
         return Context(host: host, output: output, narration: narration, table: table)
     }
 }

@@ -30,8 +30,10 @@ enum BranchCommands {
         let event = try arguments.value("at").map { try Moment($0, storage).event }
         Branches.removeLeftovers(storage)
         let id = SystemSurroundings().newID()
-        let through = try Branch.create(
-            name, at: event, of: store, { BranchPoint(id: id, event: $0) }, now: context.clock.now().rawValue)
+        let through = try context.whileReading("reading") {
+            try Branch.create(
+                name, at: event, of: store, { BranchPoint(id: id, event: $0) }, now: context.clock.now().rawValue)
+        }
         try context.output.value(["branch": .string(name), "at": .string("@\(through)")])
         try context.output.line("\(name) begins after @\(through)")
         return .done

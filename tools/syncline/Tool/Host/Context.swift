@@ -13,6 +13,8 @@ package struct Host {
     package var input: any LineSource
     package var clock: any LogClock
     package var interrupt: Interrupt
+    /// The time that progress is measured by.
+    package var now: @Sendable () -> ContinuousClock.Instant = { .now }
     /// The store that stays open between commands; none outside a shell.
     package var session: StoreSession?
     /// Replaces the network; nil: use the network.

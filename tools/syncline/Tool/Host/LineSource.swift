@@ -11,6 +11,13 @@ import SegmentLog
 /// Returns the next line, without its end.
 package protocol LineSource: AnyObject {
     func next() throws(ToolError) -> [UInt8]?
+
+    /// The number of bytes to read; nil if it is not known.
+    var size: UInt64? { get }
+}
+
+extension LineSource {
+    package var size: UInt64? { nil }
 }
 
 /// The lines of a descriptor. Only a line feed ends a line; the last needs none.
@@ -24,6 +31,13 @@ package final class DescriptorLines: LineSource {
 
     package init(_ descriptor: Int32) {
         self.descriptor = descriptor
+    }
+
+    package var size: UInt64? {
+        var status = stat()
+        let place = lseek(descriptor, 0, SEEK_CUR)
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, place >= 0 else { return nil }
+        return UInt64(max(0, Int64(status.st_size) - Int64(place)))
     }
 
     package func next() throws(ToolError) -> [UInt8]? {
@@ -83,6 +97,8 @@ final class FileLines: LineSource {
     }
 
     deinit { close(descriptor) }
+
+    var size: UInt64? { lines.size }
 
     func next() throws(ToolError) -> [UInt8]? { try lines.next() }
 }

@@ -86,10 +86,11 @@ extension Context {
         }
         configuration.recording = try Traffic.recording(store: path)
         if let session = host.session { return try await body(try await session.open(path, configuration)) }
-        let database = try await SyncDatabase.open(at: path, configuration)
+        let settings = configuration
+        let database = try await whileReading("opening") { try await SyncDatabase.open(at: path, settings) }
         do {
             let value = try await body(database)
-            try await database.close()
+            try await whileReading("writing a checkpoint") { try await database.close() }
             return value
         } catch {
             try? await database.close()

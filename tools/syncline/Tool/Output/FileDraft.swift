@@ -14,6 +14,7 @@ struct FileDraft {
     private let folder: POSIXStorage
     private let name: String
     private let draft: String
+    private let draftPath: String
     private let file: any WritableFile
     private var buffer: [UInt8] = []
     /// Bytes that were written.
@@ -28,16 +29,21 @@ struct FileDraft {
         folder = POSIXStorage(directory: slash.map { String(path[...$0]) } ?? ".")
         name = slash.map { String(path[path.index(after: $0)...]) } ?? path
         draft = name + FileName.temporarySuffix
+        draftPath = path + FileName.temporarySuffix
+        Leftovers.add(draftPath)
         do throws(StorageError) {
             if try folder.names(in: "").contains(draft) { try folder.remove(draft) }
             file = try folder.openForWriting(draft, creating: .privately)
         } catch {
+            Leftovers.forget(draftPath)
             throw ToolError(LogError(error))
         }
     }
 
-    mutating func add(_ line: [UInt8]) throws {
-        buffer += line + [0x0a]
+    mutating func add(_ line: [UInt8]) throws { try write(line + [0x0a]) }
+
+    mutating func write(_ bytes: [UInt8]) throws {
+        buffer += bytes
         if buffer.count >= 1 << 16 { try flush() }
     }
 
@@ -58,11 +64,12 @@ struct FileDraft {
         do throws(StorageError) { try file.sync(.durable) } catch { throw ToolError(LogError(error)) }
         file.close()
         do throws(LogError) { try folder.putInPlace(draft, as: name) } catch { throw ToolError(error) }
+        Leftovers.forget(draftPath)
     }
 
     /// Leaves nothing behind.
     func giveUp() {
         file.close()
-        try? folder.remove(draft)
+        Leftovers.discard(draftPath)
     }
 }

@@ -8,10 +8,13 @@ package struct Column: Sendable {
     package enum Alignment: Sendable { case left, right }
     var title: String
     var alignment: Alignment
+    /// Whether it is left out at a terminal that is too narrow for all columns.
+    var isSpare: Bool
 
-    package init(_ title: String, _ alignment: Alignment = .left) {
+    package init(_ title: String, _ alignment: Alignment = .left, isSpare: Bool = false) {
         self.title = title
         self.alignment = alignment
+        self.isSpare = isSpare
     }
 }
 
@@ -48,6 +51,8 @@ package struct ListWriter {
     /// Columns of addresses and times, which are never cut; nor are numbers.
     private var whole: Set<Int> = []
     private let isCut: Bool
+    /// The columns that are shown.
+    private var shown: [Int]
 
     /// - Parameter isCut: Whether cells are cut at a terminal that is too narrow for a row.
     package init(_ output: Output, _ columns: [Column], isCut: Bool = true) throws {
@@ -55,6 +60,7 @@ package struct ListWriter {
         self.isCut = isCut
         self.columns = columns
         widths = columns.map(\.title.count)
+        shown = Array(columns.indices)
         try output.beginList()
     }
 
@@ -109,11 +115,17 @@ package struct ListWriter {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Makes the widest columns narrower until a row fits the terminal.
+    /// The width of a row.
+    private var width: Int { shown.reduce(2 * (shown.count - 1)) { $0 + widths[$1] } }
+
+    /// Leaves out spare columns, the last first, and makes the widest ones narrower until a row fits the terminal.
     private mutating func fit() {
-        guard isCut, output.form == .human, let width = output.style.width else { return }
-        let texts = widths.indices.filter { columns[$0].alignment == .left && !whole.contains($0) }
-        while widths.reduce(2 * (columns.count - 1), +) > width {
+        guard isCut, output.form == .human, let limit = output.style.width else { return }
+        while !hasHeading, width > limit, let spare = shown.lastIndex(where: { columns[$0].isSpare }) {
+            shown.remove(at: spare)
+        }
+        let texts = shown.filter { columns[$0].alignment == .left && !whole.contains($0) }
+        while width > limit {
             guard let widest = texts.max(by: { widths[$0] < widths[$1] }), widths[widest] > ListWriter.narrowest else {
                 return
             }
@@ -124,7 +136,8 @@ package struct ListWriter {
     private func set(_ cells: [Cell]) -> String {
         var line = ""
         var gap = 0
-        for (index, whole) in cells.enumerated() {
+        for index in shown {
+            let whole = cells[index]
             let cell = Cell(isCut ? output.style.cut(whole.text, to: widths[index]) : whole.text, whole.role)
             let space = widths[index] - cell.text.count
             let before = columns[index].alignment == .right ? space : 0

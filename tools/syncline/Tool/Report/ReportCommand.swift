@@ -62,7 +62,7 @@ enum ReportCommand {
         var masking: Masking?
         if isMasked {
             let collecting = Masking(options, of: source.start)
-            try source.forEachLine(collecting) { _ in }
+            try context.whileReading("ranking values") { try source.forEachLine(collecting) { _ in } }
             collecting.close()
             masking = collecting
         }
@@ -70,7 +70,7 @@ enum ReportCommand {
         var draft = try ReportDraft(file)
         do {
             try draft.add(head(source, isMasked, context))
-            try source.forEachLine(masking) { try draft.add($0) }
+            try context.whileReading("writing") { try source.forEachLine(masking) { try draft.add($0) } }
             try draft.finish()
         } catch {
             draft.giveUp()

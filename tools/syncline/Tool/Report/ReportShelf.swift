@@ -21,10 +21,11 @@ package final class ReportShelf: Sendable {
     package init() {}
 
     /// The report in a file.
-    func report(_ path: String) throws -> Report {
+    func report(_ path: String, _ context: Context) throws -> Report {
         try open.withLock { open in
             if let known = open[path] { return known.report }
-            let lines = try FileLines(path)
+            let lines = context.watched(try FileLines(path), "unpacking")
+            defer { lines.finish() }
             let folder = try ScratchFolder()
             let report = try ReportReading.read(lines, name: path, store: folder.path + "/store")
             open[path] = (report, folder)
@@ -49,7 +50,7 @@ extension Context {
     }
 
     func path(reading path: String) throws -> String {
-        ReportShelf.isFile(path) ? try host.reports.report(path).store : path
+        ReportShelf.isFile(path) ? try host.reports.report(path, self).store : path
     }
 
     /// The directory of the store that a call changes, which can't be a report.
@@ -71,7 +72,7 @@ extension Context {
     /// The recorded traffic of a store or of a report.
     func traffic(_ arguments: Arguments) throws -> [TrafficSession] {
         let path = try StoreLocation.find(arguments, environment).path
-        if ReportShelf.isFile(path) { return try host.reports.report(path).sessions }
+        if ReportShelf.isFile(path) { return try host.reports.report(path, self).sessions }
         return TrafficSession.list(TrafficRecording.read(file: Traffic.file(store: path)))
     }
 }
@@ -90,15 +91,8 @@ final class ScratchFolder: Sendable {
         path = template.withUnsafeBufferPointer {
             String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
+        Leftovers.add(path)
     }
 
-    deinit { ScratchFolder.remove(path) }
-
-    private static func remove(_ path: String) {
-        for name in (try? POSIXStorage(directory: path).names(in: "")) ?? [] {
-            let inner = path + "/" + name
-            if isDirectory(inner) { remove(inner) } else { unlink(inner) }
-        }
-        rmdir(path)
-    }
+    deinit { Leftovers.discard(path) }
 }

@@ -26,10 +26,13 @@ struct ReportSource {
         var rescue: Rescue?
         var folder: ScratchFolder?
         var storage = store
-        if try !ReportSource.isWhole(store) {
+        if try !context.whileReading("verifying", { try ReportSource.isWhole(store) }) {
             let scratch = try ScratchFolder()
-            storage = POSIXStorage(directory: scratch.path + "/store")
-            rescue = try Rescue.run(from: store, to: storage, now: context.clock.now().rawValue)
+            let rescued = POSIXStorage(directory: scratch.path + "/store")
+            rescue = try context.whileReading("rescuing") {
+                try Rescue.run(from: store, to: rescued, now: context.clock.now().rawValue)
+            }
+            storage = rescued
             guard rescue != nil else {
                 throw ToolError("no-store", "the log holds no events, so there is nothing to report")
             }

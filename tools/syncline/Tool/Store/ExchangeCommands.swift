@@ -17,6 +17,12 @@ enum ExchangeCommands {
             retired client.
             """,
             """
+            `csv` writes a heading and one line per row. Without quotes a cell is a number, true, false or nothing; a \
+            string that looks like one of them is in quotes, and one that a spreadsheet would read as a formula has an \
+            apostrophe before it. `import --format csv` reads the rows back as they were, except that null and no value \
+            are the same. A spreadsheet that saves the file again may drop the quotes.
+            """,
+            """
             `events` writes the events of the log as `log --json` shows them, for other programs, each with its \
             bytes in the log (`record`), from which `import` creates the same store elsewhere. If earlier history \
             was removed, the state before the first event comes first: its `address`, the version of its format, \
@@ -28,20 +34,33 @@ enum ExchangeCommands {
             Option(
                 "format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events"],
                 "output format (default: jsonl)"),
-            Option("table", value: "TABLE", "only this table (default: all tables)"), .at, .redact,
+            Option("table", value: "TABLE", "only this table (default: all tables)"),
+            Option("output", short: "o", value: "FILE", "write to a file, which appears when it is complete"), .at,
+            .redact,
         ],
         examples: [
             Example("syncline export --format csv --table todoitem > todo.csv", "write a file for a spreadsheet"),
             Example("syncline export --format sql | sqlite3 out.db", "create an SQLite database"),
+            Example("syncline export --format events -o events.jsonl", "write the whole history to a file"),
         ],
         result: #"[{"table","row"}]"#
     ) { arguments, context in
+        guard let file = arguments.value("output") else { return try await write(arguments, context) }
+        return try await context.writing(to: file) { try await write(arguments, $0) }
+    }
+
+    private nonisolated(nonsending) static func write(
+        _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
         let view = try await context.view(arguments, at: arguments.value("at"))
         let format = arguments.value("format") ?? "jsonl"
-        if format == "events" { return try exportEvents(arguments, context) }
+        if format == "events" { return try exportEvents(arguments, view.reader, context) }
         if let table = arguments.value("table") { try context.check(table: table, view.reader) }
         let tables = try arguments.value("table").map { [$0] } ?? view.reader.tables()
         let isSQL = format == "sql" && context.output.form.isText
+        if format == "csv", tables.count > 1 {
+            context.narration.warn("CSV does not name its table: export one table at a time to import it again")
+        }
         if isSQL { try context.output.line("BEGIN;") }
         try context.output.beginList()
         for (table, sqlName) in zip(tables, SQLText.tableNames(tables)) {
@@ -54,7 +73,7 @@ enum ExchangeCommands {
             guard context.output.form.isText else { continue }
             switch format {
             case "csv":
-                for line in RowText.csv(rows) {
+                for line in CSVText.lines(rows) {
                     try context.output.line(context.output.form == .human ? escaped(line) : line)
                 }
             case "sql": try SQLText.table(sqlName, rows).forEach { try context.output.line($0) }
@@ -73,7 +92,9 @@ enum ExchangeCommands {
         return .done
     }
 
-    private static func exportEvents(_ arguments: Arguments, _ context: Context) throws -> ExitCode {
+    private static func exportEvents(
+        _ arguments: Arguments, _ reader: StateReader, _ context: Context
+    ) throws -> ExitCode {
         let storage = try context.storage(arguments)
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }
@@ -81,6 +102,7 @@ enum ExchangeCommands {
         let last = try arguments.value("at").map { try Moment($0, storage).event } ?? .max
         let table = arguments.value("table")
         let redacts = arguments.flag("redact")
+        var hasTable = table == nil
         var first: UInt64 = 1
         if try LogReader.open(storage, showing: .written).floor > .first, table == nil, !redacts {
             let state = try StateLoader(storage).earliest()
@@ -90,16 +112,23 @@ enum ExchangeCommands {
                 try context.output.line(line.text)
             }
         }
-        try EventReading(storage, context).forEach(from: first) { number, event in
-            if number > last { return false }
-            let summary = EventSummary(number: number, event: event, redacts: redacts)
-            if let table, !summary.tables.contains(table) { return true }
-            let record = summary.redacts ? nil : JSONValue.string(Base64.encode(event.bytes))
-            let json = summary.json.adding(["record": record])
-            try context.output.element(json)
-            try context.output.line(json.text)
-            return true
+        try context.whileListing("exporting") {
+            try EventReading(storage, context).forEach(from: first) { number, event in
+                if number > last { return false }
+                let summary = EventSummary(number: number, event: event, redacts: redacts)
+                if let table {
+                    guard summary.tables.contains(table) else { return true }
+                    hasTable = true
+                }
+                let record = summary.redacts ? nil : JSONValue.string(Base64.encode(event.bytes))
+                let json = summary.json.adding(["record": record])
+                try context.output.element(json)
+                try context.output.line(json.text)
+                return true
+            }
         }
+        // A table that is not there any more may have events.
+        if let table, !hasTable { try context.check(table: table, reader) }
         try context.output.endList()
         return .done
     }
@@ -108,8 +137,8 @@ enum ExchangeCommands {
         "import", "import the output of `export`: rows, or the events of a whole store",
         details: [
             """
-            Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. All rows are \
-            stored, or none.
+            Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. With --format csv the \
+            first line names the columns, and --table the table. All rows are stored, or none.
             """,
             """
             Events, as `export --format events` writes them, create a new store in the directory that --store \
@@ -119,48 +148,73 @@ enum ExchangeCommands {
             `report` writes it, creates a store in the same way.
             """,
         ],
-        options: [Option("table", value: "TABLE", "the table, if the lines are only rows")],
+        options: [
+            Option("table", value: "TABLE", "the table, if the lines are only rows"),
+            Option("format", value: "FORMAT", choices: ["jsonl", "csv"], "input format (default: jsonl)"),
+        ],
         examples: [
             Example("syncline import < rows.jsonl", "import rows as pending inserts"),
+            Example("syncline import --format csv --table todoitem < todo.csv", "import rows from a spreadsheet"),
             Example("syncline import --store copy < events.jsonl", "create a store with the same history"),
         ],
         result: #"{"rows":n}, or {"store":"…","events":"@1..41"}"#
     ) { arguments, context in
+        let table = arguments.value("table")
+        let isCSV = arguments.value("format") == "csv"
+        if isCSV, table == nil {
+            throw ToolError.usage("--format csv needs --table", hint: "A CSV file does not name its table.")
+        }
+        let lines = context.watched(context.host.input, "reading")
+        defer { lines.finish() }
+        if let table, isCSV { return try await store(try rows(ofCSV: lines, table), arguments, context) }
         var rows: [(table: String, item: Value)] = []
         var number = 0
-        while let line = try context.host.input.next() {
+        while let line = try lines.next() {
             number += 1
             if line.isEmpty { continue }
             let value = try Value.item(line, line: number)
-            let table = arguments.value("table")
             if rows.isEmpty, table == nil, Report.begins(with: value) {
-                return try importReport(line, arguments, context)
+                return try importReport(line, lines, arguments, context)
             }
             if rows.isEmpty, table == nil, EventImport.holdsEvent(value) {
-                return try importEvents(value, number, arguments, context)
+                return try importEvents(value, number, lines, arguments, context)
             }
             rows.append(try row(value, number, table))
         }
-        let all = rows
+        lines.finish()
+        return try await store(rows, arguments, context)
+    }
+
+    private static func rows(ofCSV lines: any LineSource, _ table: String) throws -> [(table: String, item: Value)] {
+        var reading = try CSVReading(lines)
+        var rows: [(table: String, item: Value)] = []
+        while let row = try reading.next() { rows.append((table, row)) }
+        return rows
+    }
+
+    /// Inserts rows as one transaction.
+    private nonisolated(nonsending) static func store(
+        _ rows: [(table: String, item: Value)], _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
         try await context.withDatabase(arguments) { database in
             try await database.transaction { transaction in
-                for (table, item) in all { try transaction.insert(table, item) }
+                for (table, item) in rows { try transaction.insert(table, item) }
             }
         }
-        try context.output.value(["rows": .number(all.count)])
-        try context.output.line("\(all.count) rows")
+        try context.output.value(["rows": .number(rows.count)])
+        try context.output.line("\(rows.count) rows")
         return .done
     }
 
     private static func importEvents(
-        _ first: Value, _ number: Int, _ arguments: Arguments, _ context: Context
+        _ first: Value, _ number: Int, _ lines: any LineSource, _ arguments: Arguments, _ context: Context
     ) throws -> ExitCode {
         let path = try StoreLocation.new(arguments, context.environment).path
         var number = number
         var events = try EventImport(path: path)
         do {
             try events.add(first, number)
-            while let line = try context.host.input.next() {
+            while let line = try lines.next() {
                 number += 1
                 if !line.isEmpty { try events.add(try Value.item(line, line: number), number) }
             }
@@ -173,11 +227,11 @@ enum ExchangeCommands {
     }
 
     private static func importReport(
-        _ head: [UInt8], _ arguments: Arguments, _ context: Context
+        _ head: [UInt8], _ lines: any LineSource, _ arguments: Arguments, _ context: Context
     ) throws -> ExitCode {
         let path = try StoreLocation.new(arguments, context.environment).path
         let report = try ReportReading.read(
-            head: head, context.host.input, name: "the input", store: path)
+            head: head, lines, name: "the input", store: path)
         return try show(path, report.events, report.first, context)
     }
 

@@ -23,29 +23,6 @@ enum RowText {
         default: JSONValue(value).text
         }
     }
-
-    /// A spreadsheet reads a text with such a beginning as a formula, unless an apostrophe comes before it.
-    private static let formulaBeginnings: Set<Character> = ["=", "+", "-", "@", "\t", "\r"]
-
-    private static func cell(_ value: Value) -> String {
-        let text = text(value)
-        guard case .string = value, let first = text.first, formulaBeginnings.contains(first) else { return text }
-        return "'" + text
-    }
-
-    static func csv(_ rows: [StoredRow]) -> [String] {
-        func quoted(_ text: String) -> String {
-            guard text.contains(where: { ",\"\n\r".contains($0) }) else { return text }
-            return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-        }
-        let names = columns(rows)
-        let heading = (["id"] + names.map { cell(.string($0)) }).map(quoted).joined(separator: ",")
-        return [heading]
-            + rows.map { row in
-                ([cell(.string(row.id))] + names.map { cell(row.columns[$0] ?? .null) }).map(quoted).joined(
-                    separator: ",")
-            }
-    }
 }
 
 extension StoredRow {

@@ -30,7 +30,10 @@ enum StatsCommand {
     {
         let view = try await context.view(arguments)
         let storage = try context.storage(arguments)
-        let stats = try StoreStats(view, EventReading(storage, context), opened: await context.host.session?.opened)
+        let opened = await context.host.session?.opened
+        let stats = try context.whileReading("reading") {
+            try StoreStats(view, EventReading(storage, context), opened: opened)
+        }
         if arguments.flag("prometheus") {
             for line in stats.prometheus { try context.output.line(line) }
             try context.output.value(.string(stats.prometheus.joined(separator: "\n") + "\n"))

@@ -28,6 +28,7 @@ struct StoreDraft {
         parent = POSIXStorage(directory: names.isEmpty ? "." : names.joined(separator: "/") + "/")
         draft = "\(name)\(StoreDraft.mark)\(getpid())"
         removeOthers()
+        Leftovers.add(self.path(draft))
     }
 
     /// The folder itself.
@@ -36,10 +37,11 @@ struct StoreDraft {
     /// Renames the draft to the store's name, durably.
     func putInPlace() throws(ToolError) {
         do throws(LogError) { try parent.putInPlace(draft, as: name) } catch { throw ToolError(error) }
+        Leftovers.forget(path(draft))
     }
 
     /// Removes the draft.
-    func remove() { remove(draft) }
+    func remove() { Leftovers.discard(path(draft)) }
 
     private func path(_ name: String) -> String {
         parent.location == "/" ? "/" + name : parent.location + "/" + name
@@ -49,17 +51,9 @@ struct StoreDraft {
     private func removeOthers() {
         for left in (try? parent.names(in: "")) ?? [] where left.hasPrefix(name + StoreDraft.mark) {
             guard let lock = try? parent.lock(left + "/" + FileName.lock) else { continue }
-            remove(left)
+            Leftovers.discard(path(left))
             lock.release()
         }
-    }
-
-    private func remove(_ folder: String) {
-        for entry in (try? StoreDraft.names(in: path(folder))) ?? [] {
-            let inner = folder + "/" + entry
-            if isDirectory(path(inner)) { remove(inner) } else { try? parent.remove(inner) }
-        }
-        try? parent.removeDirectory(folder)
     }
 
     private static func names(in path: String) throws(StorageError) -> [String] {

@@ -33,7 +33,12 @@ enum InspectCommand {
 
     static let segments = Command(
         "inspect segments", "list the segments of the log",
-        details: ["One row per segment. Damage is shown at its place, in a line that begins with `!`."],
+        details: [
+            """
+            One row per segment. Damage is shown at its place, in a line that begins with `!`. A narrow terminal shows \
+            fewer columns.
+            """
+        ],
         examples: [Example("syncline inspect segments --json | jq '.[] | select(.damage)'", "only what is damaged")],
         result:
             #"""
@@ -54,7 +59,8 @@ enum InspectCommand {
     private nonisolated(nonsending) static func runSummary(
         _ arguments: Arguments, _ context: Context
     ) async throws -> ExitCode {
-        let summary = try LogInspection(try context.storage(arguments)).summary()
+        let storage = try context.storage(arguments)
+        let summary = try context.whileReading("reading") { try LogInspection(storage).summary() }
         try context.output.value(summary.json)
         guard context.output.form.isText else { return .done }
         for (label, text, role) in lines(summary, context.output.style) {
@@ -110,14 +116,15 @@ enum InspectCommand {
     private nonisolated(nonsending) static func runSegments(
         _ arguments: Arguments, _ context: Context
     ) async throws -> ExitCode {
-        let report = try LogInspection(try context.storage(arguments)).verify()
+        let storage = try context.storage(arguments)
+        let report = try context.whileReading("reading") { try LogInspection(storage).verify() }
         let style = context.output.style
         var list = try ListWriter(
             context.output,
             [
                 Column("SEGMENT"), Column("RECORDS"), Column("FRAMES", .right), Column("BYTES", .right),
-                Column("RAW", .right), Column("RATIO", .right), Column("STATE"), Column("EPOCH", .right),
-                Column("CREATED"),
+                Column("RAW", .right, isSpare: true), Column("RATIO", .right, isSpare: true), Column("STATE"),
+                Column("EPOCH", .right, isSpare: true), Column("CREATED"),
             ])
         for found in report.segmentsAndDamage {
             switch found {
@@ -134,7 +141,7 @@ enum InspectCommand {
     private static func cells(_ segment: LogReport.Segment, _ style: TextStyle) -> [Cell] {
         [
             Cell("s\(segment.ordinal)", .address),
-            Cell(segment.records.isEmpty ? "–" : segment.records.description),
+            Cell(segment.records.isEmpty ? "–" : segment.records.description, .address),
             Cell(style.count(segment.frames)),
             Cell(style.bytes(segment.length.rawValue)),
             Cell(style.bytes(segment.rawLength.rawValue)),

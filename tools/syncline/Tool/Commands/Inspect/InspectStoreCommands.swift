@@ -14,7 +14,8 @@ enum InspectStoreCommands {
         result: #"[{"kind","events":n,"bytes":n,"first":"@1","last":"@41"}]"#,
         exits: [Exit(.partial, "damage keeps some events from being counted")]
     ) { arguments, context in
-        let counts = try EventCounts(EventReading(try context.storage(arguments), context))
+        let reading = EventReading(try context.storage(arguments), context)
+        let counts = try context.whileReading("reading") { try EventCounts(reading) }
         let style = context.output.style
         var list = try ListWriter(
             context.output,
@@ -154,7 +155,9 @@ enum InspectStoreCommands {
             ? ListWriter(
                 context.output, [Column("CHANGE"), Column("KIND"), Column("ROW"), Column("FATE"), Column("BY")])
             : nil
+        var hasTable = false
         func add(_ change: ChangeFate) throws {
+            if change.table == table { hasTable = true }
             if fate ?? change.fate.rawValue != change.fate.rawValue || table ?? change.table != change.table { return }
             try list?.row(
                 [
@@ -163,11 +166,15 @@ enum InspectStoreCommands {
                     Cell(change.event.map { "@\($0)" } ?? "", .address),
                 ], json: change.json)
         }
-        try reading.forEachRecord(from: first) { number, record in
-            try accounting.fold(record, number: number, add)
-            return true
+        try context.whileListing("reading") {
+            try reading.forEachRecord(from: first) { number, record in
+                try accounting.fold(record, number: number, add)
+                return true
+            }
         }
         let result = try accounting.finish(add)
+        // A table that is not there any more may have changes.
+        if let table, !hasTable { try context.check(table: table, try await context.view(arguments).reader) }
         if isListed {
             try list?.finish()
         } else {

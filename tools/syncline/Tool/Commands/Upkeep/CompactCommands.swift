@@ -22,7 +22,9 @@ enum CompactCommands {
         result: #"{"checkpoint":"@40","firstEvent":"@17","segmentsRemoved":n,"bytesRemoved":n}"#
     ) { arguments, context in
         // Printed after the store is closed, so that an error on closing is the only answer.
-        let report = try await context.withDatabase(arguments) { try await $0.compact() }
+        let report = try await context.withDatabase(arguments) { database in
+            try await context.whileReading("compacting") { try await database.compact() }
+        }
         try context.output.value([
             "checkpoint": .string("@\(report.checkpoint)"), "firstEvent": .string("@\(report.firstEvent)"),
             "segmentsRemoved": .number(report.segmentsRemoved), "bytesRemoved": .number(report.bytesRemoved),
@@ -41,7 +43,7 @@ enum CompactCommands {
         examples: [Example("syncline checkpoint", "of the current state")], result: #"{"checkpoint":"@40"}"#
     ) { arguments, context in
         let event = try await context.withDatabase(arguments) { database in
-            try await database.checkpoint()
+            try await context.whileReading("writing") { try await database.checkpoint() }
             return database.lastEvent
         }
         try context.output.value(["checkpoint": .string("@\(event)")])

@@ -19,8 +19,8 @@ enum RepairCommand {
             the state of the newest whole checkpoint and every whole event after it, so no pending change that can \
             be read is lost, and as much of the history as leads to that state without a gap. If events are \
             missing after that checkpoint, the next pull of each query starts from the beginning. The token, the \
-            headers and the recorded traffic are copied, too. If the log holds no events, every whole record is \
-            copied and keeps its number.
+            headers and the recorded traffic are copied, too; branches are named and stay where they are. If the \
+            log holds no events, every whole record is copied and keeps its number.
             """,
         ],
         options: [
@@ -37,7 +37,8 @@ enum RepairCommand {
             #"""
             {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|fill-hole|remove-leftover","address","file","bytes":n,\#
             "reason"}],"left":[damage as in verify],"dryRun":bool}, with --salvage also "salvaged":{"store",\#
-            "events":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],"foreign":[file]}
+            "events":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],"foreign":[file],\#
+            "branches":["…"]}
             """#,
         exits: [
             Exit(.done, "no damage is left; with --salvage: no event is missing"),
@@ -57,14 +58,14 @@ enum RepairCommand {
             return try SalvageCommand.run(from: storage, to: directory, context)
         }
         let inspection = LogInspection(storage)
-        let report = try RepairCommand.report(inspection, storage)
+        let report = try context.whileReading("verifying") { try RepairCommand.report(inspection, storage) }
         if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
         let plan = RepairPlan(report, try inspection.catalog())
         if isDry || plan.steps.isEmpty {
             return try show(plan.steps, plan.left, isDry: isDry, context)
         }
         try Repair(storage, context.clock).perform(plan)
-        let after = try RepairCommand.report(inspection, storage).damage
+        let after = try context.whileReading("verifying") { try RepairCommand.report(inspection, storage).damage }
         let done = plan.steps.filter { step in
             !after.contains { $0.address == step.address && $0.reason == step.reason }
         }

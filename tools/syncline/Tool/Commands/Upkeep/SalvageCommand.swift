@@ -13,6 +13,8 @@ struct SalvageCommand {
     private var lost: [SequenceRange] = []
     private var leftOut: [SequenceRange] = []
     private var foreign: [String] = []
+    /// Branches, which stay in the damaged store.
+    private let branches: [String]
 
     static func run(from storage: POSIXStorage, to directory: String, _ context: Context) throws -> ExitCode {
         let draft = try StoreDraft(of: directory) {
@@ -42,8 +44,12 @@ struct SalvageCommand {
     private init(from storage: POSIXStorage, to fresh: POSIXStorage, named directory: String, _ context: Context) throws
     {
         self.directory = directory
-        damage = try LogInspection(storage).verify().damage
-        if let rescue = try Rescue.run(from: storage, to: fresh, now: context.clock.now().rawValue) {
+        branches = Branches.names(storage)
+        damage = try context.whileReading("verifying") { try LogInspection(storage).verify().damage }
+        let rescue = try context.whileReading("rescuing") {
+            try Rescue.run(from: storage, to: fresh, now: context.clock.now().rawValue)
+        }
+        if let rescue {
             events = rescue.events
             first = SequenceNumber(rawValue: rescue.first)
             lost = rescue.lost
@@ -61,7 +67,7 @@ struct SalvageCommand {
             "store": .string(directory), "events": .number(events), "first": .string(first.description),
             "lost": .array(lost.map { .string($0.description) }),
             "leftOut": .array(leftOut.map { .string($0.description) }),
-            "foreign": .array(foreign.map { .string($0) }),
+            "foreign": .array(foreign.map { .string($0) }), "branches": .array(branches.map { .string($0) }),
         ]
         try context.output.value([
             "repaired": [], "left": .array(damage.map(\.json)), "dryRun": .boolean(false), "salvaged": salvaged,
@@ -75,6 +81,9 @@ struct SalvageCommand {
         }
         try tell("lost", lost, "", context)
         try tell("left out", leftOut, ": they depend on lost events", context)
+        for name in branches {
+            try context.output.line("  the branch \(name) is not copied; it stays in the damaged store")
+        }
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
         return lost.isEmpty && leftOut.isEmpty ? .done : .no
     }
