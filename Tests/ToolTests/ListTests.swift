@@ -23,7 +23,10 @@ import Testing
 
     @Test func `tables fit the terminal, and pipes get all of it`() async throws {
         let log = try TestLog.story()
-        for words in [["blame", "todoitem/a"], ["pending"], ["log"], ["inspect", "tables"], ["conflicts"]] {
+        for words in [
+            ["blame", "todoitem/a"], ["pending"], ["log"], ["inspect", "tables"], ["conflicts"],
+            ["inspect", "segments"],
+        ] {
             let people = await Call.tool(
                 words: words, on: log, isTerminal: true, width: 76, variables: ["NO_COLOR": "1"])
             let widest = people.output.split(separator: "\n").map(\.count).max() ?? 0
@@ -32,11 +35,22 @@ import Testing
         }
     }
 
+    @Test func `a narrow terminal shows fewer columns of segments, and never half a number`() async throws {
+        let log = try TestLog()
+        let wide = await Call.tool("inspect", "segments", on: log, isTerminal: true, width: 120)
+        #expect(wide.output.contains("EPOCH") && wide.output.contains("RAW"))
+        let narrow = await Call.tool("inspect", "segments", on: log, isTerminal: true, width: 79)
+        #expect(!narrow.output.contains("EPOCH") && narrow.output.contains("CREATED"), "\(narrow.output)")
+        #expect(narrow.output.contains("@1..3") && !narrow.output.contains("…"))
+    }
+
     @Test func `a misspelt table is named with the one that was meant`() async throws {
         let log = try TestLog.story()
         for words in [
             ["query", "todoitm"], ["export", "--table", "todoitm"], ["log", "--table", "todoitm"],
-            ["diff", "@4", "--table", "todoitm"],
+            ["diff", "@4", "--table", "todoitm"], ["export", "--format", "events", "--table", "todoitm"],
+            ["push", "--table", "todoitm"], ["push", "--dry-run", "--table", "todoitm"], ["purge", "todoitm"],
+            ["inspect", "operations", "--list", "--table", "todoitm"],
         ] {
             let call = await Call.tool(words: words, on: log)
             #expect(call.exit == .failed && call.errors.contains("Did you mean `todoitem`?"), "\(words)")
@@ -48,6 +62,50 @@ import Testing
         #expect(await Call.tool("init", on: fresh).exit == .done)
         let empty = await Call.tool("query", "todoitm", on: fresh)
         #expect(empty.exit == .done && empty.errors == "")
+    }
+
+    @Test func `columns that no row ever had are named, and nothing is purged by them`() async throws {
+        let log = try TestLog.story()
+        let filter = await Call.tool("query", "todoitem", "--filter", "txt ne 'x'", on: log)
+        #expect(filter.exit == .done && filter.errors.contains("no row ever had a column txt"))
+        #expect(filter.errors.contains("Did you mean `text`?"))
+        for words in [["--orderby", "txt desc"], ["--select", "id,txt"]] {
+            #expect(
+                await Call.tool(words: ["query", "todoitem"] + words, on: log).errors.contains("`text`"), "\(words)")
+        }
+        let known = await Call.tool("query", "todoitem", "--filter", "version ne '9' and id ne 'x'", on: log)
+        #expect(known.exit == .done && known.errors == "")
+        let purge = await Call.tool("purge", "todoitem", "--force", "--filter", "txt ne 'x'", on: log)
+        #expect(purge.exit == .failed && purge.errors.contains("Did you mean `text`?"))
+        #expect(await Call.tool("get", "todoitem", "a", on: log).exit == .done)
+    }
+
+    @Test func `people are told which row or field they may have meant`() async throws {
+        let log = try TestLog.story()
+        for (words, meant) in [
+            (["get", "todoitm", "a"], "todoitem/a"), (["blame", "todoitm/a"], "todoitem/a"),
+            (["blame", "todoitem/a.txt"], "todoitem/a.text"),
+        ] {
+            let people = await Call.tool(words: words, on: log, isTerminal: true, variables: ["NO_COLOR": "1"])
+            #expect(people.exit == .no && people.errors.contains("hint: Did you mean `\(meant)`?"), "\(words)")
+            #expect(await Call.tool(words: words, on: log).errors == "", "\(words)")
+        }
+    }
+
+    @Test func `an event that does not exist is no event of a list`() async throws {
+        let log = try TestLog.story()
+        for words in [["log", "@21"], ["log", "@3..21"], ["log", "@-21"]] {
+            let call = await Call.tool(words: words, on: log)
+            #expect(call.exit == .usage && call.errors.contains("the last event is @20"), "\(words)")
+        }
+        #expect(await Call.tool("log", "@19..20", on: log).exit == .done)
+    }
+
+    @Test func `a cursor that is not there is not reset in silence`() async throws {
+        let log = try TestLog.story()
+        let call = await Call.tool("cursors", "--reset", "todoitem/al", on: log)
+        #expect(call.exit == .usage && call.errors.contains("Did you mean `todoitem/all`?"), "\(call.errors)")
+        #expect(await Call.tool("cursors", "--reset", "todoitem/all", on: log).exit == .done)
     }
 
     @Test func `a table that went still has its events`() async throws {

@@ -9,6 +9,12 @@ extension StateReader {
         return Set(try tables() + cursors().map(\.table) + declared).sorted()
     }
 
+    /// The names of all columns that rows ever had or tables declare, and those that every row may have.
+    package func knownColumns() throws(StateError) -> Set<String> {
+        let declared = try declaration?.tables.flatMap { $0.columns.map(\.name) + $0.localColumns } ?? []
+        return Set(shapes.all.flatMap(\.names) + declared + ["id"]).union(Item.systemColumns)
+    }
+
     /// The ids of a table's first rows, including rows that are hidden from the app.
     package func ids(of table: String, limit: Int) throws(StateError) -> [String] {
         var ids: [String] = []

@@ -56,7 +56,14 @@ enum BlameCommand {
                 ])
         }
         try list.finish()
-        return isFound ? .done : .no
+        if isFound { return .done }
+        if let part, let fields = part.blame.fields, context.output.form == .human {
+            let meant = Suggestion.nearest(to: part.field, in: fields.map(\.field))
+            if let meant { context.narration.hint("Did you mean `\(address.table)/\(part.id).\(meant)`?") }
+        } else {
+            try await context.hint(missing: (address.table, address.id), at: moment, arguments)
+        }
+        return .no
     }
 }
 

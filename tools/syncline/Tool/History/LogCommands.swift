@@ -46,13 +46,17 @@ enum LogCommands {
         }
         // Without a limit, events are written as they are read.
         if let limit {
-            let newest = try reading.newest(limit, from: first, through: last, where: matches)
+            let newest = try context.whileReading("searching") {
+                try reading.newest(limit, from: first, through: last, where: matches)
+            }
             for (number, event) in newest { try list.add(number, event) }
         } else {
-            try reading.forEach(from: first) { number, event in
-                if number > last || context.output.isClosed { return false }
-                if matches(event) { try list.add(number, event) }
-                return true
+            try context.whileListing("reading") {
+                try reading.forEach(from: first) { number, event in
+                    if number > last || context.output.isClosed { return false }
+                    if matches(event) { try list.add(number, event) }
+                    return true
+                }
             }
         }
         // A table that is not there any more may have events.
@@ -70,9 +74,9 @@ enum LogCommands {
         }
         switch try arguments.address(at: 0) {
         case nil: return (1, end)
-        case .record(let number)?: return (number.rawValue, min(end, number.rawValue))
-        case .records(let range)?: return (range.first.rawValue, min(end, range.last.rawValue))
-        case .fromEnd?:
+        case .records(let range)?:
+            return (range.first.rawValue, min(end, try Moment("@\(range.last.rawValue)", storage).event))
+        case .record?, .fromEnd?:
             let event = try Moment(arguments.operands[0], storage).event
             return (event, min(end, event))
         default: throw ToolError.usage("`log` takes @41, @41..57 or @-1")

@@ -62,9 +62,7 @@ struct Bisection {
             let known = try tables + end.present.tables() + loader.earliest().present.tables()
             if !known.contains(table) { throw Bisection.unknown("there is no table \(table)", table, known) }
         }
-        // A state has the names of all columns that ever existed.
-        let declared = end.declaration?.tables.flatMap { $0.columns.map(\.name) + $0.localColumns } ?? []
-        let known = Set(end.shapes.all.flatMap(\.names) + declared + ["id"]).union(Item.systemColumns)
+        let known = try end.present.knownColumns()
         let unknown = condition.filter?.columns.subtracting(known).min()
         if let unknown { throw Bisection.unknown("no row ever had a column \(unknown)", unknown, known.sorted()) }
     }

@@ -22,6 +22,7 @@ enum ReadCommands {
         try reader.declaration.check(arguments.operands[0])
         guard let row = try reader.row(arguments.operands[0], arguments.operands[1]) else {
             try context.output.value(.null)
+            try await context.hint(missing: (focus.table, focus.id), at: arguments.value("at"), arguments)
             return .no
         }
         try context.output.value(JSONValue(row))
@@ -47,6 +48,7 @@ enum ReadCommands {
         let query = try StoreQuery.query(arguments)
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
         try context.check(table: query.table, reader)
+        try context.check(columnsOf: query, reader)
         let result = try reader.run(query)
         if let count = result.count {
             try context.output.value([
@@ -77,8 +79,10 @@ enum ReadCommands {
         if let text = arguments.value("reset") {
             let parts = text.split(separator: "/", maxSplits: 1)
             guard parts.count == 2 else { throw ToolError.usage("--reset takes TABLE/QUERYID") }
-            try await context.withDatabase(arguments) {
-                try await $0.resetCursor(table: String(parts[0]), queryID: String(parts[1]))
+            try await context.withDatabase(arguments) { database in
+                try database.reader.declaration.check(String(parts[0]))
+                try check(cursor: text, database.reader)
+                try await database.resetCursor(table: String(parts[0]), queryID: String(parts[1]))
             }
         }
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
@@ -101,6 +105,15 @@ enum ReadCommands {
         return .done
     }
 
+    /// Refuses a cursor that the store does not have.
+    private static func check(cursor name: String, _ reader: StateReader) throws {
+        let known = try reader.cursors().map { "\($0.table)/\($0.queryID)" }
+        if known.contains(name) { return }
+        throw ToolError.usage(
+            "there is no cursor \(escaped(name))",
+            hint: Suggestion.nearest(to: name, in: known).map { "Did you mean `\(escaped($0))`?" })
+    }
+
     static let purge = Command(
         "purge", "remove local rows and the table's cursors, without telling the server",
         operands: [Operand("TABLE", "the table", isRequired: true)],
@@ -113,8 +126,10 @@ enum ReadCommands {
     ) { arguments, context in
         let filter = try StoreQuery.filter(arguments)
         let (table, force) = (arguments.operands[0], arguments.flag("force"))
-        let report = try await context.withDatabase(arguments) {
-            try await $0.purge(table: table, filter: filter, force: force)
+        let report = try await context.withDatabase(arguments) { database in
+            try context.check(table: table, database.reader)
+            if let filter { try context.check(columnsOf: filter, database.reader) }
+            return try await database.purge(table: table, filter: filter, force: force)
         }
         try context.output.value(["removed": .number(report.removed), "dropped": .number(report.dropped)])
         try context.output.line("removed \(report.removed), dropped \(report.dropped)")

@@ -51,12 +51,13 @@ enum SyncCommands {
         let (wanted, isDry) = (settings, arguments.flag("dry-run"))
         if isDry {
             let view = try await context.view(arguments)
-            for table in tables { try view.reader.declaration.check(table) }
+            for table in tables { try context.check(table: table, view.reader) }
             try context.show(
                 try PushPreview(view.reader, tables: wanted.tables, rowsOnTheirWay: view.rowsOnTheirWay))
             return .done
         }
         let report = try await context.withDatabase(arguments) { database in
+            for table in tables { try context.check(table: table, database.reader) }
             return try await context.recorded(arguments, database, \.json) {
                 try await context.whileWatching { try await database.push(wanted, progress: $0) }
             }
