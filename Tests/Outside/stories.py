@@ -168,6 +168,18 @@ def all_stories():
             [Step("import", text="rows", store="other")],
             [Step("report", "-o", "REPORT")],
         ], stores=("store", "copy", "other")),
+        Story("branch", [
+            [init()],
+            [*(insert(number, n=number) for number in range(5))],
+            [Step("branch", "create", "draft")],
+            [Step("update", TABLE, '{"id":"row-1","text":"drafted"}', "--branch", "draft")],
+            [Step("delete", TABLE, "row-2", "--branch", "draft")],
+            [Step("insert", TABLE, '{"id":"row-9","n":9}', "--branch", "draft")],
+            [Step("branch", "land", "draft")],
+            [update(1, n=100)],
+            [Step("branch", "create", "past", "--at", "@-2")],
+            [Step("branch", "drop", "past")],
+        ], stores=("store", "store/branches/draft", "store/branches/past")),
         Story("history", [
             [init()],
             [config("retention", "5 events"), *(insert(number, n=number) for number in range(8)), Step("checkpoint"),

@@ -22,9 +22,25 @@ package enum Branches {
     }
 
     /// The names of a store's branches, sorted.
-    package static func names(_ store: any LogStorage) -> [String] {
-        guard (try? store.names(in: "").contains(folder)) == true else { return [] }
-        return ((try? store.names(in: folder)) ?? []).filter(isName).sorted()
+    package static func names(_ store: any LogStorage) throws(SyncError) -> [String] {
+        do throws(StorageError) {
+            guard try store.names(in: "").contains(folder) else { return [] }
+            return try store.names(in: folder).filter(isName).sorted()
+        } catch {
+            let error = LogError(error)
+            if error.isNotFound { return [] }
+            throw SyncError(error)
+        }
+    }
+
+    /// Makes the folder of a store's branches. It is durable, so that a branch in it is.
+    package static func makeFolder(of store: any LogStorage) throws(SyncError) {
+        do throws(StorageError) {
+            try store.createDirectory(folder)
+            try store.syncDirectory("")
+        } catch {
+            throw SyncError(LogError(error))
+        }
     }
 
     /// Removes a branch. It has no name any more before the first of its files goes.

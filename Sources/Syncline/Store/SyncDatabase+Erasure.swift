@@ -43,7 +43,7 @@ extension SyncDatabase {
     }
 
     private static func checkNoBranches(_ storage: any LogStorage) throws(SyncError) {
-        let names = Branches.names(storage)
+        let names = try Branches.names(storage)
         if names.isEmpty { return }
         throw SyncError(
             .pendingChanges, "the store has branches: \(names.joined(separator: ", "))",

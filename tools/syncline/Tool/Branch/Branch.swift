@@ -18,9 +18,8 @@ struct Branch {
     /// Reads a branch of a store.
     init(_ name: String, of store: String) throws {
         let folder = POSIXStorage(directory: store)
-        guard Branches.isName(name), Branches.names(folder).contains(name) else {
-            throw Branch.missing(name, Branches.names(folder))
-        }
+        let known = try Branches.names(folder)
+        guard known.contains(name) else { throw Branch.missing(name, known) }
         self.name = name
         path = Branch.path(name, of: store)
         let storage = POSIXStorage(directory: path)
@@ -51,7 +50,7 @@ struct Branch {
         let projector = try HistoryReading.run(storage, claiming: true) { () throws(SyncError) in
             try StateLoader(storage).load(through: event)
         }
-        try storage.createDirectory(Branches.folder)
+        try Branches.makeFolder(of: storage)
         let draft = try StoreDraft(of: path(name, of: store)) {
             ToolError(
                 "store-exists", "branch \(name) already exists",

@@ -49,7 +49,7 @@ enum BranchCommands {
         var list = try ListWriter(
             context.output,
             [Column("BRANCH"), Column("AT"), Column("CHANGES", .right), Column("MOVED", .right), Column("")])
-        for name in Branches.names(POSIXStorage(directory: store)) {
+        for name in try Branches.names(POSIXStorage(directory: store)) {
             let branch = try Branch(name, of: store)
             let landing = try Landing(from: branch.base, to: branch.present, onto: view.reader)
             let isLanded = try view.reader.setting(branch.point.landed) != nil
@@ -161,7 +161,8 @@ enum BranchCommands {
         let name = arguments.operands[0]
         let store = POSIXStorage(directory: try context.path(changing: arguments))
         Branches.removeLeftovers(store)
-        guard Branches.names(store).contains(name) else { throw Branch.missing(name, Branches.names(store)) }
+        let known = try Branches.names(store)
+        guard known.contains(name) else { throw Branch.missing(name, known) }
         try Branches.remove(name, of: store)
         try context.output.value(["dropped": .string(name)])
         try context.output.line("dropped \(name)")

@@ -24,8 +24,15 @@ package struct StoreLocation: Hashable, Sendable {
         let store = try findStore(arguments, environment, isDirectory)
         guard let name = arguments.value("branch") else { return store }
         let path = "\(store.path)/\(Branches.folder)/\(name)"
-        guard Branches.isName(name), isDirectory(path) else {
-            throw Branch.missing(name, Branches.names(POSIXStorage(directory: store.path)))
+        if !Branches.isName(name) || !isDirectory(path) {
+            let known: [String]
+            do throws(SyncError) {
+                known = try Branches.names(POSIXStorage(directory: store.path))
+            } catch {
+                throw ToolError(error)
+            }
+            // One that is there can't be looked at, and reading it will say why.
+            if !known.contains(name) { throw Branch.missing(name, known) }
         }
         return StoreLocation(path: path, isNamed: true)
     }

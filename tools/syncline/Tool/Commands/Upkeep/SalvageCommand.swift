@@ -44,7 +44,7 @@ struct SalvageCommand {
     private init(from storage: POSIXStorage, to fresh: POSIXStorage, named directory: String, _ context: Context) throws
     {
         self.directory = directory
-        branches = Branches.names(storage)
+        branches = try Branches.names(storage)
         damage = try context.whileReading("verifying") { try LogInspection(storage).verify().damage }
         let rescue = try context.whileReading("rescuing") {
             try Rescue.run(from: storage, to: fresh, now: context.clock.now().rawValue)
