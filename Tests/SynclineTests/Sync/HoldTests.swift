@@ -87,6 +87,28 @@ import Testing
         #expect(report.operations.last?.code == "held")
     }
 
+    @Test func `a hold means its row in every spelling if ids ignore the case`() async throws {
+        var options = SimulatedServer.Options()
+        options.ignoresCase = true
+        let pair = try await SyncPair(.datasync3, options)
+        try await pair.table.insert(.item("Abc", ["n": .integer(1)]))
+        try await pair.table.insert(.item("abd", ["n": .integer(2)]))
+        try await pair.database.hold(table: "t", id: "ABC")
+        #expect(try await states(pair.database) == ["Abc": .held, "abd": .pending])
+        let event = pair.database.lastEvent
+        try await pair.database.hold(table: "t", id: "abc")
+        #expect(pair.database.lastEvent == event, "it is the same row")
+        #expect(try await pair.push().operations.map(\.outcome) == [.pending, .done])
+        #expect(try await pair.database.heldRows().count == 1)
+        try await pair.database.release(table: "t", id: "aBC")
+        #expect(try await pair.database.heldRows().isEmpty)
+        #expect(try await pair.push().outcome == .complete)
+        try await pair.table.update(.item("ABC", ["n": .integer(3)]))
+        try await pair.database.hold(table: "t", id: "Abc")
+        try await pair.database.discard(table: "t", id: "aBc")
+        #expect(try await pair.database.heldRows().isEmpty, "dropping ends it in every spelling")
+    }
+
     @Test func `what the server's row has become since is foreseen`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()

@@ -47,6 +47,7 @@ struct SyncPair {
         configuration.wireProtocol = serverProtocol.rawValue
         configuration.transport = network
         configuration.schema = schema
+        configuration.ids = options.ignoresCase ? .ignoreCase : .exact
         database = try await SyncDatabase.open(disk, configuration)
     }
 
