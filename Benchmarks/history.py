@@ -1,8 +1,10 @@
-"""Measures what looks into a store of many events: each command as a process of its own, the best of three, with its peak
-memory, beside what is asked of it. Usage: history.py FOLDER-OF-THE-TOOLS [EVENTS]"""
+"""Measures what looks into a store of many events: each command as a process of its own, the best of three, with its
+processor time and peak memory, beside what is asked of it. What is asked about a moment of the past is asked about
+twelve of them, and the slowest counts. Usage: history.py FOLDER-OF-THE-TOOLS [EVENTS]"""
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,21 +13,28 @@ import time
 
 tool = os.path.join(sys.argv[1], "syncline")
 events = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-MEMORY = 128
+#: What a search over all events may take, and what a question about one moment may, in MiB.
+MEMORY, MOMENT = 128, 64
+#: The last and the first events, and others by chance.
+moments = [events, 1, *random.Random(1).sample(range(1, events), 10)]
 
 
 def measure(words):
-    """Seconds and MiB."""
+    """Seconds, seconds of the processor, and MiB."""
     begin = time.perf_counter()
     child = subprocess.Popen([tool, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, _, usage = os.wait4(child.pid, 0)
-    return time.perf_counter() - begin, usage.ru_maxrss / 1024
+    return time.perf_counter() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def tell(name, seconds, asked, memory=None):
-    verdict = "" if seconds <= asked and (memory or 0) <= MEMORY else "  MISSED"
-    room = "" if memory is None else f"  {memory:6.1f} MiB of {MEMORY}"
-    print(f"{name:44} {seconds:8.3f} s of {asked}{room}{verdict}")
+def best(words):
+    return min(measure([*words, "-s", store]) for _ in range(3))
+
+
+def tell(name, seconds, asked, processor=None, memory=None, room=MEMORY):
+    verdict = "" if seconds <= asked and (memory or 0) <= room else "  MISSED"
+    more = "" if memory is None else f"  {processor:7.3f} s of the processor  {memory:6.1f} MiB of {room}"
+    print(f"{name:44} {seconds:8.3f} s of {asked:<5}{more}{verdict}", flush=True)
 
 
 with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
@@ -43,12 +52,18 @@ with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
         ("bisect on what is pending", ["replay", "--bisect", "pending gt 50"], 5),
         ("bisect on conflicts that never were", ["replay", "--bisect", "conflicts ge 1"], 5),
         ("log -n 20 --kind local", ["log", "-n", "20", "--kind", "local"], 0.2),
-        ("a row of the past", ["get", "todoitem", "item-5", "--at", "@900000"], 0.2),
-        ("a state of the past", ["query", "todoitem", "--top", "1", "--at", "@900000"], 1),
-        ("diff of 20 events of the past", ["diff", "@899980", "@900000", "--stat"], 1),
     ]:
-        best = min((measure([*words, "-s", store]) for _ in range(3)))
-        tell(name, best[0], asked, best[1])
+        seconds, processor, memory = best(words)
+        tell(name, seconds, asked, processor, memory)
+    for name, words, asked in [
+        ("a row of the past", lambda event: ["get", "todoitem", "item-5", "--at", f"@{event}"], 0.2),
+        ("a state of the past", lambda event: ["query", "todoitem", "--top", "1", "--at", f"@{event}"], 1),
+        ("diff of 20 events of the past",
+         lambda event: ["diff", f"@{max(1, event - 20)}", f"@{event}", "--stat"], 1),
+    ]:
+        found = [best(words(event)) for event in moments]
+        seconds, processor, memory = map(max, zip(*found))
+        tell(name, seconds, asked, processor, memory, MOMENT)
     # How long after its commit was acknowledged an event is shown to somebody who follows.
     follower = subprocess.Popen(
         [tool, "tail", "-f", "-n", "1", "--jsonl", "-s", store], stdout=subprocess.PIPE, text=True)
