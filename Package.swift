@@ -68,6 +68,7 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
+        .systemLibrary(name: "CMalloc"),
         .target(name: "SynclineGround", swiftSettings: settings),
         .target(
             name: "SegmentLog",
@@ -108,7 +109,7 @@ let package = Package(
             name: "SynclineServer",
             dependencies: [
                 "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres",
-                "CCrypto",
+                "CCrypto", "CMalloc",
             ],
             swiftSettings: settings
         ),

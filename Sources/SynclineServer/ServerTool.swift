@@ -1,6 +1,7 @@
 // The command: takes arguments and returns an exit code. Standard output has one line, the address; everything else
 // goes to standard error.
 
+import CMalloc
 import Dispatch
 import SynclineCore
 import SynclineWire
@@ -49,6 +50,7 @@ package enum ServerTool {
     }
 
     private static func serve(_ configuration: ServerConfiguration, _ words: [String]) throws(StartFailure) {
+        syncline_malloc_keep_buffers()
         let signals = try ServerSignals()
         // The store's files and the listening socket also need descriptors.
         let wanted = configuration.limits.connections + 100

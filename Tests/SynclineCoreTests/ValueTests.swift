@@ -50,6 +50,23 @@ struct ValueTests {
         }
     }
 
+    @Test("a month has the days until the next one begins, and no others")
+    func months() throws {
+        func day(_ year: Int, _ month: Int, _ day: Int) -> Timestamp? {
+            func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+            return Timestamp("\(year)-\(two(month))-\(two(day))")
+        }
+        for year in [1896, 1900, 1999, 2000, 2023, 2024, 2100] {
+            #expect(day(year, 0, 1) == nil && day(year, 13, 1) == nil)
+            for month in 1...12 {
+                let next = try #require(month == 12 ? day(year + 1, 1, 1) : day(year, month + 1, 1))
+                let first = try #require(day(year, month, 1))
+                let length = Int(next.instant.seconds - first.instant.seconds) / 86_400
+                #expect((0...32).filter { day(year, month, $0) != nil } == Array(1...length), "\(year)-\(month)")
+            }
+        }
+    }
+
     @Test("milliseconds before 1970 round towards the past")
     func negativeMilliseconds() {
         for milliseconds: Int64 in [-1001, -1000, -999, -1, 0, 1, 999, 1000] {

@@ -15,6 +15,7 @@ import Testing
         "SynclineInspect": ["SegmentLog", "SynclineCore", "SynclineGround"],
         "SynclineServer": [
             "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto",
+            "CMalloc",
         ],
         "SynclineTesting": ["SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
     ]

@@ -124,7 +124,12 @@ extension Timestamp: CustomStringConvertible {
         if case .offset(let minutes) = zone { shift = Int64(minutes) * 60 }
         let (days, second) = floorDivide(instant.seconds &+ shift, by: 86_400)
         let date = CivilDate(daysSince1970: days)
-        text.append(date.year, width: 4)
+        if (0...9999).contains(date.year) {
+            text.appendTwoDigits(date.year / 100)
+            text.appendTwoDigits(date.year % 100)
+        } else {
+            text.append(date.year, width: 4)
+        }
         text.append("-", date.month)
         text.append("-", date.day)
         if zone == .dateOnly { return }
@@ -133,14 +138,17 @@ extension Timestamp: CustomStringConvertible {
         text.append(":", second % 60)
         if decimals > 0 {
             text.append(".")
-            text.append(Int64(instant.nanoseconds), width: 9)
-            text.count -= 9 - Int(decimals)
+            let shown = min(decimals, 9)
+            var fraction = instant.nanoseconds
+            for _ in shown..<9 { fraction /= 10 }
+            text.append(Int64(fraction), width: Int(shown))
         }
         switch zone {
         case .utc: text.append("Z")
         case .offset(let minutes):
             let size = Int64(minutes.magnitude)
-            text.append(minutes < 0 ? "-" : "+", size / 60)
+            text.append(minutes < 0 ? "-" : "+")
+            text.append(size / 60, width: 2)
             text.append(":", size % 60)
         case .none, .dateOnly: break
         }
@@ -160,7 +168,15 @@ private struct FixedText {
     /// Appends a separator and a number of two digits.
     mutating func append(_ separator: Unicode.Scalar, _ number: Int64) {
         append(separator)
-        append(number, width: 2)
+        appendTwoDigits(number)
+    }
+
+    /// - Parameter number: From 0 to 99.
+    mutating func appendTwoDigits(_ number: Int64) {
+        let number = UInt8(truncatingIfNeeded: number)
+        bytes[count] = UInt8(ascii: "0") &+ number / 10
+        bytes[count &+ 1] = UInt8(ascii: "0") &+ number % 10
+        count &+= 2
     }
 
     /// Appends a number with leading zeros, and with more digits if it needs them.
@@ -213,7 +229,15 @@ struct CivilDate: Hashable {
     }
 
     /// Whether the date exists.
-    var exists: Bool { CivilDate(daysSince1970: daysSince1970) == self }
+    var exists: Bool {
+        switch month {
+        case 4, 6, 9, 11: (1...30).contains(day)
+        case 2: (1...(isLeapYear ? 29 : 28)).contains(day)
+        default: (1...12).contains(month) && (1...31).contains(day)
+        }
+    }
+
+    private var isLeapYear: Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 }
 
 func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
@@ -229,7 +253,7 @@ private struct DateScanner {
     mutating func timestamp() -> Timestamp? {
         guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2) else { return nil }
         let date = CivilDate(year: year, month: month, day: day)
-        guard (1...12).contains(month), (1...31).contains(day), date.exists else { return nil }
+        guard date.exists else { return nil }
         let midnight = date.daysSince1970 * 86_400
         if index == bytes.count {
             return Timestamp(.init(seconds: midnight), decimals: 0, zone: .dateOnly)
