@@ -24,7 +24,7 @@ package struct CheckpointEntry: Hashable, Sendable {
 extension LogInspection {
     /// Returns the checkpoints, oldest first.
     package func checkpoints() throws(LogError) -> [Found<CheckpointEntry>] {
-        let catalog = try LogInspection.patiently { () throws(LogError) in try LogCatalog(storage) }
+        let catalog = try LogInspection.retryingMissingFiles { () throws(LogError) in try LogCatalog(storage) }
         var found: [Found<CheckpointEntry>] = []
         for through in catalog.checkpoints {
             let name = FileName.checkpoint(through: through)

@@ -16,32 +16,32 @@ extension LogInspection {
             var cursor = try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
             while try cursor.nextFrame() {
                 if let hole = cursor.lastHole, hole.first.rawValue >= next { try lost(.hole(hole)) }
-                let goesOn = try LogInspection.visit(&cursor, &next, visit)
-                if !goesOn { return }
+                let continues = try LogInspection.visit(&cursor, &next, visit)
+                if !continues { return }
             }
             return
         } catch let error as LogError {
             guard error.code == .storeCorrupt else { throw error }
         }
-        try goOn(from: next, visit, lost)
+        try continueReading(from: next, visit, lost)
     }
 
     /// Visits the records of the current frame; rethrows a visitor's error.
     private static func visit(
         _ cursor: inout LogCursor, _ next: inout UInt64, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
-        var goesOn = true
+        var continues = true
         try cursor.forEachRecord { (number, record) throws in
-            guard goesOn else { return }
+            guard continues else { return }
             next = number.rawValue + 1
-            goesOn = try record.withUnsafeBytes { try visit(number.rawValue, $0) }
+            continues = try record.withUnsafeBytes { try visit(number.rawValue, $0) }
         }
-        return goesOn
+        return continues
     }
 
     private struct Stopped: Error {}
 
-    private func goOn(
+    private func continueReading(
         from first: UInt64, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool,
         _ lost: (RecordFound) throws -> Void
     ) throws {
@@ -49,8 +49,8 @@ extension LogInspection {
         do {
             _ = try records(from: address) { found in
                 guard case .record(let record) = found else { return try lost(found) }
-                let goesOn = try record.bytes.span.withUnsafeBytes { try visit(record.sequence.rawValue, $0) }
-                if !goesOn { throw Stopped() }
+                let continues = try record.bytes.span.withUnsafeBytes { try visit(record.sequence.rawValue, $0) }
+                if !continues { throw Stopped() }
             }
         } catch is Stopped {}
     }

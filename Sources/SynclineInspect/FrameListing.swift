@@ -64,7 +64,7 @@ extension LogInspection {
         let tail = try tail(of: segment, header)
         var last = tail.scan.tail.next.previous
         guard let damage = tail.damage, damage.remedy == .salvage else { return last }
-        try DamageWalk(storage, catalog).walk(segment, through: segment.size, behind: nil) { found in
+        try DamageWalk(storage, catalog).walk(segment, through: segment.size, before: nil) { found in
             last = max(last, found.header.firstSequence.advanced(by: UInt64(found.header.recordCount)).previous)
         } damage: { _ in
         }

@@ -19,29 +19,29 @@ package struct LogInspection: Sendable {
     }
 
     /// How often a changing log is read before the last result is used.
-    static let patience = 8
+    static let maximumReads = 8
 
     /// Verifies everything; `visit` gets each intact frame of every read.
     package func verify(
         deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
     ) throws(LogError) -> LogReport {
-        var report = try look(deep, visit)
-        var looks = 1
-        while !report.damage.isEmpty && looks < LogInspection.patience {
+        var report = try read(deep, visit)
+        var reads = 1
+        while !report.damage.isEmpty && reads < LogInspection.maximumReads {
             pause()
-            var again = try look(deep, visit)
+            var again = try read(deep, visit)
             let agreed = again.damage.filter(Set(report.damage).contains)
             let isSettled = agreed.count == again.damage.count
-            looks += 1
-            if looks == LogInspection.patience { again.damage = agreed }
+            reads += 1
+            if reads == LogInspection.maximumReads { again.damage = agreed }
             report = again
             if isSettled { break }
         }
         return report
     }
 
-    private func look(_ deep: Bool, _ visit: (FrameSummary) -> Void) throws(LogError) -> LogReport {
-        try LogInspection.patiently { () throws(LogError) in
+    private func read(_ deep: Bool, _ visit: (FrameSummary) -> Void) throws(LogError) -> LogReport {
+        try LogInspection.retryingMissingFiles { () throws(LogError) in
             try LogVerification(storage).run(deep: deep, frame: visit)
         }
     }
@@ -49,7 +49,7 @@ package struct LogInspection: Sendable {
     /// Returns the catalog of the log's files.
     package func catalog() throws(LogError) -> LogCatalog {
         var catalog = try LogCatalog(storage)
-        for _ in 1..<LogInspection.patience where !catalog.damage.isEmpty {
+        for _ in 1..<LogInspection.maximumReads where !catalog.damage.isEmpty {
             pause()
             let again = try LogCatalog(storage)
             if again.damage == catalog.damage { break }
@@ -63,33 +63,34 @@ package struct LogInspection: Sendable {
         of segment: LogCatalog.Segment, _ header: SegmentHeader
     ) throws(LogError) -> (scan: TailScan, damage: LogDamage?) {
         var last: TailScan?
-        for look in 1... {
+        for read in 1... {
             let file = try storage.reading(segment.name)
             defer { file.close() }
             let head = try LogCatalog.readHead(storage).head
             let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head)
             let isSettled = scan.verdict == last?.verdict && scan.tail.offset == last?.tail.offset
-            if scan.verdict == .clean || isSettled || look == LogInspection.patience {
+            if scan.verdict == .clean || isSettled || read == LogInspection.maximumReads {
                 return (scan, scan.damage(in: segment, size: segment.size))
             }
             last = scan
             pause()
         }
-        preconditionFailure("the loop above ends at its last look")
+        preconditionFailure("the loop above ends at its last read")
     }
 
     /// Repeats what failed because a file was collected in the meantime.
-    static func patiently<Value>(_ body: () throws(LogError) -> Value) throws(LogError) -> Value {
-        for look in 1... {
+    static func retryingMissingFiles<Value>(_ body: () throws(LogError) -> Value) throws(LogError) -> Value {
+        for read in 1... {
             do throws(LogError) {
                 return try body()
             } catch {
-                guard look < patience, error.code == .ioError, error.systemError == StorageError.notFoundNumber else {
+                guard read < maximumReads, error.code == .ioError, error.systemError == StorageError.notFoundNumber
+                else {
                     throw error
                 }
             }
         }
-        preconditionFailure("the loop above ends at its last look")
+        preconditionFailure("the loop above ends at its last read")
     }
 
     /// Gives a writer time to finish an operation.

@@ -71,7 +71,7 @@ struct LogWalk {
             }
         }
         do {
-            try DamageWalk(inspection.storage, catalog).walk(segment, through: end, behind: successor) {
+            try DamageWalk(inspection.storage, catalog).walk(segment, through: end, before: successor) {
                 visit throws(LogError) in
                 try guarded {
                     try tell(through: LogPosition(segment: segment.ordinal, offset: visit.offset))

@@ -9,14 +9,14 @@ final class Server: Sendable {
     /// Answers at the operator's separate address.
     private let watching: HTTPServer?
     private let tombstoneDays: Int?
-    private let surroundings: any Surroundings
+    private let environment: any ServerEnvironment
     private let configuration: ServerConfiguration
     private let gate: TokenGate
 
-    init(_ configuration: ServerConfiguration, _ surroundings: any Surroundings = SystemSurroundings())
+    init(_ configuration: ServerConfiguration, _ environment: any ServerEnvironment = SystemServerEnvironment())
         throws(StartFailure)
     {
-        self.surroundings = surroundings
+        self.environment = environment
         self.configuration = configuration
         gate = TokenGate(configuration.auth)
         try gate.take(configuration.auth)
@@ -26,13 +26,13 @@ final class Server: Sendable {
         do throws(StoreFailure) {
             let database = try Server.database(configuration)
             store = try SQLStore(
-                database, configuration.tables, surroundings, limits: configuration.limits,
+                database, configuration.tables, environment, limits: configuration.limits,
                 renewsEpoch: configuration.renewsEpoch)
-            service = try TableService(configuration, store, surroundings, gate)
+            service = try TableService(configuration, store, environment, gate)
         } catch {
             throw StartFailure(error)
         }
-        let http = try HTTPServer(configuration, service, tls: tls, surroundings)
+        let http = try HTTPServer(configuration, service, tls: tls, environment)
         self.http = http
         gate.tell { [log = http.log] text in log.note(text) }
         watching = try configuration.metricsListen.map { address throws(StartFailure) in
@@ -80,7 +80,7 @@ final class Server: Sendable {
 
     /// Periodic maintenance.
     func maintain() {
-        let limit = tombstoneDays.map { surroundings.now() - Int64($0) * 86_400_000 }
+        let limit = tombstoneDays.map { environment.now() - Int64($0) * 86_400_000 }
         do throws(StoreFailure) {
             try store.look()
             try store.purge(tombstonesBefore: limit)
@@ -94,7 +94,7 @@ final class Server: Sendable {
     /// Removes a column of a table, with its values, for all processes that serve it.
     static func dropColumn(
         _ name: ColumnName, _ configuration: ServerConfiguration,
-        _ surroundings: any Surroundings = SystemSurroundings()
+        _ environment: any ServerEnvironment = SystemServerEnvironment()
     ) throws(StartFailure) {
         guard let table = configuration.tables.first(where: { $0.name == name.table }) else {
             throw StartFailure("the configuration has no table \(name.table)", hint: "Name it with --table or --config")
@@ -103,7 +103,7 @@ final class Server: Sendable {
             throw StartFailure("the configuration lists column \(name.column)", hint: "Remove it there first")
         }
         do throws(StoreFailure) {
-            let store = try SQLStore(try database(configuration), configuration.tables, surroundings)
+            let store = try SQLStore(try database(configuration), configuration.tables, environment)
             defer { store.close() }
             try store.drop(name.column, of: table)
         } catch {

@@ -45,7 +45,7 @@ struct Battery: Sendable {
 }
 
 @Suite(.serialized) struct BreakageTests {
-    @Test func `no battery fails where nothing is broken`() throws {
+    @Test func `no battery fails if nothing is broken`() throws {
         for battery in Battery.all { try battery.run() }
     }
 

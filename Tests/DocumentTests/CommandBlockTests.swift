@@ -100,7 +100,7 @@ private struct Story {
         #expect(count > 10)
     }
 
-    @Test func `the scenario that a page shows ends as it says`() throws {
+    @Test func `the scenario on a page ends as described`() throws {
         let scratch = try ScratchDirectory()
         defer { withExtendedLifetime(scratch) {} }
         let blocks = try Document("docs/SCENARIOS.md").blocks.filter { $0.language == "json" }
@@ -179,7 +179,7 @@ private struct Story {
         "./tools/bench": "it builds a package of its own, and measures for minutes",
     ]
 
-    @Test func `commands are shown in blocks that are played, but for those with a reason`() throws {
+    @Test func `commands are shown in blocks that are run, except for those listed with a reason`() throws {
         var seen: Set<String> = []
         for document in try Document.all() where document.path != "docs/CLI.md" {
             for block in document.blocks where block.language != "console" {

@@ -21,7 +21,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.url.path) == [])
     }
 
-    @Test func `the demo ends as it is told`() throws {
+    @Test func `the demo ends as described`() throws {
         let lines = [
             "insert todoitem/milk: pending (offline)",  // nobody listens
             "~3       insert  pending  todoitem/eggs   complete, text     48",  // the killed writer's row
@@ -33,7 +33,7 @@ import Testing
         try tell([], lines: lines)
     }
 
-    @Test func `the story over PostgreSQL ends as it is told, where PostgreSQL is there`() throws {
+    @Test func `the PostgreSQL story ends as described, if PostgreSQL is installed`() throws {
         let lines = [
             "todoitem: 1 received, 1 changed, 0 deleted, 0 conflicts",  // through another server
             "5001|5001",  // sent through two servers, each row once
@@ -42,7 +42,7 @@ import Testing
         try tell(["--postgres"], lines: lines)
     }
 
-    @Test func `the demo takes no other words`() throws {
+    @Test func `the demo accepts no other arguments`() throws {
         #expect(try ChildProcess.run(demo, ["--slow"], in: Document.root).exit == 2)
     }
 }

@@ -49,7 +49,7 @@ private struct SymbolGraph: Decodable {
         return symbols
     }
 
-    @Test func `what is public is what is written down, and all of it is explained`() throws {
+    @Test func `the public interface is recorded, and every part of it is documented`() throws {
         let symbols = try symbols()
         for library in libraries {
             let page = Document.root.appending(path: "docs/interface/\(library).txt")

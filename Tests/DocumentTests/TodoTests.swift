@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct TodoTests {
-    @Test func `what is added without a server outlives a kill, and is sent when there is one`() throws {
+    @Test func `items added without a server survive a kill and are sent when there is one`() throws {
         let scratch = try ScratchDirectory()
         defer { withExtendedLifetime(scratch) {} }
         let wrong = try Session("todo", ["phone", "http://127.0.0.1:9"], in: scratch.url)

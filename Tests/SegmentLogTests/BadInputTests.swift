@@ -63,11 +63,11 @@ struct BadInputTests {
         try expectRefused(MemoryStorage(), .noStore, .never)
     }
 
-    @Test func `a log that is there is not made again`() throws {
+    @Test func `an existing log is not created again`() throws {
         try expectRefused(try log(), .storeExists, .always)
     }
 
-    @Test func `a file in the directory's place is refused`() throws {
+    @Test func `a file in place of the directory is refused`() throws {
         let fixture = try StorageFixture(.posix)
         let path = try #require(fixture.path)
         try POSIXStorage(directory: path).openForWriting("file", create: true).close()
@@ -92,7 +92,7 @@ struct BadInputTests {
         }
     }
 
-    @Test func `features one can only read keep a writer out and a reader in`() throws {
+    @Test func `features that are only readable refuse a writer and accept a reader`() throws {
         let storage = try log()
         let last = try #require(try storage.names(in: "").filter { $0.hasSuffix(".seg") }.max())
         let whole = try TortureReader.read(storage, showing: .written)

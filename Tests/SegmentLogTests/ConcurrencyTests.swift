@@ -152,7 +152,7 @@ import Testing
         #expect(writer.durableThrough == .none)
     }
 
-    @Test func `an idle writer syncs what was ordered at once, and attests it after a while`() throws {
+    @Test func `an idle writer syncs ordered commits at once, and writes HEAD after a while`() throws {
         let disk = FaultyStorage()
         var configuration = ConcurrencyTests.configuration()
         configuration.syncsWhenIdle = true

@@ -22,7 +22,7 @@ import Testing
         #expect(disk.counts.total == 4)
     }
 
-    @Test func `can go on from the call it counts to`() throws {
+    @Test func `can continue failing from the call that it counts to`() throws {
         let disk = FaultyStorage()
         let file = try disk.put([1], in: "a")
         disk.arm(FaultPlan(call: 2, of: [.write, .resize], fault: .error(.diskFull), persists: true))
@@ -177,7 +177,7 @@ import Testing
 }
 
 @Suite struct `A simulated disk` {
-    @Test func `runs full`() throws {
+    @Test func `can be full`() throws {
         let disk = FaultyStorage(capacity: 1000)
         let file = try disk.put([UInt8](repeating: 1, count: 600), in: "a")
         let other = try disk.put([UInt8](repeating: 2, count: 300), in: "b")
@@ -237,7 +237,7 @@ import Testing
         #expect(disk.counts == CallCounts())
     }
 
-    @Test func `counts nothing that a test does behind its back`() throws {
+    @Test func `counts nothing that a test does without it`() throws {
         let disk = FaultyStorage()
         try disk.putDurably([1], in: "a")
         disk.resetCounts()
@@ -265,7 +265,7 @@ import Testing
         #expect(tree.contents(of: "b") == [3])
     }
 
-    @Test func `bears many threads`() async throws {
+    @Test func `works with many threads`() async throws {
         let disk = FaultyStorage()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<4 {

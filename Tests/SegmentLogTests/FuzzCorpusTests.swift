@@ -15,7 +15,7 @@ import Testing
     }()
 
     @Test(.timeLimit(.minutes(10)), arguments: FuzzTarget.allCases)
-    func `no input makes a target trap, hang or go wrong`(target: FuzzTarget) {
+    func `no input makes a target trap, hang or fail`(target: FuzzTarget) {
         let seeds = target.seeds
         #expect(!seeds.isEmpty)
         for (index, seed) in (seeds + target.found).enumerated() { #expect(target.run(seed) == nil, "seed \(index)") }

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
-    func `reads what there is before the end and nothing after it`(kind: StorageKind) throws {
+    func `reads the bytes before the end and nothing after it`(kind: StorageKind) throws {
         let fixture = try StorageFixture(kind)
         let file = try fixture.storage.put([1, 2, 3, 4, 5], in: "a")
         #expect(try file.read(10, at: 0) == [1, 2, 3, 4, 5])
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
-    func `refuses to write where no file can reach`(kind: StorageKind) throws {
+    func `refuses to write beyond the largest file`(kind: StorageKind) throws {
         let fixture = try StorageFixture(kind)
         let file = try fixture.storage.put([1], in: "a")
         #expect(refusal { try file.put([2], at: .max) } == .other)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
-    func `makes a directory where nothing else is`(kind: StorageKind) throws {
+    func `makes a directory only where nothing exists`(kind: StorageKind) throws {
         let fixture = try StorageFixture(kind)
         let storage = fixture.storage
         try storage.createDirectory("")

@@ -132,7 +132,7 @@ enum FirstSteps {
 
     static func wrongServer() async throws {
         var configuration = SyncConfiguration()
-        configuration.backend = "http://127.0.0.1:9"  // nobody listens there
+        configuration.backend = "http://127.0.0.1:9"  // no server listens there
         let database = try await SyncDatabase.open(at: "notes", configuration)
 
         if case .stopped(let reason) = try await database.push().outcome {

@@ -31,7 +31,7 @@ enum TestingSnippets {
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
         try await database.table("todoitem").insert(["id": "a", "text": "milk"])
 
-        network.script([.dropAnswer])  // the server does it, and nobody hears of it
+        network.script([.dropAnswer])  // the server applies it, and the answer is lost
         let first = try await database.push()
         let second = try await database.push()
 
@@ -51,9 +51,9 @@ enum TestingSnippets {
     }
 
     static func clock() async throws {
-        let clock = ManualSurroundings()
+        let clock = ManualEnvironment()
         var configuration = SyncConfiguration()
-        configuration.surroundings = clock
+        configuration.environment = clock
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
         let row = try await database.table("todoitem").insert(["text": "milk"])
 

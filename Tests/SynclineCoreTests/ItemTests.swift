@@ -5,7 +5,7 @@ import Testing
 @testable import SynclineCore
 
 @Suite struct ItemTests {
-    @Test func `what no server takes is refused`() {
+    @Test func `a name that no server accepts is refused`() {
         let items: [Value] = [
             ["id": "a", "text": "x\0y"], ["id": "a", "list": [["x": "\0"]]], ["id": "a", "list": ["x\0": 1]],
             ["id": "a", "": 1], ["id": "a", "x\0": 1], ["id": "a", "x\n": 1], ["id": "a", "x\u{7f}": 1],

@@ -20,11 +20,11 @@ import Testing
     }
 
     @Test(arguments: ["0", "0g", "g0", " 0", "0x", "é0", "00 "])
-    func `what is no pair of digits is refused`(text: String) {
+    func `an invalid pair of digits is refused`(text: String) {
         #expect(Hexadecimal.bytes(text) == nil)
     }
 
-    @Test func `a digit is written as it is read`() {
+    @Test func `a digit is written in the form in which it is read`() {
         for number in UInt8(0)..<16 {
             #expect(Hexadecimal.value(Hexadecimal.digit(number)) == number)
             #expect(Hexadecimal.value(Hexadecimal.digit(number, isUpper: true)) == number)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["Zg=", "Zg", "Z===", "Zm9=v", "Zm 9", "Zm9v=", "Z-9v"])
-    func `what is no base 64 is refused`(text: String) {
+    func `invalid base 64 is refused`(text: String) {
         #expect(Base64.decode(text) == nil)
     }
 
@@ -50,7 +50,7 @@ import Testing
         #expect(Base64.decode(url: "") == nil)
     }
 
-    @Test func `a varint that is longer than it must be is refused where its form counts`() {
+    @Test func `a varint that is longer than necessary is refused if its form matters`() {
         let bytes: [UInt8] = [0x80, 0x00]
         bytes.withUnsafeBytes { bytes in
             var (lenient, strict) = (ByteReader(bytes), ByteReader(bytes))

@@ -36,7 +36,7 @@ import Testing
             .sorted()
     }
 
-    @Test func `a checkpoint holds what the log says, and is what a store opens with`() async throws {
+    @Test func `a checkpoint agrees with the log, and a store opens with it`() async throws {
         let (disk, rows) = try await store()
         _ = try StateImage.check(disk, "closed")
         #expect(try checkpointFiles(disk).count >= 2)

@@ -73,7 +73,7 @@ import Testing
         return (disk, checkpoint)
     }
 
-    @Test func `a checkpoint that holds another value than the events made is named`() async throws {
+    @Test func `a checkpoint whose value differs from that of the events is named`() async throws {
         let (disk, checkpoint) = try await forgedStore(.everything)
         #expect(try LogVerification(disk).run(deep: true).isHealthy)
         for fromBeginning in [false, true] {
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: Purges
 
-    @Test func `what was purged is in no file after a compaction that keeps one event`() async throws {
+    @Test func `purged data is in no file after a compaction that keeps one event`() async throws {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test())
         try await database.set(retention: .events(1))

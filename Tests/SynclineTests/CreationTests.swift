@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [StorageError.Kind.diskFull, .inputOutput], [false, true])
-    func `a store is made whole or not at all`(error: StorageError.Kind, persists: Bool) async throws {
+    func `a store is created completely or not at all`(error: StorageError.Kind, persists: Bool) async throws {
         var call = 1
         while true {
             let disk = FaultyStorage()

@@ -30,7 +30,7 @@ import Testing
         return files
     }
 
-    @Test func `nothing is left of a store that is erased, and opening makes a new one`() async throws {
+    @Test func `nothing remains of an erased store, and opening creates a new one`() async throws {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test())
         try await fill(database)
@@ -104,7 +104,7 @@ import Testing
 
     private func device(_ path: String) async throws -> Value? {
         var configuration = SyncConfiguration.test()
-        configuration.surroundings = SystemSurroundings()
+        configuration.environment = SystemEnvironment()
         let database = try await SyncDatabase.open(at: path, configuration)
         try await database.table("t").insert(.item("row \(database.lastEvent)", [:]))
         let device = try await database.setting("device")
@@ -112,7 +112,7 @@ import Testing
         return device
     }
 
-    @Test func `a copy of a store has a device of its own, and one that is moved has not`() async throws {
+    @Test func `a copied store gets a device name of its own, and a moved store keeps its own`() async throws {
         try await withDirectory { root in
             let (store, copy, moved) = (root + "/store", root + "/copy", root + "/moved")
             let first = try await device(store)

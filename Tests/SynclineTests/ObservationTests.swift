@@ -39,7 +39,7 @@ import Testing
         return counts
     }
 
-    @Test func `only changes of the result bring a value, and a transaction brings one`() async throws {
+    @Test func `only a changed result is delivered, and a transaction delivers one`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         let query = RowQuery(table: "t", filter: .compare(.greater, .column("a"), .literal(.integer(5))))
         var results = database.table("t").observe(query).makeAsyncIterator()

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8)
-    func `a row alone is what it is in the whole state`(seed: UInt64) async throws {
+    func `a row folded alone is the same as in the whole state`(seed: UInt64) async throws {
         let storage = try await store(seed)
         let last = try EventWalk(storage).last
         for event in 1...last {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func `what events changed is what differs between the states`(seed: UInt64) async throws {
+    func `the rows changed by events are those that differ between the states`(seed: UInt64) async throws {
         let storage = try await store(seed)
         let last = try EventWalk(storage).last
         let loader = StateLoader(storage)

@@ -207,7 +207,7 @@ import Testing
         #expect(try rescue.first == LogReader.open(original, showing: .written).floor.rawValue)
     }
 
-    @Test func `a store of which most events make no sense is still a store`() async throws {
+    @Test func `a store with mostly unusable events is still a store`() async throws {
         let damaged = MemoryStorage()
         let log = try LogWriter.create(damaged, first: SequenceNumber(rawValue: 50))
         // Without a checkpoint, and with the beginning lost: ten answers to unknown operations, and an insert.
@@ -226,7 +226,7 @@ import Testing
         #expect(try image(StateLoader(fresh).load()).outbox.map(\.id) == ["new"])
     }
 
-    @Test func `a resync reads each query again and leaves what is pending`() async throws {
+    @Test func `a resync reads each query again and leaves pending changes`() async throws {
         let pair = try await SyncPair(rows: Value.rows(9))
         try await pair.pull { ($0.queryID, $0.filter) = ("ne", try? FilterExpression(parsing: "n ne 5 and n lt 7")) }
         try await pair.pull { ($0.queryID, $0.filter) = ("high", try? FilterExpression(parsing: "n ge 7")) }

@@ -39,7 +39,7 @@ import Testing
         #expect(try await SyncDatabase.open(disk, .test()).allRows() == rows)
     }
 
-    @Test func `the last N events are kept, and every state among them can be seen`() async throws {
+    @Test func `the last N events are kept, and every state within them can be read`() async throws {
         let (disk, database) = try await store(.events(60), events: 100)
         var states: [UInt64: [String: [String: Value]]] = [:]
         // Nothing is removed yet: there is no checkpoint before the horizon.
@@ -66,7 +66,7 @@ import Testing
         #expect(try disk.names(in: "").count { $0.hasSuffix(".checkpoint") } <= 4)
     }
 
-    @Test func `what is pending is carried on, and is pushed as it would have been`() async throws {
+    @Test func `pending changes are carried on, and are pushed as before`() async throws {
         let (disk, database) = try await store(.events(0), events: 60)
         try await database.table("t").insert(.item("mine", ["n": .integer(1)]))
         let first = database.lastEvent
@@ -84,7 +84,7 @@ import Testing
         #expect(try await again.compact().firstEvent > first)
     }
 
-    @Test func `the newest checkpoint may be lost where an older one is kept`() async throws {
+    @Test func `the newest checkpoint may be lost if an older one is kept`() async throws {
         let (disk, database) = try await store(.events(50), events: 100)
         for _ in 0..<3 {
             try await database.compact()
@@ -166,7 +166,7 @@ import Testing
         #expect(try StateCheck(disk, notes: found).run(fromBeginning: true).isEmpty)
     }
 
-    @Test func `a note after the oldest checkpoint is compared without folding what lies before it`() async throws {
+    @Test func `a note after the oldest checkpoint is compared without folding the events before it`() async throws {
         let (disk, database) = try await store(.everything, events: 60)
         try await database.checkpoint()
         let checkpoint = database.lastEvent

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `transactions are seen whole by readers that never wait`() async throws {
+    @Test func `readers see whole transactions and never wait`() async throws {
         var configuration = SyncConfiguration.test(memory: 100_000)
         configuration.durability = .buffered
         let disk = FaultyStorage()

@@ -46,13 +46,13 @@ import Testing
         ]
         """#
 
-    @Test func `stories end as they are told`() async throws {
+    @Test func `scenarios end as described`() async throws {
         for scenario in try Scenario.parse(Array(StoryTests.stories.utf8)) {
             #expect(await ScenarioRunner.run(scenario) == .passed, "\(scenario.name)")
         }
     }
 
-    @Test func `stories of both sides end as they are told`() async throws {
+    @Test func `scenarios of both sides end as described`() async throws {
         for scenario in try Scenario.parse(Array(SyncStories.all.utf8)) {
             #expect(await ScenarioRunner.run(scenario) == .passed, "\(scenario.name)")
         }
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a story that is not true fails, and says where`() async throws {
+    @Test func `a scenario with a wrong expectation fails and says where`() async throws {
         let lie = #"[{"name": "a lie", "steps": [{"insert": {"table": "t", "item": {"id": "a"}}}, {"pending": []}]}]"#
         let scenario = try #require(try Scenario.parse(Array(lie.utf8)).first)
         guard case .failed(let reason) = await ScenarioRunner.run(scenario) else {
@@ -81,7 +81,7 @@ import Testing
 
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["SYNCLINE_SCENARIOS"] != nil, "SYNCLINE_SCENARIOS is not set"))
-    func `stories from outside end as they are told, as far as they stay local`() async throws {
+    func `external scenarios end as described, as far as they are local`() async throws {
         let path = ProcessInfo.processInfo.environment["SYNCLINE_SCENARIOS"] ?? ""
         for scenario in try Scenario.parse([UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))) {
             switch await ScenarioRunner.run(scenario) {

@@ -47,7 +47,7 @@ private struct TodoItem: SyncModel, Equatable {
         #expect(try await database.table("todoitem").get(id: "a")?.columns["tags"] == .null)
     }
 
-    @Test func `filters of Swift find what they say`() async throws {
+    @Test func `Swift filters find the rows that they describe`() async throws {
         let todos = try await database().table(TodoItem.self)
         for number in 0..<10 {
             try await todos.insert(
@@ -93,7 +93,7 @@ private struct TodoItem: SyncModel, Equatable {
         #expect(try await todos.all().map(\.text) == ["one", "two"])
     }
 
-    @Test func `the past can be asked, compared and explained`() async throws {
+    @Test func `the past can be queried, compared and explained`() async throws {
         let database = try await database()
         let todos = database.table(TodoItem.self)
         var item = TodoItem(id: "a", text: "milk")

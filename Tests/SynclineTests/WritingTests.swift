@@ -68,7 +68,7 @@ import Testing
         #expect(error?.code == .operationNotFound)
     }
 
-    @Test func `a full disk refuses a commit, and the store goes on when there is room`() async throws {
+    @Test func `a full disk refuses a commit, and the store continues when there is room`() async throws {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test())
         disk.capacity = 400_000

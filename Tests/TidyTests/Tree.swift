@@ -28,4 +28,10 @@ enum Tree {
         }
         return files.sorted { $0.path < $1.path }
     }
+
+    /// The documents in the root.
+    static func documents() throws -> [TreeFile] {
+        try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".md") }.sorted()
+            .map { TreeFile(path: $0, text: try String(contentsOf: root.appending(path: $0), encoding: .utf8)) }
+    }
 }

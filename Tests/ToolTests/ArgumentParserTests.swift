@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a slip of the finger is guessed`() {
+    @Test func `a typing mistake is recognised`() {
         #expect(refusal("inspct")?.hint == "Did you mean `inspect`?")
         #expect(refusal("inspect", "frmaes")?.hint == "Did you mean `inspect frames`?")
         #expect(refusal("verify", "--depe")?.hint == "Did you mean `--deep`?")
@@ -77,7 +77,7 @@ import Testing
         #expect(refusal("completions", "zhs")?.hint == "Did you mean `zsh`?")
     }
 
-    @Test func `what is far from everything is not guessed`() {
+    @Test func `a word that resembles no known word gets no suggestion`() {
         #expect(refusal("xyzzy")?.hint == "Try `syncline --help`.")
     }
 
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a number that is none is refused with its bounds`() throws {
+    @Test func `an invalid number is refused with its bounds`() throws {
         let all = try arguments("raw", "append", "--batch", "0")
         #expect(throws: ToolError.usage("--batch takes a number, 1 to 10, not `0`")) {
             try all.number("batch", in: 1...10)
@@ -112,7 +112,7 @@ import Testing
         #expect(Suggestion.nearest(to: "compl", in: ["completions", "compact"]) == "completions")
     }
 
-    @Test func `options that have no effect together are refused, and what to do is said`() throws {
+    @Test func `options that have no effect together are refused with advice`() throws {
         for (words, message) in [
             (["replay", "--from", "@3"], "--from has no effect without --bisect"),
             (["replay", "--bisect", "t/a", "--policy", "merge"], "--bisect has no effect with --policy"),
@@ -144,7 +144,7 @@ import Testing
         "", "41", "@", "@0", "@-0", "@41..", "@57..41", "@41.57", "@+1", "s", "s0", "s7:", "s7:-1", "x7",
         "@99999999999999999999",
     ])
-    func `anything else is none`(text: String) {
+    func `anything else is not valid`(text: String) {
         #expect(Address(text) == nil)
     }
 }

@@ -52,7 +52,7 @@ import Testing
         #expect(try await text("a", on: log) == "oat milk")
     }
 
-    @Test func `rows that changed in the store meanwhile are not landed over without a word`() async throws {
+    @Test func `landing over rows that changed in the store meanwhile is refused`() async throws {
         let log = try await drafted()
         #expect(await tool("update", "todoitem", #"{"id":"a","text":"rice milk"}"#, on: log).exit == .done)
         #expect(await tool("branch", "plan", "draft", on: log).exit == .no)
@@ -95,7 +95,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: log.path + "/branches").isEmpty)
     }
 
-    @Test func `a branch has branches, and an erased store has none left`() async throws {
+    @Test func `a branch can have branches, and an erased store has none`() async throws {
         let log = try await drafted()
         #expect(await tool("branch", "create", "inner", "--branch", "draft", on: log).exit == .done)
         let change = #"{"id":"a","text":"soy"}"#

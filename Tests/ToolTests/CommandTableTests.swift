@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func `a shell that is here takes its completions`(shell: String) async throws {
+    func `the shells installed here accept their completions`(shell: String) async throws {
         let paths = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + shell }
         guard let path = paths.first(where: FileManager.default.isExecutableFile) else { return }
         let folder = try TemporaryFolder()

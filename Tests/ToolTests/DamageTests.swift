@@ -8,7 +8,7 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct DamageTests {
-    @Test func `damage in the middle stands at its place among the frames`() async throws {
+    @Test func `damage in the middle is listed at its place among the frames`() async throws {
         let log = try TestLog()
         try log.flip("fifth", in: TestLog.secondSegment)
         let call = await Call.tool("inspect", "frames", "s2", on: log)
@@ -125,7 +125,7 @@ import Testing
         #expect(await Call.tool("repair", on: log).output == "healthy  nothing to repair\n")
     }
 
-    @Test func `leftovers go`() async throws {
+    @Test func `leftovers are removed`() async throws {
         let log = try TestLog()
         try Data("half".utf8).write(to: log.url("0000000000000006.checkpoint.tmp"))
         let call = await Call.tool("repair", on: log)
@@ -133,7 +133,7 @@ import Testing
         #expect(try !log.folder.contents.contains { $0.hasSuffix(".tmp") })
     }
 
-    @Test func `salvage copies what is whole and names what is lost`() async throws {
+    @Test func `salvage copies undamaged records and names lost ones`() async throws {
         let log = try TestLog()
         try log.flip("fifth", in: TestLog.secondSegment)
         let fresh = log.folder.path + "/fresh"
@@ -173,7 +173,7 @@ import Testing
         #expect(await Call.tool("raw", "cat", on: log).exit == .partial)
     }
 
-    @Test func `a cut segment header is damage and everything else is told`() async throws {
+    @Test func `a cut segment header is damage, and everything else is reported`() async throws {
         let log = try TestLog()
         try log.change(TestLog.secondSegment) { $0 = $0.prefix(100) }
         let call = await Call.tool("inspect", "frames", on: log)

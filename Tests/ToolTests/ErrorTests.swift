@@ -28,7 +28,7 @@ import Testing
         #expect(try folder.contents == ["notes.txt"])
     }
 
-    @Test func `nothing is appended where something else lives`() async throws {
+    @Test func `nothing is appended to a directory with other files`() async throws {
         let folder = try TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder.path + "/notes.txt"))
         let call = await Call.tool("raw", "append", "-s", folder.path, input: "x\n")
@@ -36,7 +36,7 @@ import Testing
         #expect(try folder.contents == ["notes.txt"])
     }
 
-    @Test func `a store someone else writes is refused to writers`() async throws {
+    @Test func `a store that another process writes is refused to writers`() async throws {
         let log = try TestLog()
         let writer = try log.open()
         let call = await Call.tool("raw", "append", "--json", on: log, input: "x\n")
@@ -49,7 +49,7 @@ import Testing
         try writer.close()
     }
 
-    @Test func `a newer format is refused with what to do, and never called damaged`() async throws {
+    @Test func `a newer format is refused with advice, and never called damaged`() async throws {
         let log = try TestLog()
         try log.change(TestLog.secondSegment) { data in
             data[8] = 2
@@ -65,7 +65,7 @@ import Testing
         #expect(try log.bytes.filter { $0.key != "LOCK" } == before.filter { $0.key != "LOCK" })
     }
 
-    @Test func `an acknowledged record that is damaged keeps writers away`() async throws {
+    @Test func `an acknowledged record that is damaged stops writers`() async throws {
         let log = try TestLog()
         try log.flip("fifth", in: TestLog.secondSegment)
         let call = await Call.tool("raw", "append", on: log, input: "x\n")
@@ -82,7 +82,7 @@ import Testing
         #expect(call.exit == .failed && call.output.contains(#""code":"io-error""#))
     }
 
-    @Test func `what the state can't give is the store's error, never a defect of the tool`() throws {
+    @Test func `a state that can't be read is an error of the store, never a bug of the tool`() throws {
         let malformed = try #require(ToolError(StateError.malformed("a row")))
         #expect(malformed.code == "store-corrupt" && malformed.exit == .failed)
         #expect(malformed.message == "a row can't be read")

@@ -31,7 +31,7 @@ import Testing
         return await call("export", "--format", "events").output
     }
 
-    @Test func `a store whose history was let go of makes the same store elsewhere`() async throws {
+    @Test func `a store whose history was removed can be copied by export and import`() async throws {
         let events = try await shortened()
         let made = await Call.tool("import", "-s", copy, "--json", input: events)
         #expect(made.exit == .done && !made.output.contains("@1.."), "\(made.output)")
@@ -77,7 +77,7 @@ import Testing
         #expect(try !FileManager.default.contentsOfDirectory(atPath: folder.path).contains { $0.contains("import-") })
     }
 
-    @Test func `a state of which something is missing makes no store`() async throws {
+    @Test func `an incomplete state is not imported`() async throws {
         let lines = try await shortened().split(separator: "\n")
         let entries = try #require(lines.firstIndex { $0.contains(#""entries""#) })
         let later = lines[0].replacing(#""fold":"#, with: #""fold":9"#)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `what a killed import left is removed by the next`() async throws {
+    @Test func `leftovers of a killed import are removed by the next`() async throws {
         let events = try await shortened()
         for pid in [1, Int(ProcessInfo.processInfo.processIdentifier)] {
             let draft = copy + ".import-\(pid)"

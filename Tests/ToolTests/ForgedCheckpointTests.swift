@@ -50,7 +50,7 @@ import Testing
         try log.close()
     }
 
-    @Test func `a checkpoint that lies is named and set aside, and nothing is lost`() async throws {
+    @Test func `a wrong checkpoint is named and set aside, and nothing is lost`() async throws {
         #expect(await call("init").exit == .done)
         _ = await call("insert", "t", #"{"id":"a","text":"milk"}"#)
         _ = await call("insert", "t", #"{"id":"b","text":"bread"}"#)

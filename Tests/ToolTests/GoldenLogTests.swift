@@ -41,7 +41,7 @@ import Testing
         #expect((json["right"] as? [String: Any])?["kind"] as? String == "opened")
     }
 
-    @Test func `times are no difference to those who say so`() async throws {
+    @Test func `times do not count as a difference with --ignore-times`() async throws {
         let log = try TestLog.story()
         let later = try TestLog.story(hours: 1)
         #expect(await Call.tool("diff", "--log", later.path, on: log).exit == .no)
@@ -49,7 +49,7 @@ import Testing
         #expect(await Call.tool("diff", "--ignore-times", "@4", on: log).exit == .usage)
     }
 
-    @Test func `a log comes to what a file says, or the first line that differs is shown`() async throws {
+    @Test func `a log has the result that a file expects, or the first difference is shown`() async throws {
         let log = try TestLog.story()
         let folder = try TemporaryFolder()
         let file = folder.path + "/golden.jsonl"

@@ -20,7 +20,7 @@ import Testing
         return log
     }
 
-    @Test func `a log damaged in the middle still tells everything else`() async throws {
+    @Test func `everything else in a log with damage in the middle can be read`() async throws {
         let log = try damagedStory()
         let list = await Call.tool("log", "--json", on: log)
         #expect(list.exit == .partial)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is coloured in a pipe, and NO_COLOR is heard on a terminal`() async throws {
+    @Test func `nothing is coloured in a pipe, and NO_COLOR works on a terminal`() async throws {
         let log = try TestLog.story()
         for words in [["log"], ["blame", "todoitem/a"], ["diff", "@4"], ["replay"], ["inspect", "operations"]] {
             #expect(!(await Call.tool(words: words, on: log).output.contains("\u{1b}")), "\(words)")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a session goes both ways, watches and explains itself`() async throws {
+    @Test func `a session steps in both directions, watches values and has help`() async throws {
         let log = try TestLog.story()
         let lines = [
             "next", "n 2", "watch todoitem/a.text", "run", "reverse", "watch", "go @12", "back", "outbox",
@@ -103,7 +103,7 @@ import Testing
         #expect(await Call.tool("blame", "todoitem/a", on: log).exit == .done)
     }
 
-    @Test func `what was exported as SQL is a database`() async throws {
+    @Test func `an SQL export is a database`() async throws {
         let log = try TestLog.story()
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3") else { return }
         let sql = await Call.tool("export", "--format", "sql", on: log).output
@@ -135,7 +135,7 @@ import Testing
         try writer.close()
     }
 
-    @Test func `what is pending is searched behind events that an outline can't tell of`() async throws {
+    @Test func `conditions on pending changes are searched after events that an outline can't follow`() async throws {
         let log = try TestLog(empty: ())
         func change(_ kind: OperationKind, _ id: String) -> Event.Body {
             .local(LocalTransaction([LocalChange(kind: kind, table: "t", id: id)], isGrouped: false))
@@ -168,7 +168,8 @@ import Testing
         }
     }
 
-    @Test func `what was true before a checkpoint is found, and what was searched is said`() async throws {
+    @Test func `a condition that was true before a checkpoint is found, and the searched range is named`() async throws
+    {
         let log = try TestLog(empty: ())
         func change(_ kind: OperationKind, _ id: String) -> Event.Body {
             .local(LocalTransaction([LocalChange(kind: kind, table: "t", id: id)], isGrouped: false))

@@ -104,7 +104,7 @@ import Testing
         #expect(call.output == "THROUGH  BLOCKS  BYTES  NOTE  STATE\n@3            1    720     3  whole\n")
     }
 
-    @Test func `a healthy log is said to be`() async throws {
+    @Test func `a healthy log is reported as healthy`() async throws {
         let log = try TestLog()
         let call = await Call.tool("verify", "--deep", on: log)
         #expect(call.exit == .done && call.output == "healthy  6 records, 8 frames, 2 segments, 1 checkpoint\n")

@@ -56,7 +56,7 @@ import Testing
         #expect(ShellWords.completions(of: "log --ki", .all) == ["--kind"])
     }
 
-    @Test func `a line is given up, and the input ends`() {
+    @Test func `a line can be abandoned, and the input can end`() {
         var editor = LineEditor()
         #expect(type("x\u{3}\u{4}", into: &editor) == [.editing, .cancelled, .ended])
     }

@@ -44,7 +44,7 @@ import Testing
         #expect(narrow.output.contains("@1..3") && !narrow.output.contains("…"))
     }
 
-    @Test func `a misspelt table is named with the one that was meant`() async throws {
+    @Test func `a misspelt table is reported with a suggestion`() async throws {
         let log = try TestLog.story()
         for words in [
             ["query", "todoitm"], ["export", "--table", "todoitm"], ["log", "--table", "todoitm"],
@@ -108,7 +108,7 @@ import Testing
         #expect(await Call.tool("cursors", "--reset", "todoitem/all", on: log).exit == .done)
     }
 
-    @Test func `a table that went still has its events`() async throws {
+    @Test func `the events of a table that was removed remain`() async throws {
         let log = try TestLog.story()
         let item = #"{"id":"x"}"#
         #expect(await Call.tool("insert", "todoitems", item, on: log).exit == .done)
@@ -141,7 +141,7 @@ import Testing
         #expect(call.errors.contains("the table ms_tableconfig is called ms_tableconfig_ in the SQL"))
     }
 
-    @Test func `what reads a log tells how far it is`() async throws {
+    @Test func `readers of a log report their progress`() async throws {
         let log = try TestLog.story()
         let told = Mutex<[(done: UInt64, total: UInt64)]>([])
         let storage = POSIXStorage(directory: log.path)

@@ -18,7 +18,7 @@ import Testing
         #expect(wrong.errors == "syncline: error: `verify` has no option --depe\n  hint: Did you mean `--deep`?\n")
     }
 
-    @Test func `what was printed before a kill is in the log`() async throws {
+    @Test func `records acknowledged before a kill are in the log`() async throws {
         let log = try TestLog()
         let writer = try ChildProcess.tool("raw", "append", on: log)
         for number in 7...406 { try writer.write("record \(number)\n") }
@@ -54,7 +54,7 @@ import Testing
         #expect(writer.wait() == 0)
     }
 
-    @Test func `a follower prints what comes and ends at an interrupt`() throws {
+    @Test func `a follower prints new records and ends at an interrupt`() throws {
         let log = try TestLog()
         let follower = try ChildProcess.tool("raw", "cat", "--follow", "--from", "@-1", on: log)
         #expect(follower.line() == "sixth")

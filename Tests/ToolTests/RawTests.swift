@@ -14,7 +14,7 @@ import Testing
         #expect(await Call.tool("raw", "cat", "--from", "@7", on: log).output == "a\n\nlast without an end\n")
     }
 
-    @Test func `a batch is one commit, and what is left is one, too`() async throws {
+    @Test func `a batch is one commit, and so is its remainder`() async throws {
         let log = try TestLog()
         let call = await Call.tool("raw", "append", "--batch", "3", on: log, input: "a\nb\nc\nd\ne\n")
         #expect(call.output == "@7..9\n@10..11\n")
@@ -23,7 +23,7 @@ import Testing
         #expect(json.output == "{\"records\":\"@12..13\",\"count\":2}\n")
     }
 
-    @Test func `a store that was named is made, one that was not is not`() async throws {
+    @Test func `only a store that was named is created`() async throws {
         let folder = try TemporaryFolder()
         let made = await Call.tool("raw", "append", "-s", folder.path + "/a/new", input: "x\n")
         #expect(made.exit == .done && made.output == "@1\n")
@@ -55,7 +55,7 @@ import Testing
                 == "text of 13 bytes\nbinary of 2 bytes\n")
     }
 
-    @Test func `people get numbers, and long records cut unless they want them whole`() async throws {
+    @Test func `people get numbers, and long records are cut unless --full is given`() async throws {
         let log = try TestLog()
         _ = await Call.tool("raw", "append", on: log, input: String(repeating: "x", count: 100) + "\n")
         let plain = ["NO_COLOR": "1"]
@@ -66,7 +66,7 @@ import Testing
         #expect(full.output == "@7  " + String(repeating: "x", count: 100) + "\n")
     }
 
-    @Test func `what is only written is told from what is known to be durable`() async throws {
+    @Test func `records that are only written are distinguished from durable ones`() async throws {
         let log = try TestLog(closing: false)
         #expect(await Call.tool("raw", "cat", on: log).output == "hello\nworld\nthird\nfourth\nfifth\nsixth\n")
         #expect(await Call.tool("raw", "cat", "--durable", on: log).output == "hello\nworld\nthird\nfourth\nfifth\n")

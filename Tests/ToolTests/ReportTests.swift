@@ -40,7 +40,7 @@ private struct Agreeable: HTTPTransport {
         return log
     }
 
-    @Test func `what was reported runs again without a network`() async throws {
+    @Test func `a reported session runs again without a network`() async throws {
         let log = try await recordedStory()
         let file = log.folder.path + "/bug.jsonl"
         let made = try await Call.tool("report", "-o", file, "--json", on: log).object()
@@ -87,7 +87,7 @@ private struct Agreeable: HTTPTransport {
         #expect(!FileManager.default.fileExists(atPath: victim))
     }
 
-    @Test func `what a server can do is recorded, and what it says in words is masked`() async throws {
+    @Test func `a server's capabilities are recorded, and its messages are masked`() async throws {
         var response = HTTPResponse(status: 500)
         response.headers = [
             HTTPHeader(WireHeader.capabilities, "changes"), HTTPHeader("Link", "<http://hush?$filter=hush>; rel=next"),

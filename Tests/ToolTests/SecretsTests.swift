@@ -11,7 +11,7 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct SecretsTests {
-    @Test func `a token that was set is there after any power loss`() throws {
+    @Test func `a token survives any power loss`() throws {
         let disk = FaultyStorage()
         try StoreSecrets(disk).set("token", .string("old"))
         try StoreSecrets(disk).set("token", .string("new"))

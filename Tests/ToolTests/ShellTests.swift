@@ -47,7 +47,7 @@ import Testing
         #expect(replies[7].hasPrefix(#"{"n":6,"exit":0,"result":{"version":"#))
     }
 
-    @Test func `what was stored is there in the next shell`() async throws {
+    @Test func `changes made in one shell exist in the next`() async throws {
         let folder = try TemporaryFolder()
         _ = await replies(
             #"{"n":1,"args":["init","--ids","ignore-case"]}"#, #"{"n":2,"args":["insert","t","{\"id\":\"Abc\"}"]}"#,

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `a row goes in, changes, and comes out`() async throws {
+    @Test func `a row is inserted, changed and read`() async throws {
         let store = try await Store()
         let made = await store.call("insert", "todoitem", #"{"id":"a","text":"milk","n":3}"#, "--json")
         #expect(made.output == #"{"id":"a","text":"milk","n":3}"# + "\n")
@@ -33,7 +33,7 @@ import Testing
         #expect(gone.exit == .no && gone.output == "null\n")
     }
 
-    @Test func `a store is made once`() async throws {
+    @Test func `a store is created once`() async throws {
         let store = try await Store()
         let again = await store.call("init", "--json")
         #expect(again.exit == .failed && again.output.contains(#""code":"store-exists""#))
@@ -85,7 +85,7 @@ import Testing
         #expect(blame.contains(#""field":"n","value":2"#) && blame.contains(#""cause":"local""#))
     }
 
-    @Test func `a store told its tables refuses every other one`() async throws {
+    @Test func `a store with a list of tables refuses every other table`() async throws {
         let store = try await Store()
         _ = await store.call("insert", "old", #"{"id":"a"}"#)
         #expect(await store.call("config", "tables", "--json").output == #"{"tables":null}"# + "\n")
@@ -115,7 +115,7 @@ import Testing
         #expect(await store.call("insert", "other", #"{"id":"a"}"#).exit == .done)
     }
 
-    @Test func `rows leave in the forms of other programs, and come back`() async throws {
+    @Test func `rows are exported in the formats of other programs, and imported again`() async throws {
         let store = try await Store()
         _ = await store.call("insert", "t", #"{"id":"a","text":"x, \"y\"","n":null}"#)
         #expect(await store.call("export", "--format", "csv").output == "id,text,n\na,\"x, \"\"y\"\"\",\n")
@@ -128,7 +128,7 @@ import Testing
         #expect(await store.call("export", "--format", "csv").output == "id,text,n\na,'=1+1,-5\n")
     }
 
-    @Test func `the events of a store make the same store elsewhere`() async throws {
+    @Test func `the exported events of a store make an equal store`() async throws {
         let log = try TestLog.story()
         let events = await Call.tool("export", "--format", "events", on: log).output
         let folder = try TemporaryFolder()
@@ -151,7 +151,7 @@ import Testing
         #expect(again.exit == .failed && again.output.contains(#""code":"store-exists""#))
     }
 
-    @Test func `events of which one is wrong make no store`() async throws {
+    @Test func `events with a wrong one among them are not imported`() async throws {
         let log = try TestLog.story()
         let lines = await Call.tool("export", "--format", "events", on: log).output.split(separator: "\n")
         let redacted = await Call.tool("export", "--format", "events", "--redact", on: log).output

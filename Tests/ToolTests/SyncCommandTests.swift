@@ -87,7 +87,7 @@ private final class SilentServer {
         #expect(pending.output.contains(#""state":"pending","maybeSent":true"#))
     }
 
-    @Test func `what can't be is refused before anything is sent`() async throws {
+    @Test func `an impossible request is refused before anything is sent`() async throws {
         let first = await replies([#"{"n":1,"args":["init"]}"#, #"{"n":2,"args":["push"]}"#])
         #expect(first["2"]?.contains(#""error":{"code":"invalid-configuration""#) == true)
         _ = await Call.tool("config", "backend", "http://127.0.0.1:1", "-s", store)

@@ -64,7 +64,7 @@ private final class TerminalChild {
 }
 
 @Suite struct TerminalTests {
-    @Test func `lines are edited, come back and are given up, also in the next session`() throws {
+    @Test func `lines are edited, recalled and abandoned, also in the next session`() throws {
         let log = try TestLog.story()
         let folder = try TemporaryFolder()
         let variables = ["SYNCLINE_STORE": log.path, "XDG_STATE_HOME": folder.path]
@@ -96,7 +96,7 @@ private final class TerminalChild {
         #expect(second.finish().output.hasPrefix(#"{"id":"b""#))
     }
 
-    @Test func `a pager shows lists to those who sit at a terminal`() throws {
+    @Test func `a pager shows lists on a terminal`() throws {
         var environment = Environment(variables: ["TERM": "xterm"], inputIsTerminal: true, outputIsTerminal: true)
         func command(_ words: String...) -> String? { Pager.command(words, environment) }
         #expect(command("log", "-n", "3")?.hasSuffix("less || exec cat") == true && command("log", "--help") != nil)

@@ -8,7 +8,7 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct TextTests {
-    @Test func `JSON keeps the order of its keys and escapes what is not safe`() {
+    @Test func `JSON keeps the order of its keys and escapes unsafe characters`() {
         let value: JSONValue = [
             "z": .number(1), "a": ["x", .null, .boolean(true)], "text": "a\"\\\n\u{1b}[31m\u{9b}é\u{202e}",
             "none": .optional(nil),
@@ -37,7 +37,7 @@ import Testing
         #expect(WallTime(rawValue: milliseconds).text == expected)
     }
 
-    @Test func `numbers read well`() {
+    @Test func `numbers are easy to read`() {
         #expect(grouped(5_209_663) == "5,209,663")
         #expect(grouped(12) == "12")
         #expect(humanBytes(1023) == "1023 B")

@@ -41,7 +41,7 @@ final class Screen: Sendable {
     }
 
     /// Does what a line says.
-    func obey(_ line: String) async {
+    func run(_ line: String) async {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         let rest = words.count > 1 ? words[1] : ""
         do {

@@ -10,6 +10,6 @@ let list = try await TodoList(
 let screen = try Screen(list)
 for await line in Screen.lines() {
     if line == "quit" { break }
-    await screen.obey(line)
+    await screen.run(line)
 }
 await screen.close()

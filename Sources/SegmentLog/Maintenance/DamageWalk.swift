@@ -44,7 +44,7 @@ package struct DamageWalk {
     /// Walks one segment through `end`; calls `visit` with intact frames and `damage` with the stretches between
     /// them. `expected` is the record the segment should begin with, if its predecessor shows that.
     package func walk(
-        _ segment: LogCatalog.Segment, through end: UInt64, behind successor: SegmentHeader?,
+        _ segment: LogCatalog.Segment, through end: UInt64, before successor: SegmentHeader?,
         visit: (Visit) throws(LogError) -> Void, damage: (DamagedStretch) throws(LogError) -> Void
     ) throws(LogError) {
         let window = FileWindow(try storage.reading(segment.name), name: segment.name, limit: end)

@@ -27,19 +27,19 @@ extension Appender {
         let checkpointed = catalog.checkpoints.contains(head.current.checkpoint) ? head.current.checkpoint.next : .first
         let wanted = min(needed, checkpointed)
         let oldFloor = catalog.segments.first?.first ?? .first
-        func doomed() throws(LogError) -> ArraySlice<LogCatalog.Segment> {
+        func collectable() throws(LogError) -> ArraySlice<LogCatalog.Segment> {
             let floor = min(wanted, try LogLease.lowest(in: storage) ?? wanted)
             let keeping = catalog.segments.indices.dropFirst().last { catalog.segments[$0].first <= floor } ?? 0
             return catalog.segments[..<keeping]
         }
-        let first = try doomed()
+        let first = try collectable()
         guard !first.isEmpty else {
             return LogCollection(floor: oldFloor, segmentsRemoved: 0, bytesRemoved: .bytes(0))
         }
         let floor = catalog.segments[first.endIndex].first
         try head.write { $0.floor = floor }
         // A lease taken before the floor rose is seen now; a later one sees the new floor.
-        let going = try doomed()
+        let going = try collectable()
         do throws(StorageError) {
             for segment in going {
                 try storage.remove(segment.name)

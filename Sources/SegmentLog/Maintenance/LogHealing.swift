@@ -41,13 +41,13 @@ public struct LogHealing: Sendable {
     private func locked<Value>(
         _ body: (LogHealing, LogCatalog) throws(LogError) -> Value
     ) throws(LogError) -> Value {
-        var birth = LogBirth(storage: storage, clock: clock)
-        try birth.prepare(.never)
-        let lock = try birth.takeLock()
+        var creator = LogCreator(storage: storage, clock: clock)
+        try creator.prepare(.never)
+        let lock = try creator.takeLock()
         defer { lock.release() }
-        let catalog = try LogCatalog(birth.storage)
+        let catalog = try LogCatalog(creator.storage)
         if let damage = catalog.damage.first(where: { !$0.isRepairable }) { throw damage.error }
-        return try body(LogHealing(birth.storage, clock: clock), catalog)
+        return try body(LogHealing(creator.storage, clock: clock), catalog)
     }
 
     private func findStretches(_ catalog: LogCatalog) throws(LogError) -> [DamagedStretch] {
@@ -67,7 +67,7 @@ public struct LogHealing: Sendable {
                 }
             }
             var check = ReadingCheck(segment)
-            try DamageWalk(storage, catalog).walk(segment, through: end, behind: successor) { found in
+            try DamageWalk(storage, catalog).walk(segment, through: end, before: successor) { found in
                 if let stretch = check.step(found) { stretches.append(stretch) }
             } damage: { stretch throws(LogError) in
                 if stretch.fault.isNewer { throw stretch.damage.error }

@@ -138,7 +138,7 @@ public struct LogVerification: Sendable {
         }
         var walked = SegmentCheck(entry, catalog.segments[index].header, deep: deep)
         var stretches: [DamagedStretch] = []
-        try DamageWalk(storage, catalog).walk(entry, through: end, behind: successor) { found throws(LogError) in
+        try DamageWalk(storage, catalog).walk(entry, through: end, before: successor) { found throws(LogError) in
             walked.step(found)
             visit(FrameSummary(found.header, at: LogPosition(segment: entry.ordinal, offset: found.offset)))
         } damage: { stretch throws(LogError) in

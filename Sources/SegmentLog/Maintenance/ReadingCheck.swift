@@ -27,7 +27,7 @@ struct ReadingCheck {
         if header.knownKind == .hole { tail = nil }
         tail?.step(over: header, time: time)
         guard header.flags.isDisjoint(with: .continuesInNext) else { return nil }
-        defer { startAnew() }
+        defer { reset() }
         guard let fault else { return nil }
         let behind = header.firstSequence.advanced(by: UInt64(header.recordCount))
         let lost = SequenceRange(first: first.header.firstSequence, last: behind.previous)
@@ -41,10 +41,10 @@ struct ReadingCheck {
     /// Discards the current transaction, which the damage affects.
     mutating func stepOverDamage() {
         tail = nil
-        startAnew()
+        reset()
     }
 
-    private mutating func startAnew() {
+    private mutating func reset() {
         start = nil
         fault = nil
         assembler.reset()

@@ -121,7 +121,7 @@ package struct SalvageReading: Sendable {
         let transaction = Transaction()
         var reading = self
         try DamageWalk(storage, catalog).walk(
-            segment, through: min(segment.end ?? segment.size, segment.size), behind: successor
+            segment, through: min(segment.end ?? segment.size, segment.size), before: successor
         ) { found throws(LogError) in
             reading.attested = max(reading.attested, found.header.durableThrough)
             let payload = decoder.payload(of: found.header, stored: found.stored)

@@ -37,7 +37,7 @@ public struct LogCursor: ~Copyable {
 
     /// How often the end is read again before invalid bytes there count as damage: a reader may see a write of
     /// another process half done.
-    private static let patience = 64
+    private static let maximumAttempts = 64
 
     // MARK: Opening
 
@@ -237,11 +237,11 @@ public struct LogCursor: ~Copyable {
                 }
             }
         case .durable:
-            return try isDurable(header, behind: ahead) ? step : nil
+            return try isDurable(header, next: ahead) ? step : nil
         }
     }
 
-    private mutating func isDurable(_ header: FrameHeader, behind ahead: FrameWalker) throws(LogError) -> Bool {
+    private mutating func isDurable(_ header: FrameHeader, next ahead: FrameWalker) throws(LogError) -> Bool {
         let last =
             header.recordCount > 0
             ? header.firstSequence.advanced(by: UInt64(header.recordCount) - 1) : header.firstSequence
@@ -314,7 +314,7 @@ public struct LogCursor: ~Copyable {
             guard try LogCatalog.isSuperseded(segments[current], in: reader.storage) else { return false }
             let catalog = try LogCatalog(reader.storage)
             guard let now = catalog.segments.firstIndex(where: { $0.ordinal == segments[current].ordinal }) else {
-                try goOn(in: catalog)
+                try continueReading(in: catalog)
                 return true
             }
             guard now + 1 < catalog.segments.count else { return false }
@@ -338,13 +338,13 @@ public struct LogCursor: ~Copyable {
             try enter(segments, at: current + 1)
         } catch {
             guard error.code == .collected else { throw error }
-            try goOn(in: try LogCatalog(reader.storage))
+            try continueReading(in: try LogCatalog(reader.storage))
         }
         return true
     }
 
     /// The segment was collected. A cursor that has read all of it continues after it.
-    private mutating func goOn(in catalog: LogCatalog) throws(LogError) {
+    private mutating func continueReading(in catalog: LogCatalog) throws(LogError) {
         let next = walker.expected.sequence ?? segments[current].first
         guard let index = catalog.segments.firstIndex(where: { $0.first == next }) else {
             throw LogCursor.collected(next, catalog.segments.first?.first ?? .none)
@@ -376,7 +376,7 @@ public struct LogCursor: ~Copyable {
             let scan = try TailScan(window, header, head: head)
             // The writer may have continued in the meantime.
             guard scan.tail.offset <= walker.offset else {
-                if attempts < LogCursor.patience { return false }
+                if attempts < LogCursor.maximumAttempts { return false }
                 throw LogError(
                     .takenBack, "records that were shown before they were synced were taken back", file: segment.name,
                     position: LogPosition(segment: segment.ordinal, offset: walker.offset), hint: "Read the log again.")
@@ -387,7 +387,7 @@ public struct LogCursor: ~Copyable {
         }
         guard case .corrupt(let reason) = verdict else { return true }
         // Nothing is written where a successor says that the segment ends.
-        if segment.end == nil && attempts < LogCursor.patience { return false }
+        if segment.end == nil && attempts < LogCursor.maximumAttempts { return false }
         let expected = walker.expected.sequence ?? segment.first
         throw LogDamage(
             file: segment.name, position: LogPosition(segment: segment.ordinal, offset: walker.offset),

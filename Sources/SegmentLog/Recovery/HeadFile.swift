@@ -7,7 +7,7 @@ package final class HeadFile {
     private var file: any WritableFile
     package private(set) var current: Head
     /// Whether a write or sync of the file failed.
-    private var isSpoilt = false
+    private var isUncertain = false
     /// The newest generation that may be on the disk. It shows readers that HEAD has changed, so none is used twice.
     private var generation: UInt64
 
@@ -41,17 +41,17 @@ package final class HeadFile {
         generation += 1
         next.generation = generation
         do throws(StorageError) {
-            if isSpoilt {
+            if isUncertain {
                 let fresh = try HeadFile.make(next, in: storage)
                 file.close()
                 file = fresh
-                isSpoilt = false
+                isUncertain = false
             } else {
                 try HeadFile.put(next, into: file)
             }
             current = next
         } catch {
-            isSpoilt = true
+            isUncertain = true
             throw LogError(error)
         }
     }

@@ -1,5 +1,5 @@
 // Lists the files of a log and checks that they fit together, by names, headers and segment ends alone: a few small
-// reads for each segment, whatever its size. There is no manifest that could disagree with the files.
+// reads for each segment, whatever its size. No list of the files is stored that could disagree with them.
 
 import SynclineGround
 
@@ -156,7 +156,7 @@ package struct LogCatalog: Sendable {
             if segment.ordinal <= before.ordinal {
                 report(segment, "two files claim to be segment \(segment.ordinal)")
             } else if segment.ordinal > before.ordinal + 1 {
-                let end = try LogCatalog.sequence(behind: before, storage)
+                let end = try LogCatalog.sequence(after: before, storage)
                 let missing = before.ordinal + 1...segment.ordinal - 1
                 damage.append(
                     LogDamage(
@@ -183,7 +183,7 @@ package struct LogCatalog: Sendable {
                         length: .bytes(next.previousLength - segment.size),
                         reason: "it is cut: its successor says it had \(next.previousLength) bytes", remedy: .salvage))
             } else if let header = segment.header {
-                let end = try LogCatalog.expectation(behind: next.previousLength, of: segment.name, header, storage)
+                let end = try LogCatalog.expectation(after: next.previousLength, of: segment.name, header, storage)
                 if end?.chain != next.previousChain {
                     damage.append(
                         LogDamage(
@@ -199,7 +199,7 @@ package struct LogCatalog: Sendable {
 
     /// Returns what must follow the frame that ends at `end`, found by its trailer; nil if no frame ends there.
     private static func expectation(
-        behind end: UInt64, of name: String, _ header: SegmentHeader, _ storage: any LogStorage
+        after end: UInt64, of name: String, _ header: SegmentHeader, _ storage: any LogStorage
     ) throws(LogError) -> FrameExpectation? {
         if end == UInt64(Format.segmentHeaderLength) { return SegmentTail(after: header).expectation }
         let window = FileWindow(try storage.reading(name), name: name, limit: end, capacity: 4096)
@@ -228,10 +228,10 @@ package struct LogCatalog: Sendable {
 
     /// Returns the record after a sealed segment, which ends where its file does; nil if that is not known.
     private static func sequence(
-        behind segment: Segment, _ storage: any LogStorage
+        after segment: Segment, _ storage: any LogStorage
     ) throws(LogError) -> SequenceNumber? {
         guard let header = segment.header else { return nil }
-        return try expectation(behind: segment.size, of: segment.name, header, storage)?.sequence
+        return try expectation(after: segment.size, of: segment.name, header, storage)?.sequence
     }
 
     /// Names can't show a missing first or last file; HEAD can.
@@ -241,7 +241,7 @@ package struct LogCatalog: Sendable {
             damage.append(
                 LogDamage(
                     file: last.name, position: LogPosition(segment: last.ordinal + 1, offset: 0),
-                    records: try LogCatalog.sequence(behind: last, storage).flatMap {
+                    records: try LogCatalog.sequence(after: last, storage).flatMap {
                         head.durableThrough < $0 ? nil : SequenceRange(first: $0, last: head.durableThrough)
                     },
                     reason: "\(LogCatalog.words(last.ordinal + 1...head.newestOrdinal)) missing after it",

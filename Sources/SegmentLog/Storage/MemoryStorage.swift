@@ -234,7 +234,7 @@ private final class MemoryInode: Sendable {
         }
     }
 
-    func giveLockBack() {
+    func releaseLock() {
         state.withLock { $0.isLocked = false }
     }
 }
@@ -328,7 +328,7 @@ private final class MemoryLock: FileLock {
     }
 
     func release() {
-        if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { inode.giveLockBack() }
+        if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { inode.releaseLock() }
     }
 }
 

@@ -49,7 +49,7 @@ extension Appender {
         let frames = unsynced.writable
         do throws(StorageError) {
             try makeSegment(
-                behind: synced, frames: frames,
+                after: synced, frames: frames,
                 dictionary: encoder.dictionary?.dictionary ?? [])
             statistics.dataSyncs += 1
             statistics.rolls += 1

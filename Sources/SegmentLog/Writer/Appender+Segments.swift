@@ -59,7 +59,7 @@ extension Appender {
     func beginSegment() throws(LogError) {
         do throws(StorageError) {
             try makeSegment(
-                behind: tail, frames: nil, dictionary: configuration.usesDictionary ? recent.dictionary : [])
+                after: tail, frames: nil, dictionary: configuration.usesDictionary ? recent.dictionary : [])
         } catch {
             throw LogError(error)
         }
@@ -80,7 +80,7 @@ extension Appender {
     /// Makes the next segment's file durable and switches to it. `frames` are complete frames for its beginning,
     /// chained again.
     func makeSegment(
-        behind end: SegmentTail, frames: UnsafeMutableRawBufferPointer?, dictionary: [UInt8]
+        after end: SegmentTail, frames: UnsafeMutableRawBufferPointer?, dictionary: [UInt8]
     ) throws(StorageError) {
         var next = SegmentHeader(
             role: .segment, identity: header.identity,

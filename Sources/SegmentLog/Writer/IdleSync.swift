@@ -7,11 +7,11 @@ package final class IdleSync: Sendable {
     /// Milliseconds between checks.
     static let interval = 50
     /// Checks without a commit before HEAD is written.
-    private static let patience = 20
+    private static let quietChecks = 20
 
     private let isOn: Bool
     private let isRunning = Atomic(false)
-    private let seen = Mutex((batches: UInt64(0), quietLooks: 0))
+    private let seen = Mutex((batches: UInt64(0), quietCount: 0))
 
     package init(isOn: Bool) {
         self.isOn = isOn
@@ -25,14 +25,14 @@ package final class IdleSync: Sendable {
     /// Runs one check; returns whether another must follow. Failures appear at the next commit, which uses the same
     /// disk.
     package func tick(_ appender: Appender) -> Bool {
-        let quietLooks = seen.withLock { seen in
-            seen.quietLooks = seen.batches == appender.statistics.batches ? seen.quietLooks + 1 : 0
+        let quietCount = seen.withLock { seen in
+            seen.quietCount = seen.batches == appender.statistics.batches ? seen.quietCount + 1 : 0
             seen.batches = appender.statistics.batches
-            return seen.quietLooks
+            return seen.quietCount
         }
         let mayWrite = (try? appender.checkUsable()) != nil
         if mayWrite, appender.hasOrderedCommits { try? appender.sync() }
-        guard quietLooks >= IdleSync.patience || !mayWrite || appender.failure != nil else { return true }
+        guard quietCount >= IdleSync.quietChecks || !mayWrite || appender.failure != nil else { return true }
         isRunning.store(false, ordering: .releasing)
         if mayWrite { try? appender.attest(clean: false) }
         return false

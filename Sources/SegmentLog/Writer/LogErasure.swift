@@ -8,10 +8,10 @@ package final class LogErasure {
 
     /// Takes the log's lock; throws if another process has the log open.
     package init(_ storage: any LogStorage, clock: any LogClock = SystemClock()) throws(LogError) {
-        var birth = LogBirth(storage: storage, clock: clock)
-        try birth.prepare(.never)
-        self.storage = birth.storage
-        lock = try birth.takeLock()
+        var creator = LogCreator(storage: storage, clock: clock)
+        try creator.prepare(.never)
+        self.storage = creator.storage
+        lock = try creator.takeLock()
     }
 
     deinit { lock.release() }

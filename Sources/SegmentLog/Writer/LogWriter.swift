@@ -65,16 +65,16 @@ public final class LogWriter: Sendable {
         clock: any LogClock = SystemClock(), beginningWith records: (any LogStorage) -> RecordBatch
     ) throws(LogError) -> LogWriter {
         try configuration.validate()
-        var birth = LogBirth(storage: storage, clock: clock)
-        try birth.prepare(creation)
-        let storage = birth.storage
-        let lock = try birth.takeLock()
+        var creator = LogCreator(storage: storage, clock: clock)
+        try creator.prepare(creation)
+        let storage = creator.storage
+        let lock = try creator.takeLock()
         do throws(LogError) {
             if try LogErasure.isBegun(storage) {
                 return try finishErasure(storage, creation, lock, configuration, clock, records)
             }
-            let isNew = try birth.isNeeded(creation)
-            if isNew { try birth.makeFirstSegment(holding: records(storage)) }
+            let isNew = try creator.isNeeded(creation)
+            if isNew { try creator.makeFirstSegment(holding: records(storage)) }
             let recovered = try Recovery(storage, configuration, clock).run()
             return LogWriter(
                 try Appender(
@@ -91,10 +91,10 @@ public final class LogWriter: Sendable {
         _ storage: any LogStorage, first: SequenceNumber, configuration: LogConfiguration = .init(),
         clock: any LogClock = SystemClock()
     ) throws(LogError) -> LogWriter {
-        var birth = LogBirth(storage: storage, clock: clock)
-        try birth.prepare(.always)
-        try birth.makeFirstSegment(first: first)
-        return try open(birth.storage, creating: .never, configuration: configuration, clock: clock)
+        var creator = LogCreator(storage: storage, clock: clock)
+        try creator.prepare(.always)
+        try creator.makeFirstSegment(first: first)
+        return try open(creator.storage, creating: .never, configuration: configuration, clock: clock)
     }
 
     /// Removes the rest of a log whose removal was begun, then starts a new one, because its lock is removed, too.
@@ -268,11 +268,11 @@ public final class LogWriter: Sendable {
     }
 
     private func idleTick() {
-        let goesOn = appender.withLock { appender in
+        let continues = appender.withLock { appender in
             defer { publishProgress(appender) }
             return idle.tick(appender)
         }
-        guard goesOn else { return }
+        guard continues else { return }
         queue.asyncAfter(deadline: .now() + .milliseconds(IdleSync.interval)) { [weak self] in self?.idleTick() }
     }
 }

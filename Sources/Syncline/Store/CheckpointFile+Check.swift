@@ -17,11 +17,11 @@ extension CheckpointFile {
 
     /// Reads each checkpoint completely and returns the intact ones, newest first.
     static func readings(_ storage: any LogStorage) throws(SyncError) -> [Reading] {
-        let identity = try inAppWords { () throws(LogError) in
+        let identity = try mapErrors { () throws(LogError) in
             try LogReader.open(storage, showing: .written).identity
         }
         var readings: [Reading] = []
-        for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }) {
+        for through in try mapErrors({ () throws(LogError) in try Checkpoint.list(storage) }) {
             guard let projector = try openIfSound(storage, through, identity, removesDamaged: false) else { continue }
             readings.append(
                 Reading(
@@ -41,7 +41,7 @@ extension CheckpointFile {
     /// Returns the last events of the checkpoints whose entries can all be read and match the digest, oldest first.
     static func `true`(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [UInt64] {
         var found: [UInt64] = []
-        for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }) {
+        for through in try mapErrors({ () throws(LogError) in try Checkpoint.list(storage) }) {
             do throws(SyncError) {
                 try check(storage, through.rawValue, identity)
                 found.append(through.rawValue)
@@ -53,7 +53,7 @@ extension CheckpointFile {
     }
 
     private static func isTrue(_ projector: Projector) throws(SyncError) -> Bool {
-        try inAppWords { () throws(StateError) in
+        try mapErrors { () throws(StateError) in
             try projector.store.snapshot.summed() == projector.store.digest
         }
     }

@@ -53,7 +53,7 @@ enum CheckpointFile {
 
     /// Returns the intact checkpoints, each with the files it needs.
     static func all(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [CheckpointFiles] {
-        try inAppWords { () throws(LogError) in
+        try mapErrors { () throws(LogError) in
             var all: [CheckpointFiles] = []
             for through in try Checkpoint.list(storage) {
                 guard let file = try Checkpoint.openIfSound(storage, through: through, identity: identity),
@@ -90,7 +90,7 @@ enum CheckpointFile {
             throw error.isNotFound
                 ? SyncError(StateError.malformed(FileName.checkpoint(through: through))) : SyncError(error)
         }
-        return try inAppWords { () throws(StateError) in
+        return try mapErrors { () throws(StateError) in
             let note = try Note(reading: newest.note)
             let cache = BlockCache()
             var runs: [Run] = []
@@ -236,7 +236,7 @@ struct CheckpointJob: Sendable {
         // A file that can't be removed only takes space; the next checkpoint tries again.
         let superseded = layers.runs.prefix(merged).map(\.file).filter { $0 != through && !pinned.contains($0) }
         try? log.drop(superseded: superseded.map { SequenceNumber(rawValue: $0) })
-        return try inAppWords { () throws(StateError) in
+        return try mapErrors { () throws(StateError) in
             let source = try CheckpointBlocks(
                 log.storage, SequenceNumber(rawValue: through), log.identity, removesDamaged: true)
             return [try Run(root, source, file: through, layers.cache)] + kept
@@ -247,7 +247,7 @@ struct CheckpointJob: Sendable {
     /// states.
     private func filesThatStay() throws(SyncError) -> Set<UInt64> {
         let all = try CheckpointFile.all(log.storage, log.identity)
-        let (floor, size) = try inAppWords { () throws(LogError) in
+        let (floor, size) = try mapErrors { () throws(LogError) in
             (try log.floor, try LogCatalog(log.storage).segments.reduce(0) { $0 + $1.size })
         }
         var staying = CheckpointKeeping.kept(

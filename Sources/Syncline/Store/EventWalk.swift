@@ -13,7 +13,7 @@ package struct EventWalk: Sendable {
     /// The number of the last event.
     package var last: UInt64 {
         get throws(SyncError) {
-            let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+            let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
             var last = reader.newestSegment.rawValue - 1
             try forEachRecord(from: last + 1) { number, _ throws(SyncError) in
                 last = number
@@ -26,7 +26,7 @@ package struct EventWalk: Sendable {
     /// Returns the first of the newest `count` retained events.
     package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
         let last = try last
-        let floor = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
+        let floor = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
         return max(floor.rawValue, last + 1 - min(last, UInt64(count)))
     }
 
@@ -37,7 +37,7 @@ package struct EventWalk: Sendable {
         let shapes = ShapeTable()
         var failure: (any Error)?
         try forEachRecord(from: first) { number, record throws(SyncError) in
-            let event = try inAppWords { () throws(StateError) in try Event(record, shapes: shapes) }
+            let event = try mapErrors { () throws(StateError) in try Event(record, shapes: shapes) }
             do {
                 return try body(number, event)
             } catch {
@@ -52,7 +52,7 @@ package struct EventWalk: Sendable {
     package func forEachRecord(
         from first: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws(SyncError) -> Bool
     ) throws(SyncError) {
-        let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
         var cursor: LogCursor
         do throws(LogError) {
             // "From the beginning" means from the first retained event.

@@ -64,7 +64,7 @@ final class ObserverList: Sendable {
     }
 
     /// Tells the listeners that there is something to send although no row changed.
-    func tellOfDecision() {
+    func notifyOfDecision() {
         for listener in content.withLock({ Array($0.listeners.values) }) { listener.yield() }
     }
 

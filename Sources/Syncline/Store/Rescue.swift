@@ -23,7 +23,7 @@ package struct Rescue: Sendable {
     package static func run(
         from damaged: any LogStorage, to fresh: any LogStorage, now: Int64
     ) throws(SyncError) -> Rescue? {
-        let reading = try inAppWords { () throws(LogError) in try SalvageReading(damaged) }
+        let reading = try mapErrors { () throws(LogError) in try SalvageReading(damaged) }
         let source = Source(
             storage: damaged, reading: reading, checkpoints: try CheckpointFile.true(damaged, reading.identity))
         for base in source.wholeBases {
@@ -71,7 +71,7 @@ package struct Rescue: Sendable {
         }
 
         func projector(at base: UInt64) throws(SyncError) -> Projector {
-            if base == 0 { return try inAppWords { () throws(StateError) in try Projector() } }
+            if base == 0 { return try mapErrors { () throws(StateError) in try Projector() } }
             return try CheckpointFile.open(
                 storage, SequenceNumber(rawValue: base), reading.identity, removesDamaged: false)
         }
@@ -82,7 +82,7 @@ package struct Rescue: Sendable {
             try forEach(after: base) { _, number, records throws(SyncError) in
                 var number = number
                 try records.forEach { record throws(SyncError) in
-                    try inAppWords { () throws(StateError) in
+                    try mapErrors { () throws(StateError) in
                         try fold.fold(record, number: number)
                         try fold.projector.store.settle(above: 16 << 20)
                     }
@@ -98,7 +98,7 @@ package struct Rescue: Sendable {
             after base: UInt64, _ body: (WallTime, UInt64, RecordBatch) throws(SyncError) -> Void
         ) throws(SyncError) {
             var failure: SyncError?
-            try inAppWords { () throws(LogError) in
+            try mapErrors { () throws(LogError) in
                 _ = try SalvageReading(storage) { first, time, batch throws(LogError) in
                     guard failure == nil, first.rawValue + UInt64(batch.count) > base + 1 else { return }
                     do throws(SyncError) {
@@ -119,18 +119,18 @@ package struct Rescue: Sendable {
             let clock = FrameClock()
             let log =
                 base == 0
-                ? try inAppWords { () throws(LogError) in
+                ? try mapErrors { () throws(LogError) in
                     try LogWriter.create(fresh, first: .first, configuration: .quiet, clock: clock)
                 } : try StateTransfer.begin(fresh, with: try projector(at: base), clock: clock)
             var count: UInt64 = 0
             try forEach(after: base) { time, _, batch throws(SyncError) in
                 clock.set(time)
                 count += UInt64(batch.count)
-                try inAppWords { () throws(LogError) in _ = try log.append(batch, durability: .buffered) }
+                try mapErrors { () throws(LogError) in _ = try log.append(batch, durability: .buffered) }
             }
-            try inAppWords { () throws(LogError) in try log.flush() }
+            try mapErrors { () throws(LogError) in try log.flush() }
             if end.through > base { try StateTransfer.checkpoint(end, in: log) }
-            try inAppWords { () throws(LogError) in try log.close() }
+            try mapErrors { () throws(LogError) in try log.close() }
             return Rescue(
                 first: base + 1, events: count, lost: lost, leftOut: [], foreign: reading.foreign, isWhole: true)
         }
@@ -142,10 +142,10 @@ package struct Rescue: Sendable {
             fold.end(at: last)
             let log = try StateTransfer.begin(fresh, with: projector)
             let state = projector.reader(of: projector.store.snapshot)
-            let (carried, cursors) = try inAppWords { () throws(StateError) in
+            let (carried, cursors) = try mapErrors { () throws(StateError) in
                 (CarriedRow.parts(try state.carriedRows(through: last)), try state.cursors())
             }
-            try inAppWords { () throws(LogError) in
+            try mapErrors { () throws(LogError) in
                 // One at a time: an outbox may be larger than a batch.
                 for part in carried {
                     try log.append(

@@ -77,7 +77,7 @@ package struct StateCheck {
             noted[note.through.rawValue, default: []].append(
                 Note(digest: seal.digest, source: "a segment's seal", file: file))
         }
-        let floor = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
+        let floor = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
         let readings = try CheckpointFile.readings(storage)
         for reading in readings {
             noted[reading.through, default: []].append(
@@ -127,7 +127,7 @@ package struct StateCheck {
         guard projector.through < last ?? .max else { return finding }
         try EventWalk(storage).forEachRecord(from: projector.through + 1) { number, record throws(SyncError) in
             if number > last ?? .max { return false }
-            try inAppWords { () throws(StateError) in
+            try mapErrors { () throws(StateError) in
                 try projector.apply(record, number: number)
                 projector.store.endCommit()
                 try projector.store.settle(above: 16 << 20)

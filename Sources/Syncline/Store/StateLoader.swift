@@ -23,7 +23,7 @@ package struct StateLoader: Sendable {
         through last: UInt64? = nil, onlyTo row: RowFocus? = nil, usingCheckpoints: Bool = true,
         showing visibility: LogReader.Visibility = .written
     ) throws(SyncError) -> Projector {
-        let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: visibility) }
+        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: visibility) }
         let projector = try start(reader, through: last, usingCheckpoints)
         try fold(into: projector, through: last, onlyTo: row, reader)
         return projector
@@ -64,13 +64,13 @@ package struct StateLoader: Sendable {
         let before = try load(through: earlier)
         var found: [RowDifference] = []
         if later - earlier <= StateLoader.fewEvents {
-            let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+            let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
             before.store.beginChanges()
             try fold(into: before, through: later, reader)
-            found = try inAppWords { () throws(StateError) in try StateChanges(before).differences }
+            found = try mapErrors { () throws(StateError) in try StateChanges(before).differences }
         } else {
             let after = try load(through: later)
-            try inAppWords { () throws(StateError) in
+            try mapErrors { () throws(StateError) in
                 let reader = after.reader(of: after.store.snapshot)
                 try before.reader(of: before.store.snapshot).differences(to: reader) { found.append($0) }
             }
@@ -87,15 +87,15 @@ package struct StateLoader: Sendable {
     package func earliest(
         preferringCheckpoint: Bool = false, without untrue: Set<UInt64> = []
     ) throws(SyncError) -> Projector {
-        let reader = try inAppWords { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
         let isWhole = reader.floor == .first
-        if isWhole && !preferringCheckpoint { return try inAppWords { () throws(StateError) in try Projector() } }
-        for through in try inAppWords({ () throws(LogError) in try Checkpoint.list(storage) }).reversed()
+        if isWhole && !preferringCheckpoint { return try mapErrors { () throws(StateError) in try Projector() } }
+        for through in try mapErrors({ () throws(LogError) in try Checkpoint.list(storage) }).reversed()
         where through.next >= reader.floor && !untrue.contains(through.rawValue) {
             let projector = try CheckpointFile.openIfSound(storage, through, reader.identity, removesDamaged: false)
             if let projector { return projector }
         }
-        if isWhole { return try inAppWords { () throws(StateError) in try Projector() } }
+        if isWhole { return try mapErrors { () throws(StateError) in try Projector() } }
         if !untrue.isEmpty { return try earliest(preferringCheckpoint: preferringCheckpoint) }
         throw StateLoader.lost(reader.floor)
     }
@@ -116,13 +116,13 @@ package struct StateLoader: Sendable {
         _ reader: LogReader, through last: UInt64?, _ usingCheckpoints: Bool
     ) throws(SyncError) -> Projector {
         if !usingCheckpoints { return try earliest() }
-        let all = try inAppWords { () throws(LogError) in try Checkpoint.list(storage) }
+        let all = try mapErrors { () throws(LogError) in try Checkpoint.list(storage) }
         for through in all where through.rawValue <= last ?? .max && through.next >= reader.floor {
             let projector = try CheckpointFile.openIfSound(
                 storage, through, reader.identity, removesDamaged: removesDamaged)
             if let projector { return projector }
         }
         if reader.floor > .first { throw StateLoader.lost(reader.floor) }
-        return try inAppWords { () throws(StateError) in try Projector() }
+        return try mapErrors { () throws(StateError) in try Projector() }
     }
 }

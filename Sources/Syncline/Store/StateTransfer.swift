@@ -39,14 +39,14 @@ package enum StateTransfer {
             throw SyncError(StateError.malformed("the state"))
         }
         store.endCommit()
-        try inAppWords { () throws(StateError) in try store.settle(above: 16 << 20) }
+        try mapErrors { () throws(StateError) in try store.settle(above: 16 << 20) }
     }
 
     /// Creates a log that begins after the events a state includes, with a checkpoint of that state.
     package static func begin(
         _ storage: any LogStorage, with projector: Projector, clock: any LogClock = SystemClock()
     ) throws(SyncError) -> LogWriter {
-        let log = try inAppWords { () throws(LogError) in
+        let log = try mapErrors { () throws(LogError) in
             try LogWriter.create(storage, first: SequenceNumber(rawValue: projector.through + 1), clock: clock)
         }
         try checkpoint(projector, in: log)

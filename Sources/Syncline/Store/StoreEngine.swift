@@ -7,7 +7,7 @@ package import SynclineCore
 package final class StoreEngine {
     package let log: LogWriter
     package let projector: Projector
-    let surroundings: any Surroundings
+    let environment: any SyncEnvironment
     /// The schema version of this process; 0 if it declares none.
     private let schemaVersion: UInt32
     /// The store's location; nil if it can't be determined.
@@ -17,19 +17,19 @@ package final class StoreEngine {
     /// Tables whose rows the current request changed.
     private var touched: [String] = []
     /// Whether this process has recorded its opening in the log.
-    private var hasSaidOpened: Bool
+    private var hasRecordedOpening: Bool
     /// The last event of the last commit, and the digest of the state after it.
     private var committed: UInt64
     private var digestBytes: [UInt8]
 
     init(
-        _ log: LogWriter, _ projector: Projector, _ surroundings: any Surroundings, schemaVersion: UInt32,
-        hasSaidOpened: Bool
+        _ log: LogWriter, _ projector: Projector, _ environment: any SyncEnvironment, schemaVersion: UInt32,
+        hasRecordedOpening: Bool
     ) throws(SyncError) {
-        self.hasSaidOpened = hasSaidOpened
+        self.hasRecordedOpening = hasRecordedOpening
         self.log = log
         self.projector = projector
-        self.surroundings = surroundings
+        self.environment = environment
         self.schemaVersion = schemaVersion
         place = StorePlace.mark(log.storage)
         committed = projector.through
@@ -47,10 +47,10 @@ package final class StoreEngine {
     func local<Value>(
         isGrouped: Bool, _ body: (inout LocalTransactionWriter) throws(SyncError) -> Value
     ) throws(SyncError) -> (value: Value, event: UInt64?) {
-        sayOpened()
+        recordOpening()
         let number = nextNumber
         var writer = LocalTransactionWriter(
-            projector, number: number, time: surroundings.now(), isGrouped: isGrouped)
+            projector, number: number, time: environment.now(), isGrouped: isGrouped)
         let value = try body(&writer)
         guard let event = try writer.finish() else { return (value, nil) }
         staged.append(event)
@@ -60,21 +60,21 @@ package final class StoreEngine {
     /// Writes an event and folds it.
     @discardableResult
     func record(_ body: Event.Body) throws(SyncError) -> UInt64 {
-        if case .opened = body { hasSaidOpened = true } else { sayOpened() }
+        if case .opened = body { hasRecordedOpening = true } else { recordOpening() }
         let number = nextNumber
-        let event = Event(time: surroundings.now(), body)
-        try inAppWords { () throws(StateError) in try projector.apply(event, number: number) }
+        let event = Event(time: environment.now(), body)
+        try mapErrors { () throws(StateError) in try projector.apply(event, number: number) }
         staged.append(event.bytes)
         return number
     }
 
     /// Folds a page and writes what is new in it.
     func record(page: PulledPage) throws(SyncError) -> PageEffect {
-        sayOpened()
+        recordOpening()
         let number = nextNumber
-        let (news, effect) = try inAppWords { () throws(StateError) in try projector.applyNews(page, number: number) }
+        let (news, effect) = try mapErrors { () throws(StateError) in try projector.applyNews(page, number: number) }
         guard let news else { return effect }
-        staged.append(Event(time: surroundings.now(), .page(news)).bytes)
+        staged.append(Event(time: environment.now(), .page(news)).bytes)
         if !news.rows.isEmpty { touch(page.table) }
         return effect
     }
@@ -84,19 +84,19 @@ package final class StoreEngine {
     }
 
     /// Records the opening: the first event of a process identifies it.
-    private func sayOpened() {
-        guard !hasSaidOpened else { return }
-        hasSaidOpened = true
+    private func recordOpening() {
+        guard !hasRecordedOpening else { return }
+        hasRecordedOpening = true
         var device = ""
         if case .string(let id)? = try? reader.setting(SettingName.device) { device = id }
         if let place, case .string(let known)? = try? reader.setting(SettingName.place), known != place {
             // It is a copy, so it needs a device name of its own; the original keeps the old one.
-            device = surroundings.newID()
+            device = environment.newID()
         }
         let opening = Opening(
             device: device, engineVersion: engineVersion, projectorVersion: Projector.version,
             schemaVersion: schemaVersion, place: place)
-        let event = Event(time: surroundings.now(), .opened(opening))
+        let event = Event(time: environment.now(), .opened(opening))
         if (try? projector.apply(event, number: nextNumber)) != nil { staged.append(event.bytes) }
     }
 
@@ -143,8 +143,8 @@ package final class StoreEngine {
     private func run(_ request: StoreRequest) -> Bool {
         let mark = mark()
         let isDone = request.run(self)
-        let hasOnlySaidOpened = staged.count == mark.staged + 1 && hasSaidOpened != mark.hasSaidOpened
-        if !isDone || hasOnlySaidOpened { takeBack(to: mark) }
+        let hasOnlyRecordedOpening = staged.count == mark.staged + 1 && hasRecordedOpening != mark.hasRecordedOpening
+        if !isDone || hasOnlyRecordedOpening { takeBack(to: mark) }
         return isDone
     }
 
@@ -163,13 +163,13 @@ package final class StoreEngine {
         var changes: Int
         var staged: Int
         var projector: Projector.Mark
-        var hasSaidOpened: Bool
+        var hasRecordedOpening: Bool
     }
 
     private func mark() -> Mark {
         Mark(
             changes: projector.store.changeCount, staged: staged.count, projector: projector.mark,
-            hasSaidOpened: hasSaidOpened)
+            hasRecordedOpening: hasRecordedOpening)
     }
 
     private func takeBack(to mark: Mark) {
@@ -181,7 +181,7 @@ package final class StoreEngine {
         projector.takeBack(to: mark.projector)
         staged.removeSubrange(mark.staged...)
         touched.removeAll(keepingCapacity: true)
-        hasSaidOpened = mark.hasSaidOpened
+        hasRecordedOpening = mark.hasRecordedOpening
     }
 }
 

@@ -10,7 +10,7 @@ import SynclineGround
 final class StoreWriter: Sendable {
     private let engine: Mutex<StoreEngine>
     let log: LogWriter
-    private let inbox = Mutex(Gathering<StoreRequest>())
+    private let inbox = Mutex(GroupCommit<StoreRequest>())
     private let published: Mutex<Published>
     private let queue = DispatchQueue(label: "Syncline.StoreWriter")
     private let checkpoints = DispatchQueue(label: "Syncline.Checkpoints")
@@ -129,8 +129,8 @@ final class StoreWriter: Sendable {
 
     // MARK: Checkpoints
 
-    /// A run in the making: its input, and its result.
-    private struct Making {
+    /// A checkpoint that is being written: its input, and its result.
+    private struct PendingCheckpoint {
         var job: CheckpointJob
         var runs: [Run]?
         /// Why it could not be written. Its input stays in memory, which only costs memory and time.
@@ -146,7 +146,7 @@ final class StoreWriter: Sendable {
         }
     }
 
-    private let making = Mutex<Making?>(nil)
+    private let pendingCheckpoint = Mutex<PendingCheckpoint?>(nil)
 
     /// Sets the newest changes aside once they use much memory, and writes them as a run in the background.
     private func makeRoom(_ engine: StoreEngine) {
@@ -155,7 +155,7 @@ final class StoreWriter: Sendable {
         guard size > memoryLimit else { return }
         if engine.projector.store.layers.isFullSet {
             // A failed run is tried again as more changes arrive, but not with every change.
-            let isDue = making.withLock { $0?.isDueAgain(at: size, step: memoryLimit / 4) ?? false }
+            let isDue = pendingCheckpoint.withLock { $0?.isDueAgain(at: size, step: memoryLimit / 4) ?? false }
             if isDue { checkpoints.async { self.make() } }
             // The disk is slower than the writers, so they wait: memory stays bounded.
             guard size > 2 * memoryLimit else { return }
@@ -179,8 +179,8 @@ final class StoreWriter: Sendable {
         let retention = (try? engine.reader.retention) ?? .everything
         projector.store.rotate()
         publishLayers(engine)
-        making.withLock {
-            $0 = Making(
+        pendingCheckpoint.withLock {
+            $0 = PendingCheckpoint(
                 job: CheckpointJob(
                     log: engine.log, isWhole: isWhole, layers: projector.store.layers, through: projector.through,
                     totals: projector.totals, digest: projector.store.digest, retention: retention))
@@ -188,22 +188,22 @@ final class StoreWriter: Sendable {
     }
 
     private func make() {
-        guard let job = making.withLock({ $0?.runs == nil ? $0?.job : nil }) else { return }
+        guard let job = pendingCheckpoint.withLock({ $0?.runs == nil ? $0?.job : nil }) else { return }
         do throws(SyncError) {
             let runs = try job.run()
-            making.withLock { $0?.runs = runs }
+            pendingCheckpoint.withLock { $0?.runs = runs }
             // If a commit is running, it installs the run at its end.
             _ = engine.withLockIfAvailable { install($0) }
         } catch {
-            making.withLock { $0?.failure = error }
+            pendingCheckpoint.withLock { $0?.failure = error }
         }
     }
 
     /// Replaces the input of a finished run by the run.
     private func install(_ engine: StoreEngine) {
-        let made: [Run]? = making.withLock { making in
-            guard let runs = making?.runs else { return nil }
-            making = nil
+        let made: [Run]? = pendingCheckpoint.withLock { pending in
+            guard let runs = pending?.runs else { return nil }
+            pending = nil
             return runs
         }
         guard let made else { return }
@@ -227,7 +227,7 @@ final class StoreWriter: Sendable {
                 let isFit = !isWhole || layers.runs.count <= 1
                 if StoreWriter.checkpointed(engine) >= wanted, isFit { return (true, nil) }
                 if !layers.isFullSet { begin(engine, isWhole: isWhole) }
-                return (false, making.withLock { $0?.failure })
+                return (false, pendingCheckpoint.withLock { $0?.failure })
             }
             if isDone { return }
             if let failure { throw failure }

@@ -19,11 +19,11 @@ extension SyncError {
 }
 
 /// Runs `body` and maps the log's errors to `SyncError`.
-func inAppWords<Result>(_ body: () throws(LogError) -> Result) throws(SyncError) -> Result {
+func mapErrors<Result>(_ body: () throws(LogError) -> Result) throws(SyncError) -> Result {
     do throws(LogError) { return try body() } catch { throw SyncError(error) }
 }
 
 /// Runs `body` and maps the state's errors to `SyncError`.
-func inAppWords<Result>(_ body: () throws(StateError) -> Result) throws(SyncError) -> Result {
+func mapErrors<Result>(_ body: () throws(StateError) -> Result) throws(SyncError) -> Result {
     do throws(StateError) { return try body() } catch { throw SyncError(error) }
 }

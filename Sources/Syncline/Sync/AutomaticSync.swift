@@ -59,7 +59,7 @@ public final class AutomaticSync: Sendable {
     }
 
     private let state: Mutex<State>
-    private let happenings: AsyncStream<AutomaticLoop.Happening>.Continuation
+    private let inputs: AsyncStream<AutomaticLoop.Input>.Continuation
     private let task: Task<Void, Never>
     private let ended: @Sendable (AutomaticSync) -> Void
 
@@ -69,18 +69,18 @@ public final class AutomaticSync: Sendable {
     ) {
         self.ended = ended
         let conflicts = ConflictCount()
-        let (stream, happenings) = AsyncStream.makeStream(of: AutomaticLoop.Happening.self)
-        self.happenings = happenings
+        let (stream, inputs) = AsyncStream.makeStream(of: AutomaticLoop.Input.self)
+        self.inputs = inputs
         let status = SyncStatus(
             phase: .idle, pending: database.totals.pending, conflicts: conflicts.count(database))
         state = Mutex(State(status: status))
         let box = WeakBox()
         task = Task {
-            var loop = AutomaticLoop(database, settings, happenings, conflicts) { status in box.value?.tell(status) }
+            var loop = AutomaticLoop(database, settings, inputs, conflicts) { status in box.value?.tell(status) }
             await loop.run(stream)
         }
         box.value = self
-        happenings.yield(.signal(.requested))
+        inputs.yield(.signal(.requested))
     }
 
     /// The current status.
@@ -102,15 +102,15 @@ public final class AutomaticSync: Sendable {
     }
 
     /// Starts a round now, without waiting for the delay or interval.
-    public func syncNow() { happenings.yield(.signal(.requested)) }
+    public func syncNow() { inputs.yield(.signal(.requested)) }
 
     /// Reports that the network is available again.
-    public func networkIsBack() { happenings.yield(.signal(.reconnected)) }
+    public func networkIsBack() { inputs.yield(.signal(.reconnected)) }
 
     /// Stops automatic sync, including a running round. No data is lost.
     public func stop() async {
         task.cancel()
-        happenings.finish()
+        inputs.finish()
         await task.value
         let watchers = state.withLock { state in
             state.status.phase = .stopped
@@ -145,28 +145,7 @@ public final class AutomaticSync: Sendable {
     }
 }
 
-/// Holds the one automatic sync that a store may have.
-enum AutomaticSlot: Sendable {
-    case free
-    case taken(AutomaticSync)
-    /// The store was closed.
-    case closed
-
-    /// Prevents further automatic syncs; returns the running one, which must be stopped.
-    mutating func close() -> AutomaticSync? {
-        defer { self = .closed }
-        if case .taken(let sync) = self { return sync }
-        return nil
-    }
-
-    mutating func leave(_ sync: AutomaticSync) {
-        if case .taken(let current) = self, current === sync { self = .free }
-    }
-
-    func checkOpen() throws(SyncError) {
-        if case .closed = self { throw SyncError(LogError(.closed, "the store was closed")) }
-    }
-}
+extension AutomaticSync: BackgroundSync {}
 
 extension SyncDatabase {
     /// Starts automatic sync: after changes, at intervals, and when the network returns. It runs until it is stopped
@@ -193,7 +172,7 @@ extension SyncDatabase {
 
     /// The running automatic sync, or nil.
     public var automaticSync: AutomaticSync? {
-        automatic.withLock { if case .taken(let sync) = $0 { sync } else { nil } }
+        automatic.withLock { if case .taken(let sync) = $0 { sync as? AutomaticSync } else { nil } }
     }
 }
 
@@ -212,7 +191,7 @@ private final class ConflictCount: Sendable {
 
 /// The loop of automatic sync: runs the actions of the state machines, and feeds their results back.
 private struct AutomaticLoop {
-    enum Happening: Sendable {
+    enum Input: Sendable {
         case signal(AutomaticMachine.Signal)
         /// The server reported its current change cursor.
         case told(String)
@@ -224,10 +203,10 @@ private struct AutomaticLoop {
 
     private let database: SyncDatabase
     private let settings: AutomaticSyncSettings
-    private let happenings: AsyncStream<Happening>.Continuation
+    private let inputs: AsyncStream<Input>.Continuation
     private let conflicts: ConflictCount
     private let tell: @Sendable (SyncStatus) -> Void
-    private let surroundings: any Surroundings
+    private let environment: any SyncEnvironment
     private var machine: AutomaticMachine
     private var news = ServerNews()
     private var lastRound: Int64?
@@ -236,25 +215,25 @@ private struct AutomaticLoop {
     private var listening: Task<Void, Never>?
 
     init(
-        _ database: SyncDatabase, _ settings: AutomaticSyncSettings, _ happenings: AsyncStream<Happening>.Continuation,
+        _ database: SyncDatabase, _ settings: AutomaticSyncSettings, _ inputs: AsyncStream<Input>.Continuation,
         _ conflicts: ConflictCount, _ tell: @escaping @Sendable (SyncStatus) -> Void
     ) {
         self.conflicts = conflicts
         self.database = database
         self.settings = settings
-        self.happenings = happenings
+        self.inputs = inputs
         self.tell = tell
-        surroundings = database.configuration.surroundings
+        environment = database.configuration.environment
         machine = AutomaticMachine(delay: settings.delay, interval: settings.interval)
     }
 
-    mutating func run(_ stream: AsyncStream<Happening>) async {
+    mutating func run(_ stream: AsyncStream<Input>) async {
         let changes = database.writer.observers.changes()
-        let forwarding = Task { [happenings] in
-            for await _ in changes { happenings.yield(.signal(.changed)) }
+        let forwarding = Task { [inputs] in
+            for await _ in changes { inputs.yield(.signal(.changed)) }
         }
-        for await happening in stream {
-            if let signal = signal(of: happening) { take(signal) }
+        for await input in stream {
+            if let signal = signal(of: input) { take(signal) }
             if Task.isCancelled { break }
         }
         let tasks = [forwarding, alarm, running, listening].compactMap(\.self)
@@ -263,15 +242,15 @@ private struct AutomaticLoop {
     }
 
     /// Returns the signal for the machine, if the event causes one.
-    private mutating func signal(of happening: Happening) -> AutomaticMachine.Signal? {
-        switch happening {
+    private mutating func signal(of input: Input) -> AutomaticMachine.Signal? {
+        switch input {
         case .signal(let signal): return signal
         case .told(let cursor):
             news.told(cursor)
             // A running round may already be fetching it; this is checked when the round ends.
             return machine.phase == .running || isKnown(cursor) ? nil : .told
         case .silent:
-            if let attempt = news.fellSilent() { listening = later(backoff(attempt), .rested) }
+            if let attempt = news.streamEnded() { listening = later(backoff(attempt), .rested) }
             return nil
         case .rested:
             news.rested()
@@ -280,42 +259,42 @@ private struct AutomaticLoop {
     }
 
     private mutating func take(_ signal: AutomaticMachine.Signal) {
-        let now = surroundings.now()
+        let now = environment.now()
         switch machine.handle(signal, now: now, backoff: backoff) {
         case nil: break
         case .run?:
             alarm?.cancel()
             news.roundBegan()
-            running = Task { [self] in happenings.yield(.signal(.ended(await round()))) }
+            running = Task { [self] in inputs.yield(.signal(.ended(await round()))) }
         case .alarm(let moment)?:
             alarm?.cancel()
             alarm = moment.map { later(max(0, $0 - now), .signal(.alarm)) }
         }
         if case .ended(nil) = signal {
             lastRound = now
-            if let cursor = news.toldMeanwhile, !isKnown(cursor) { happenings.yield(.signal(.told)) }
+            if let cursor = news.toldMeanwhile, !isKnown(cursor) { inputs.yield(.signal(.told)) }
             if settings.listens, news.listen() { listening = Task { [self] in await listen() } }
         }
         show()
     }
 
-    private func later(_ milliseconds: Int64, _ happening: Happening) -> Task<Void, Never> {
-        Task { [surroundings, happenings] in
-            guard (try? await surroundings.wait(milliseconds: milliseconds)) != nil else { return }
-            happenings.yield(happening)
+    private func later(_ milliseconds: Int64, _ input: Input) -> Task<Void, Never> {
+        Task { [environment, inputs] in
+            guard (try? await environment.wait(milliseconds: milliseconds)) != nil else { return }
+            inputs.yield(input)
         }
     }
 
     private func backoff(_ attempt: Int) -> Int64 {
-        Backoff.milliseconds(attempt: attempt, nil, now: surroundings.now(), chance: surroundings.chance())
+        Backoff.milliseconds(attempt: attempt, nil, now: environment.now(), chance: environment.chance())
     }
 
     /// Listens to the server's event stream.
     private func listen() async {
         if let channel = try? await database.channel().0, channel.capabilities.contains(.events) {
-            await channel.listen { [happenings] cursor in happenings.yield(.told(cursor)) }
+            await channel.listen { [inputs] cursor in inputs.yield(.told(cursor)) }
         }
-        happenings.yield(.silent)
+        inputs.yield(.silent)
     }
 
     /// Returns whether all tables have been read through a cursor of the server.

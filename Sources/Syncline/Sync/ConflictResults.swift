@@ -41,7 +41,7 @@ extension SyncDatabase {
         return ConflictResults(
             states: writer.observers.observe(table) { writer.current.reader },
             run: { reader throws(SyncError) in
-                let all = try inAppWords { () throws(StateError) in try reader.conflicts() }
+                let all = try mapErrors { () throws(StateError) in try reader.conflicts() }
                 return table.map { table in all.filter { $0.table == table } } ?? all
             }, make: element)
     }

@@ -92,7 +92,7 @@ struct PullDriver {
         _ rows: [ServerRow], _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) -> [String: ServerRow] {
         guard rows.contains(where: \.hasLeft) else { return [:] }
-        let unclear = try inAppWords { () throws(StateError) in
+        let unclear = try mapErrors { () throws(StateError) in
             try LeftRows(database.reader, query, rows).unclear
         }
         var machine = LookUpMachine(query.table, unclear, retries: retries)
@@ -133,7 +133,7 @@ struct PullDriver {
     /// Returns the query's cursor; throws if the id stands for a different query.
     func cursor(_ query: PullQuery) throws(SyncError) -> CursorState? {
         guard let queryID = query.queryID else { return nil }
-        let known = try inAppWords { () throws(StateError) in try database.reader.cursor(query.table, queryID) }
+        let known = try mapErrors { () throws(StateError) in try database.reader.cursor(query.table, queryID) }
         if let known, known.query != (try query.canonicalText) {
             throw SyncError(
                 .queryChanged, "the query id \"\(queryID)\" is used for another query of \(query.table)",
@@ -149,18 +149,18 @@ struct PullDriver {
     ) async throws(SyncError) {
         let effect = try await database.perform(.buffered) { engine throws(SyncError) in
             // Decided on the state that the page is folded into.
-            let rows = try inAppWords { () throws(StateError) in
+            let rows = try mapErrors { () throws(StateError) in
                 try LeftRows(engine.reader, query, rows, lookedUp: lookedUp).rows
             }
             var moved = cursor
             if let queryID = query.queryID, let cursor {
-                var known = try inAppWords { () throws(StateError) in
+                var known = try mapErrors { () throws(StateError) in
                     try engine.reader.cursor(query.table, queryID)
                 }
                 known?.updated = 0
                 if known == cursor { moved = nil }
             }
-            moved?.updated = engine.surroundings.now()
+            moved?.updated = engine.environment.now()
             return try engine.record(
                 page: PulledPage(
                     table: query.table, queryID: query.queryID, rows: rows, cursor: moved, isAudit: isAudit))
@@ -180,7 +180,7 @@ struct PullDriver {
         report.reason = machine.stop
         guard machine.stop == nil else { return }
         let found = machine.ids
-        let audit = try inAppWords { () throws(StateError) in try Audit(database.reader, query, found: found) }
+        let audit = try mapErrors { () throws(StateError) in try Audit(database.reader, query, found: found) }
         var presence = PresenceMachine(query.table, audit.claimed, retries: retries)
         _ = await converse(&presence, presence.ask(), query)
         report.requests += presence.requests

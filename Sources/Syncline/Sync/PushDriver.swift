@@ -11,22 +11,22 @@ struct PushDriver {
     let progress: @Sendable (SyncProgress) -> Void
 
     func run(_ plan: [PlannedOperation], _ options: PushOptions) async throws(SyncError) -> PushReport {
-        let ids = try inAppWords { () throws(StateError) in try database.reader.idComparison }
+        let ids = try mapErrors { () throws(StateError) in try database.reader.idComparison }
         var machine = PushMachine(plan, ids: ids, options)
         var warnings: Set<String> = []
         await withTaskGroup(of: [Outcome].self) { group in
             func begin(_ actions: [PushMachine.Action]) {
                 database.onTheirWay.withLock { $0 = machine.rowsOnTheirWay }
                 // Changes to be stored together share a commit.
-                var storings: [PushMachine.Storing] = []
+                var recordings: [PushMachine.Recording] = []
                 for action in actions {
                     if case .store(let storing) = action {
-                        storings.append(storing)
+                        recordings.append(storing)
                     } else {
                         group.addTask { await perform(action) }
                     }
                 }
-                if !storings.isEmpty { group.addTask { [storings] in await store(storings) } }
+                if !recordings.isEmpty { group.addTask { [recordings] in await store(recordings) } }
             }
             begin(machine.start())
             for await outcomes in group {
@@ -77,19 +77,19 @@ struct PushDriver {
 
     // MARK: The store
 
-    private func store(_ storings: [PushMachine.Storing]) async -> [Outcome] {
-        let (server, surroundings) = (server, database.configuration.surroundings)
+    private func store(_ recordings: [PushMachine.Recording]) async -> [Outcome] {
+        let (server, environment) = (server, database.configuration.environment)
         do throws(SyncError) {
             return try await database.perform(.durable) { engine throws(SyncError) in
                 var outcomes: [Outcome] = []
-                for storing in storings {
+                for storing in recordings {
                     switch storing {
                     case .freeze(let index, let operation, let position, let through):
                         let freezing = try freeze(
-                            operation, position, through, id: surroundings.newID(), server, engine)
+                            operation, position, through, id: environment.newID(), server, engine)
                         outcomes.append(Outcome(input: .frozen(index, freezing)))
                     case .record(let index, let answer, let operation):
-                        outcomes.append(try record(answer, index, operation, surroundings.newID, engine))
+                        outcomes.append(try record(answer, index, operation, environment.newID, engine))
                     case .resolve(let index, let resolution):
                         try engine.record(.resolved(resolution))
                         engine.touch(resolution.table)
@@ -110,7 +110,7 @@ struct PushDriver {
         _ server: ServerProtocol, _ engine: StoreEngine
     ) throws(SyncError) -> PushMachine.Freezing {
         func entry() throws(SyncError) -> RowEntry? {
-            try inAppWords { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
+            try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
         }
         let (table, rowID) = operation.address
         func ready(_ frozen: FrozenOperation, _ entry: RowEntry?) -> PushMachine.Freezing {
@@ -120,7 +120,7 @@ struct PushDriver {
         }
         let before = try entry()
         guard let pending = before?.pending else { return .nothing }
-        let isHeld = try inAppWords { () throws(StateError) in try engine.reader.isHeld(operation.rowKey) }
+        let isHeld = try mapErrors { () throws(StateError) in try engine.reader.isHeld(operation.rowKey) }
         if isHeld { return .held }
         if let frozen = pending.frozen { return ready(frozen, before) }
         guard let first = pending.operation?.first, first <= through else { return .nothing }
@@ -137,7 +137,7 @@ struct PushDriver {
         _ answer: Answer, _ index: Int, _ operation: PlannedOperation, _ newID: () -> String, _ engine: StoreEngine
     ) throws(SyncError) -> Outcome {
         func cursors() throws(SyncError) -> [CursorState] {
-            try inAppWords { () throws(StateError) in
+            try mapErrors { () throws(StateError) in
                 try engine.reader.cursors().filter { $0.table == answer.table }.map(\.state)
             }
         }
@@ -146,7 +146,7 @@ struct PushDriver {
         if answer.outcome.goesOn { answer.nextOperationID = newID() }
         try engine.record(.answered(answer))
         engine.touch(answer.table)
-        let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
+        let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
         let frozen = entry?.pending?.frozen
         if answer.outcome.goesOn, let frozen {
             let request = WriteRequest(frozen, table: operation.table, id: operation.id, server)

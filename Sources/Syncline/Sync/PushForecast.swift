@@ -8,7 +8,7 @@ extension PushPreview {
     package init(
         _ reader: StateReader, tables: Set<String>? = nil, rowsOnTheirWay: Set<[UInt8]> = []
     ) throws(SyncError) {
-        let (plan, codec, names) = try inAppWords { () throws(StateError) in
+        let (plan, codec, names) = try mapErrors { () throws(StateError) in
             var plan = try PushPlan(reader).operations
             plan.mark(onTheirWay: rowsOnTheirWay)
             return (
@@ -21,7 +21,7 @@ extension PushPreview {
         requests = []
         foreseen = []
         for operation in plan {
-            let write = try inAppWords { () throws(StateError) in
+            let write = try mapErrors { () throws(StateError) in
                 foreseen.append(try reader.foreseenConflict(of: operation))
                 return try reader.preview(operation, for: codec.serverProtocol)
             }

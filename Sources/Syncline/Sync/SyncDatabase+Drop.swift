@@ -15,7 +15,7 @@ extension SyncDatabase {
     public func discard(table: String, id: String, force: Bool = false) async throws(SyncError) -> Int {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
-            let found = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
+            let found = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
             let address = "\(table)/\(id)"
             guard let entry = found, let pending = entry.pending else {
                 throw SyncError(
@@ -43,7 +43,7 @@ extension SyncDatabase {
 
     /// Requests the row of a failed operation. If the server answers, the operation is the cause of the failure.
     func askWhetherServerWorks() async throws(SyncError) {
-        let isInDoubt = try inAppWords { () throws(StateError) in try reader.isServerInDoubt }
+        let isInDoubt = try mapErrors { () throws(StateError) in try reader.isServerInDoubt }
         guard isInDoubt, let operation = try await pending().first(where: { $0.isFrozen && $0.isToBeSent }) else {
             return
         }
@@ -56,7 +56,7 @@ extension SyncDatabase {
     /// Called when the server has answered a request. If operations are failing, records that the server works, so
     /// that they are seen as the cause.
     func noteThatServerWorks() async throws(SyncError) {
-        let isInDoubt = try inAppWords { () throws(StateError) in try reader.isServerInDoubt }
+        let isInDoubt = try mapErrors { () throws(StateError) in try reader.isServerInDoubt }
         guard isInDoubt else { return }
         try await perform(.buffered) { engine throws(SyncError) in _ = try engine.record(.serverWorked) }
     }

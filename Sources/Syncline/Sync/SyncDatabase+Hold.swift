@@ -20,7 +20,7 @@ extension SyncDatabase {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
             let address = "\(table)/\(id)"
-            let found = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
+            let found = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
             guard let entry = found, entry.pending != nil else {
                 throw SyncError(
                     .operationNotFound, "nothing is pending on \(address)", hint: "`pending` lists what can be held.",
@@ -47,12 +47,12 @@ extension SyncDatabase {
             }
         }
         // Automatic sync sends the released operations.
-        writer.observers.tellOfDecision()
+        writer.observers.notifyOfDecision()
     }
 
     /// The rows that are held.
     public func heldRows() async throws(SyncError) -> [HeldRow] {
-        try inAppWords { () throws(StateError) in
+        try mapErrors { () throws(StateError) in
             try reader.heldRows().map { HeldRow(table: $0.table, id: $0.id) }
         }
     }
@@ -61,7 +61,7 @@ extension SyncDatabase {
 extension StoreEngine {
     /// Holds a row; has no effect on a row that is held already.
     fileprivate func hold(_ key: [UInt8], id: String) throws(SyncError) {
-        let (isHeld, name) = try inAppWords { () throws(StateError) in
+        let (isHeld, name) = try mapErrors { () throws(StateError) in
             (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
         }
         if !isHeld { try record(.configured(name: name, value: .string(id))) }
@@ -70,7 +70,7 @@ extension StoreEngine {
     /// Releases a row; returns whether it was held.
     @discardableResult
     func release(_ key: [UInt8]) throws(SyncError) -> Bool {
-        let (isHeld, name) = try inAppWords { () throws(StateError) in
+        let (isHeld, name) = try mapErrors { () throws(StateError) in
             (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
         }
         if isHeld { try record(.configured(name: name, value: nil)) }

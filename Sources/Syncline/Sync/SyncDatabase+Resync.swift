@@ -49,13 +49,13 @@ extension SyncDatabase {
         _ tables: [String]?
     ) async throws(SyncError) -> [(table: String, queryID: String?, filter: FilterExpression?)] {
         try await perform(.durable) { engine throws(SyncError) in
-            let (cursors, known) = try inAppWords { () throws(StateError) in
+            let (cursors, known) = try mapErrors { () throws(StateError) in
                 (try engine.reader.cursors(), try engine.reader.tablesOfServer())
             }
             var pulls: [(table: String, queryID: String?, filter: FilterExpression?)] = []
             for cursor in cursors where tables?.contains(cursor.table) ?? true {
                 let query = cursor.state.query
-                let beginning = CursorState.beginning(of: query, now: engine.surroundings.now())
+                let beginning = CursorState.beginning(of: query, now: engine.environment.now())
                 try engine.record(
                     .page(PulledPage(table: cursor.table, queryID: cursor.queryID, rows: [], cursor: beginning)))
                 pulls.append((cursor.table, cursor.queryID, try ResyncReport.filter(query)))

@@ -58,8 +58,8 @@ extension SyncDatabase {
     ) async throws(SyncError) -> PushReport {
         for table in settings.tables ?? [] { try checkDeclared(table) }
         let (channel, server) = try await channel()
-        guard await lane.enter() else { return PushReport(.stopped(SyncError(of: .cancelled)), []) }
-        defer { lane.leave() }
+        guard await syncLock.lock() else { return PushReport(.stopped(SyncError(of: .cancelled)), []) }
+        defer { syncLock.unlock() }
         return try await pushNow(settings, channel, server, progress)
     }
 
@@ -88,7 +88,7 @@ extension SyncDatabase {
     /// Removes operations without any remaining effect from the outbox.
     private func dropVoids(_ tables: Set<String>?) async throws(SyncError) {
         let reader = reader
-        let voids = try inAppWords { () throws(StateError) in
+        let voids = try mapErrors { () throws(StateError) in
             var voids: [(row: RowKey, key: [UInt8])] = []
             for void in try PushPlan(reader).voids {
                 let row = try RowKey(malformed: void.rowKey)
@@ -100,7 +100,7 @@ extension SyncDatabase {
         try await perform(.durable) { engine throws(SyncError) in
             var dropped: [SentOperation] = []
             for (row, key) in voids {
-                let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(key: key) }
+                let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(key: key) }
                 guard let pending = entry?.pending, pending.operation == nil, pending.frozen == nil else { continue }
                 dropped.append(
                     SentOperation(
@@ -144,8 +144,8 @@ extension SyncDatabase {
         _ = try driver.cursor(query)
         var report = PullReport()
         report.reason = SyncError(of: .cancelled)
-        guard await lane.enter() else { return report }
-        defer { lane.leave() }
+        guard await syncLock.lock() else { return report }
+        defer { syncLock.unlock() }
         if settings.pushesFirst, try await pending().contains(where: { $0.table == table && $0.isToBeSent }) {
             let pushed = try await pushNow(pushing, channel, server, progress)
             if case .stopped(let error) = pushed.outcome {
@@ -160,7 +160,7 @@ extension SyncDatabase {
 
     /// Returns the operations that await a decision, in plan order.
     public func conflicts() async throws(SyncError) -> [Conflict] {
-        try inAppWords { () throws(StateError) in try reader.conflicts() }
+        try mapErrors { () throws(StateError) in try reader.conflicts() }
     }
 
     /// Decides a conflict or a parked operation.
@@ -168,7 +168,7 @@ extension SyncDatabase {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
             if case .row(let row, _) = decision { try engine.projector.check(columnsOf: row, in: table) }
-            let entry = try inAppWords { () throws(StateError) in try engine.reader.entry(table, id) }
+            let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
             guard let entry, let frozen = entry.pending?.frozen,
                 let conflict = Conflict(table: table, id: entry.spelling ?? id, frozen)
             else {
@@ -181,13 +181,13 @@ extension SyncDatabase {
             engine.touch(table)
         }
         // What remains of it must be sent.
-        writer.observers.tellOfDecision()
+        writer.observers.notifyOfDecision()
     }
 
     // MARK: The server
 
     private func serverProtocol() throws(SyncError) -> ServerProtocol {
-        try inAppWords { () throws(StateError) in try reader.serverProtocol }
+        try mapErrors { () throws(StateError) in try reader.serverProtocol }
     }
 
     /// Where the requests and responses are recorded, since the store was opened.
@@ -201,7 +201,7 @@ extension SyncDatabase {
     /// Returns the connection to the server, and the protocol it uses.
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
         try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
-        if try inAppWords({ () throws(StateError) in try reader.branchPoint }) != nil {
+        if try mapErrors({ () throws(StateError) in try reader.branchPoint }) != nil {
             throw SyncError(
                 .invalidConfiguration, "this is a branch of a store, which is never pushed or pulled",
                 hint: "Land it, then push: `syncline branch land NAME`.")
@@ -239,23 +239,17 @@ extension SyncDatabase {
 
     /// Waits before a retry; returns false if the task was cancelled.
     func wait(attempt: Int, _ after: ServerReply.RetryAfter?, _ limits: NetworkLimits) async -> Bool {
-        let surroundings = configuration.surroundings
+        let environment = configuration.environment
         let milliseconds = Backoff.milliseconds(
-            attempt: attempt, after, limit: limits.longestWaitMilliseconds, now: surroundings.now(),
-            chance: surroundings.chance())
+            attempt: attempt, after, limit: limits.longestWaitMilliseconds, now: environment.now(),
+            chance: environment.chance())
         do {
-            if milliseconds > 0 { try await surroundings.wait(milliseconds: milliseconds) }
+            if milliseconds > 0 { try await environment.wait(milliseconds: milliseconds) }
             return !Task.isCancelled
         } catch {
             return false
         }
     }
-}
-
-/// The connection to the server in use.
-struct ServerLink: Sendable {
-    var channel: ServerChannel
-    var server: ServerProtocol
 }
 
 extension PlannedOperation {

@@ -1,5 +1,6 @@
-// One value in few bytes. A tag says what follows; small integers and short texts live in the tag. Texts of three forms
-// that rows are full of (UUIDs, instants, hexadecimal) are kept as what they mean and give back the same text.
+// The compact encoding of one value. A tag says what follows; small integers and short strings are part of the tag.
+// Strings of three frequent forms (UUIDs, instants, hexadecimal) are stored as what they mean, and decode to the same
+// string.
 //
 //   00 null · 01 false · 02 true · 03 integer (zigzag) · 04 double (8) · 05 text (length) · 06 date · 07 bytes (length)
 //   08 array (count) · 09 object (count) · 0a uuid text (16) · 0b UUID text (16) · 0c instant text (zigzag ms)

@@ -94,7 +94,7 @@ extension SyncError.Code {
     public static let conflict = Self(rawValue: "conflict")
     /// The server no longer has the row.
     public static let rowGone = Self(rawValue: "row-gone")
-    /// Somebody held the row of an operation.
+    /// The row of an operation is held.
     public static let held = Self(rawValue: "held")
     /// The server refused an operation.
     public static let rejected = Self(rawValue: "rejected")

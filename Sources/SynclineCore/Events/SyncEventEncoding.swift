@@ -1,6 +1,6 @@
-// The bytes of the events of talking to a server.
+// The encoding of the events about talking to a server.
 //
-//   sent       := (name of the table · id · operation id, a text or null · position · through)*
+//   sent       := (name of the table · id · operation id, a string or null · position · through)*
 //   answered   := name of the table · id · operation id · status · outcome · [message]
 //                 outcome: 0 done id [row] · 1 conflict code [row] · 2 parked · 3 not received · 4 tombstone
 //                 next operation id [row] · 5 revived next operation id, id, row · 6 as 1, and an earlier try may

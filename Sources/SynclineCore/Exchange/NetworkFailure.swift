@@ -1,4 +1,4 @@
-// Why no answer came, and what an app is told if a server does not do what it was asked, or is not there.
+// The reasons why no answer came, and the error for an app if a server is missing or does not carry out a request.
 
 /// Why no answer came.
 package enum NetworkFailure: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-// What a server answers, in the words of neither protocol.
+// A server's replies, independent of the protocol.
 
 /// A server's response.
 package struct ServerReply: Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct ServerReply: Hashable, Sendable {
         case changes(ServerChanges)
         /// The results of a batch's writes, in their order.
         case results([ServerReply])
-        /// Nothing, or nothing that can be read as either; the reason is for people.
+        /// Nothing, or a body that is neither; the reason is for people.
         case unreadable(String)
     }
 

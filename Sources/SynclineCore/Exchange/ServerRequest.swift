@@ -1,5 +1,5 @@
-// What a store asks of a server, in the words of neither protocol: the machines decide in these and in its replies, and
-// SynclineWire turns them into requests and back.
+// A store's requests to a server, independent of the protocol: the machines work with these and with the replies, and
+// SynclineWire converts them to HTTP requests and back.
 
 /// A request to a server.
 package enum ServerRequest: Hashable, Sendable {

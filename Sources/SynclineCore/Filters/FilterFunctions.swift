@@ -120,7 +120,7 @@ enum FilterFunctions {
     }
 
     /// The size is computed before the string is made. The text is searched twice, because a list of the occurrences
-    /// would be eight times as large as a text of them.
+    /// would be eight times as large as a string of them.
     private static func replace(_ text: String, _ old: String, _ new: String, _ work: FilterWork?) -> Value {
         var (text, new) = (text, new)
         return text.withUTF8 { text in

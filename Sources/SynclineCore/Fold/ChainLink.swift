@@ -1,13 +1,13 @@
-// The changes of one row that are in the outbox, taken out, decided again, and put back. Whatever moves under them (a
-// freeze, an answer, a resolution, an undo) leaves them collapsed as if they had just been made.
+// Takes the changes of one row out of the outbox, decides them again, and puts them back. After a freeze, an answer, a
+// resolution or an undo, they are collapsed as if they had just been made.
 
 /// A change of a row with its place in the outbox.
 struct ChainLink {
     var position: Position
     var change: JournalEntry
-    /// The columns it set, also where the journal leaves them to the row.
+    /// The columns that it set, including those that the journal leaves to the row's entry.
     var columns: Row
-    /// The change as it is stored; nil for one that is not.
+    /// The change as it is stored; nil if it is not stored.
     var stored: (change: JournalEntry, value: StateValue)?
 }
 
@@ -27,7 +27,7 @@ extension Projector {
         return links.reversed()
     }
 
-    /// Changes leave the outbox.
+    /// Removes changes from the outbox.
     func drop(_ links: some Sequence<ChainLink>) throws(StateError) {
         for link in links {
             guard let stored = link.stored else { continue }
@@ -36,7 +36,7 @@ extension Projector {
         }
     }
 
-    /// Changes that came to nothing do not hide what the server has: they leave the outbox.
+    /// Removes changes that cancel each other out, so that they do not hide the server's row.
     func settleVoid(_ entry: inout RowEntry) throws(StateError) {
         guard let pending = entry.pending, pending.operation == nil, pending.frozen == nil, entry.base != nil else {
             return
@@ -46,8 +46,9 @@ extension Projector {
         entry.pending = nil
     }
 
-    /// Makes the pending part of a row from its changes, and writes those that became another. `givenUp` is the operation
-    /// that they followed, if it is gone. `decidesAgain` asks the compactor again; otherwise what it decided stays.
+    /// Builds the pending part of a row from its changes, and writes the changes that became different. `givenUp` is
+    /// the operation that they followed, if it is gone. With `decidesAgain` the compactor is asked again; otherwise its
+    /// earlier decisions stay.
     func rebuild(
         _ entry: inout RowEntry, from links: [ChainLink], frozen: FrozenOperation?, decidesAgain: Bool = true,
         after givenUp: FrozenOperation? = nil
@@ -70,7 +71,7 @@ extension Projector {
             } else {
                 link.change.isFrozen = true
             }
-            pending.lay(link.change, link.columns, at: link.position)
+            pending.append(link.change, link.columns, at: link.position)
             if let frozen, link.position == frozen.through {
                 pending.frozen = frozen
                 pending.operation = nil
@@ -87,8 +88,8 @@ extension Projector {
 }
 
 extension ChainLink {
-    /// Asks the compactor again what the change is, after others of its row. A change that would be refused now stays what
-    /// it was when it was made.
+    /// Asks the compactor again about a change, after other changes of its row. A change that would be refused now
+    /// stays as it was.
     mutating func decide(after pending: PendingRow, base: Row?, replacesBase: Bool) {
         var row = CompactorInput(
             pending: pending.operation?.kind, frozen: pending.frozen?.kind, hasBase: base != nil,
@@ -102,19 +103,19 @@ extension ChainLink {
 }
 
 extension Row {
-    /// This row as one that takes the place of another: columns it lacks are null.
+    /// This row as a replacement of another: columns that it lacks are null.
     func replacing(_ other: Row) -> Row {
         let lacking = other.members.filter { self[$0.name] == nil && !Item.systemColumns.contains($0.name) }
         return merged(with: Row(lacking.map { .init($0.name, .null) }))
     }
 
-    /// What must be sent so that the server's row becomes this one: columns whose values differ, and null for those that
-    /// only the server's has.
+    /// The columns to send so that the server's row becomes this one: those whose values differ, and null for those
+    /// that only the server's row has.
     package func difference(from server: Row) -> Row {
         replacing(server).filter { !$0.value.means(server[$0.name] ?? .null) }
     }
 
-    /// The columns that belong to the app.
+    /// The app's own columns.
     package var own: Row {
         let hasSystemColumns = shape.names.contains { Item.systemColumns.contains($0) }
         return hasSystemColumns ? filter { !Item.systemColumns.contains($0.name) } : self

@@ -1,8 +1,8 @@
-// Keeps the defaults of columns: a row whose column neither the server nor the app has set shows the default. It stands in
-// the part of the row that never leaves the device, so it is not sent, is in no conflict, and gives way to a value.
+// Applies the defaults of columns: a row shows the default of a column that neither the server nor the app has set. The
+// default is stored with the local columns of the row, so it is not sent, causes no conflict, and gives way to a value.
 
 extension Projector {
-    /// Brings the defaults of a row in line with what is known of it now.
+    /// Updates the defaults of a row after a change.
     func settleDefaults(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
         guard let declaration, declaration.hasDefaults else { return }
         let table = try RowKey(malformed: key).table
@@ -10,12 +10,12 @@ extension Projector {
         entry.fill(defaults, localColumns: declaration.localColumns(of: table) ?? [])
     }
 
-    /// Whether new rows of a table get columns that nobody set.
+    /// Whether new rows of a table get columns that are not set explicitly.
     func hasDefaults(_ table: String) -> Bool { declaration?.defaults(of: table) != nil }
 }
 
 extension RowEntry {
-    /// Sets the default of each column that has no value, and takes away that of each which has one.
+    /// Sets the default of each column that has no value, and removes it from each column that has one.
     mutating func fill(_ defaults: Row, localColumns: Set<String>) {
         let known = shared
         var builder = RowBuilder()

@@ -1,5 +1,5 @@
-// Keeps the declared indexes in step with the rows: when a row's entry changes, the column's visible value before
-// and after decides.
+// Keeps the declared indexes in step with the rows: when a row's entry changes, the visible value of each indexed
+// column before and after the change decides what is written.
 
 import SynclineGround
 

@@ -1,9 +1,9 @@
-// Folds what the app did: changes enter the outbox and lie over the base; an undo takes the newest of them away again.
+// Folds the app's own changes: they enter the outbox and cover the base. An undo removes the newest of them.
 
 import SynclineGround
 
 extension Projector {
-    /// A transaction as it stands in the log.
+    /// Folds a transaction of the log.
     func applyLocal(_ reader: inout EventReader, number: UInt64) throws(StateError) {
         do {
             let isGrouped = try reader.flag()
@@ -28,7 +28,8 @@ extension Projector {
         }
     }
 
-    /// An insert of a row the state knows nothing of, which most changes are; false if it is something else.
+    /// Folds the insert of a row that the state does not know, which is the most frequent change; returns false for
+    /// anything else.
     private func insertNew(
         _ change: EncodedChange, at position: Position, isGrouped: Bool
     ) throws(StateError) -> Bool {
@@ -37,9 +38,9 @@ extension Projector {
             change.table, change.id, change.shape, change.values, at: position, isGrouped: isGrouped)
     }
 
-    /// Writes a new row, whose id is encoded as a value, and its change: the same bytes as in the general case. False, and
-    /// nothing happens, if the state may have something of the row, if ids are not compared exactly, or if the table has
-    /// indexes, local columns or defaults.
+    /// Writes a new row, whose id is given as an encoded value, and its change: the same bytes as in the general case.
+    /// Returns false and does nothing if the state may know the row, if ids are not compared exactly, or if the table
+    /// has indexes, local columns or defaults.
     func insertNew(
         _ table: String, _ id: Bytes, _ shape: RowShape, _ values: Bytes, at position: Position, isGrouped: Bool
     ) throws(StateError) -> Bool {
@@ -62,7 +63,8 @@ extension Projector {
         }
     }
 
-    /// One change of a transaction; false if nothing of it is to be pushed, so that it does not enter the outbox.
+    /// Folds one change of a transaction; returns false if no part of it is to be pushed, so that it does not enter the
+    /// outbox.
     package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
         let key = rowKey(change.table, change.id)
         let (found, old) = try entry(key)
@@ -71,7 +73,7 @@ extension Projector {
         var change = change
         let local = separateLocal(&change.columns, of: change.table)
         if change.kind == .update, change.columns.isEmpty {
-            // Nothing of it is to be pushed.
+            // No part of it is to be pushed.
             guard let local, entry.isPresent else { return false }
             try setLocal(local, &entry)
             try write(entry, key, old: old)
@@ -81,18 +83,18 @@ extension Projector {
         journalEntry.isGrouped = isGrouped
         journalEntry.cancels = change.cancels
         journalEntry.replaces = change.replaces
-        lay(local, of: change.kind, on: &entry, &journalEntry)
+        applyLocal(local, of: change.kind, on: &entry, &journalEntry)
         if var pending = entry.pending {
             if pending.count == 1 { try moveContent(of: pending) }
             journalEntry.previous = pending.last
             journalEntry.content = change.columns
             pending.last = position
             pending.count += 1
-            pending.lay(journalEntry, change.columns, at: position)
+            pending.append(journalEntry, change.columns, at: position)
             entry.pending = pending
         } else {
             var pending = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)
-            pending.lay(journalEntry, change.columns, at: position)
+            pending.append(journalEntry, change.columns, at: position)
             entry.pending = pending
         }
         write(journalEntry, at: position, old: nil)
@@ -101,14 +103,14 @@ extension Projector {
         return true
     }
 
-    /// The only change of a row gets company: what it set goes into the journal.
+    /// A second change of a row follows: moves the columns of the first one into the journal.
     private func moveContent(of pending: PendingRow) throws(StateError) {
         var (first, old) = try journal(pending.first)
         first.content = pending.overlay
         write(first, at: pending.first, old: old)
     }
 
-    /// How many changes of a transaction are in the outbox is known at its end.
+    /// Records how many changes of a transaction are in the outbox, which is known at its end.
     package func endGroup(_ event: UInt64, count: Int) {
         if count == 0 { return }
         var writer = ByteWriter()
@@ -116,7 +118,7 @@ extension Projector {
         put(journalKey(.end(of: event)), writer.bytes, old: nil)
     }
 
-    /// Takes a whole transaction out of the outbox, or what it did to one row; each change is the last of its row.
+    /// Takes a whole transaction out of the outbox, or its changes to one row; each change is the last of its row.
     func undo(_ event: UInt64, of row: [UInt8]? = nil) throws(StateError) {
         for position in try StateReader(store.snapshot, shapes).changes(of: event).reversed() {
             if let row, try journal(position).entry.rowKey != row { continue }
@@ -139,7 +141,7 @@ extension Projector {
         try write(entry, change.rowKey, old: old)
     }
 
-    /// A transaction that is not whole any more can't be undone.
+    /// Marks a transaction as incomplete, so that it can't be undone.
     func dropGroup(of change: JournalEntry, _ event: UInt64) throws(StateError) {
         guard change.isGrouped else { return }
         let key = journalKey(.end(of: event))
@@ -148,7 +150,7 @@ extension Projector {
 }
 
 extension Projector {
-    /// A carried row adds nothing: it must be what the outbox has.
+    /// Checks that a carried row agrees with the outbox; it adds nothing.
     func check(_ carried: CarriedRow) throws(StateError) {
         let key = rowKey(carried.table, carried.id)
         guard try StateReader(store.snapshot, shapes).carriedRow(key: key) == carried else {
@@ -158,8 +160,8 @@ extension Projector {
 }
 
 extension PendingRow {
-    /// Lays one more change over the row.
-    mutating func lay(_ change: JournalEntry, _ columns: Row, at position: Position) {
+    /// Adds one more change on top of the row.
+    mutating func append(_ change: JournalEntry, _ columns: Row, at position: Position) {
         let rule = CompactorRule(change, after: operation?.kind)
         overlay = rule.columns(overlay, columns)
         isPresent = change.kind != .delete

@@ -1,8 +1,8 @@
 // Keeps the columns that never leave the device apart from those that a server knows: they are part of no operation, no
-// pull touches them, and what a server sends under such a name is not taken.
+// pull changes them, and values that a server sends under their names are ignored.
 
 extension Projector {
-    /// Takes local columns out of what a change sets; nil if there are none among them.
+    /// Separates local columns from the columns that a change sets; nil if there are none among them.
     func separateLocal(_ columns: inout Row, of table: String) -> Row? {
         guard let names = localColumns(of: table) else { return nil }
         let local = columns.only(names)
@@ -11,25 +11,26 @@ extension Projector {
         return local
     }
 
-    /// A server's row without what stands under the names of local columns.
+    /// A server's row without values under the names of local columns.
     func shared(_ row: Row?, of table: String) -> Row? {
         guard let row, let names = localColumns(of: table) else { return row }
         return row.without(names)
     }
 
-    /// A change that is to be pushed sets local columns, too. A new row begins without those of one that was deleted.
-    func lay(_ local: Row?, of kind: OperationKind, on entry: inout RowEntry, _ change: inout JournalEntry) {
+    /// Applies local columns that a change sets together with columns to be pushed. A new row begins without the local
+    /// columns of a deleted one.
+    func applyLocal(_ local: Row?, of kind: OperationKind, on entry: inout RowEntry, _ change: inout JournalEntry) {
         let before = entry.local
         switch kind {
         case .insert: entry.local = local
         case .update: if let local { entry.local = (before ?? .empty).merged(with: local) }
-        // Hidden with the row until the delete is done or taken back.
+        // They are hidden with the row until the delete is confirmed or taken back.
         case .delete: return
         }
         if local != nil || entry.local != before { change.localBefore = before ?? .empty }
     }
 
-    /// The app sets local columns of a row and nothing else. An undo of what is pending leaves them as they are now.
+    /// Applies a change that sets only local columns. An undo of pending changes leaves them as they are now.
     func setLocal(_ local: Row, _ entry: inout RowEntry) throws(StateError) {
         entry.local = (entry.local ?? .empty).merged(with: local)
         guard let pending = entry.pending else { return }
@@ -41,7 +42,7 @@ extension Projector {
         }
     }
 
-    /// What a resolution leaves to be pushed. A row of the app's choosing sets its local columns at once.
+    /// The part of a resolution that is to be pushed. If the app chose the row, its local columns are set at once.
     func shared(_ resolution: Resolution, _ entry: inout RowEntry) -> Resolution.Change? {
         guard var change = resolution.change, let local = separateLocal(&change.columns, of: resolution.table) else {
             return resolution.change

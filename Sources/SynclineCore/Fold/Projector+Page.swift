@@ -1,5 +1,5 @@
-// Folds what the server sent: a row becomes the base, also under pending changes; where both sides changed a column to
-// different values, or one side removed the row, the pending operation is in conflict at once.
+// Folds the rows that the server sent: a row becomes the base, also beneath pending changes. If both sides changed a
+// column to different values, or one side removed the row, the pending operation is in conflict at once.
 
 import SynclineGround
 
@@ -10,8 +10,8 @@ extension Projector {
         if let queryID = page.queryID, let cursor = page.cursor { try putCursor(page.table, queryID, cursor) }
     }
 
-    /// Folds an event that is a page and leaves in it what changed anything; nil, and nothing folded, where nothing did and
-    /// the cursor stays. Rows that are known cost one look.
+    /// Folds a page and returns only the rows that changed something; returns nil and folds nothing if no row did and
+    /// the cursor stays. Known rows cost one lookup.
     package func applyNews(_ page: PulledPage, number: UInt64) throws(StateError) -> (news: PulledPage?, PageEffect) {
         var effect = PageEffect()
         var news = page
@@ -25,8 +25,8 @@ extension Projector {
         return (news, effect)
     }
 
-    /// Whether it changed anything. An audit leaves rows that the app has changed, also those it changed since the audit
-    /// began.
+    /// Returns whether it changed anything. An audit leaves rows that the app has changed, including those changed
+    /// since the audit began.
     private func apply(
         _ pulled: PulledRow, in table: String, isAudit: Bool, _ effect: inout PageEffect
     ) throws(StateError) -> Bool {
@@ -35,7 +35,7 @@ extension Projector {
         var entry = found ?? RowEntry()
         if isAudit && entry.pending != nil { return false }
         if let row = shared(pulled.row, of: table) {
-            // The server's spelling wins once it has answered.
+            // The server's spelling of the id applies once the server has answered.
             if ids == .ignoreCase { entry.spelling = pulled.id }
             if entry.base?.isSameState(as: row) == true || entry.hasOvertaken(row) { return false }
             entry.forgetOvertaken()
@@ -73,7 +73,7 @@ extension Projector {
         guard var pending = entry.pending else { return }
         let isDelete = pending.frozen?.isConflictingDelete ?? (pending.operation?.kind == .delete)
         if isDelete {
-            // Both sides deleted it: agreement.
+            // Both sides deleted it: they agree.
             entry.isOwnTombstone = true
             let links = try chain(of: pending)
             let taken = links.prefix { link in pending.frozen.map { link.position <= $0.through } ?? true }
@@ -102,7 +102,7 @@ extension Projector {
         rebuild(&entry, from: try chain(of: pending), frozen: frozen)
     }
 
-    /// Where an operation stands in the order of a push.
+    /// The position of an operation in the order of a push.
     private func place(
         of operation: PendingRow.Operation, in pending: PendingRow, _ key: [UInt8]
     ) throws(StateError) -> Position {
@@ -121,7 +121,7 @@ extension Projector {
         return isMoved ? pending.last : operation.first
     }
 
-    /// The changes of a row leave the outbox: the last as done, the others as part of it.
+    /// Removes the changes of a row from the outbox: the last counts as done, the others as part of it.
     func settle(_ links: some Collection<ChainLink>) throws(StateError) {
         try drop(links)
         totals.done += 1
@@ -165,11 +165,11 @@ extension FrozenOperation {
     fileprivate var isConflictingDelete: Bool { status == .conflict && kind == .delete }
 }
 
-/// What pages brought.
+/// The effect of pages.
 package struct PageEffect: Hashable, Sendable {
-    /// Rows whose base became another.
+    /// Rows whose base has changed.
     package private(set) var changed = 0
-    /// Rows an app does not see any more.
+    /// Rows that an app no longer sees.
     package private(set) var deleted = 0
     /// Conflicts that were found.
     package private(set) var conflicts = 0
@@ -187,7 +187,7 @@ package struct PageEffect: Hashable, Sendable {
 package enum PullConflict {
     package static func arises(_ kind: OperationKind, _ overlay: Row, from ancestor: Row?, onto row: Row) -> Bool {
         switch kind {
-        // The server will say, when it is pushed.
+        // The server will say so when it is pushed.
         case .insert: return false
         case .delete: return true
         case .update:
@@ -201,7 +201,7 @@ package enum PullConflict {
 }
 
 extension Row {
-    /// Whether the server means the same state of the row: the same version or, without versions, the same content.
+    /// Whether both describe the same state of the row: the same version or, without versions, the same content.
     package func isSameState(as other: Row) -> Bool {
         if let version = versionValue, !version.isNull { return version == other.versionValue }
         return self == other

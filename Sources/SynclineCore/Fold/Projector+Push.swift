@@ -1,4 +1,4 @@
-// Folds what a push brought about: operations freeze, are answered, and, where the server disagreed, are decided.
+// Folds the effects of a push: operations are frozen and answered, and conflicts are resolved.
 
 extension Projector {
     // MARK: On their way
@@ -20,8 +20,10 @@ extension Projector {
         }
         var part = PendingRow(
             first: links[0].position, last: last.position, count: taken.count, isPresent: entry.base != nil)
-        for link in taken { part.lay(link.change, link.columns, at: link.position) }
-        guard let operation = part.operation else { throw .malformed("the sending of changes that come to nothing") }
+        for link in taken { part.append(link.change, link.columns, at: link.position) }
+        guard let operation = part.operation else {
+            throw .malformed("the sending of changes that cancel each other out")
+        }
         var frozen = FrozenOperation(
             kind: operation.kind, status: .inFlight, maybeSent: true, position: sent.position, through: last.position,
             operationID: operationID, columns: part.overlay, ancestor: entry.base)
@@ -44,9 +46,9 @@ extension Projector {
             let taken = links.prefix { $0.position <= frozen.through }
             try settle(taken)
             let base = shared(row.row, of: answer.table)
-            // A refusal is of this moment; only a success may be an old one, given again.
+            // A refusal applies to this moment; only a success may be an earlier answer, repeated.
             if (200..<300).contains(answer.status), entry.outruns(base, frozen) {
-                // The server repeated its first answer, and a pull has brought what became of the row since.
+                // The server repeated its first answer, and a pull has fetched later states of the row since.
                 entry.isOwnTombstone = false
             } else if let base {
                 entry.take(base: base, isAnswer: true)
@@ -101,8 +103,8 @@ extension Projector {
         try write(entry, key, old: old)
     }
 
-    /// The server has brought the row back as it was before it was deleted: it is the base, and the insert goes on as an
-    /// update of what differs, as if it had been made in place of that row.
+    /// The server has restored the row as it was before it was deleted: that row is the base, and the insert continues
+    /// as an update of the differences, as if it had been made on that row.
     private func revive(
         _ entry: inout RowEntry, _ frozen: FrozenOperation, as row: PulledRow, _ answer: Answer
     ) throws(StateError) {
@@ -129,7 +131,7 @@ extension Projector {
         try lowerCursors(of: answer.table, to: base)
     }
 
-    /// A row that the server stamped with a time before a cursor would not be asked for again.
+    /// A row that the server stamped with a time before a cursor would not be requested again.
     private func lowerCursors(of table: String, to row: Row) throws(StateError) {
         guard case .date(let updated)? = row["updatedAt"] else { return }
         for cursor in try StateReader(store.snapshot, shapes).cursors() where cursor.table == table {
@@ -140,7 +142,7 @@ extension Projector {
         }
     }
 
-    /// The server answered something else than what fails: those operations are the cause of it.
+    /// The server gave another answer than to the failing operations, so they are the cause of the failures.
     func noteThatServerWorks() throws(StateError) {
         var marks: [[UInt8]] = []
         try store.snapshot.forEach(prefix: [Keyspace.failing]) { key, _ throws(StateError) in
@@ -160,7 +162,7 @@ extension Projector {
 
     // MARK: Dropped
 
-    /// What is pending on a row leaves the outbox; the row is what the server last told.
+    /// Removes the pending changes of a row from the outbox; the row becomes the server's latest.
     func discard(_ table: String, _ id: String) throws(StateError) {
         let key = rowKey(table, id)
         let (found, old) = try entry(key)
@@ -193,7 +195,7 @@ extension Projector {
         switch (change, resolution.choice) {
         case (nil, _):
             totals.resolved += UInt64(taken.count)
-            // A delete by decision takes along the updates that followed the operation.
+            // A decision to delete also discards the updates that followed the operation.
             let left = resolution.choice == .row ? Array(rest.drop { $0.change.kind == .update }) : rest
             try drop(rest.dropLast(left.count))
             totals.superseded += UInt64(rest.count - left.count)
@@ -210,7 +212,8 @@ extension Projector {
         try write(entry, key, old: old)
     }
 
-    /// A row of the app's choosing takes its place at the end; what followed the operation lies on top of it.
+    /// The row that the app chose takes its place at the end; changes that followed the operation are applied on top of
+    /// it.
     private func replace(
         _ entry: inout RowEntry, by change: Resolution.Change, at position: Position, _ key: [UInt8],
         _ rest: [ChainLink], revives: Bool
@@ -218,12 +221,12 @@ extension Projector {
         var link = ChainLink(change, key, at: position, revives: revives)
         if !rest.isEmpty {
             var all = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)
-            // A delete by decision takes along the updates that followed the operation.
+            // A decision to delete also discards the updates that followed the operation.
             let lying = change.kind == .delete ? Array(rest.drop { $0.change.kind == .update }) : rest
             for var part in [link] + lying {
-                // The changes that followed the operation follow the row that takes its place.
+                // The changes that followed the operation now follow the row that replaces it.
                 part.decide(after: all, base: entry.base, replacesBase: all.operation != nil)
-                all.lay(part.change, part.columns, at: position)
+                all.append(part.change, part.columns, at: position)
             }
             try drop(rest)
             totals.superseded += UInt64(rest.count)
@@ -240,7 +243,7 @@ extension Projector {
 }
 
 extension ChainLink {
-    /// A change that a resolution made.
+    /// A change made by a resolution.
     fileprivate init(_ change: Resolution.Change, _ key: [UInt8], at position: Position, revives: Bool) {
         var entry = JournalEntry(kind: change.kind, rowKey: key)
         entry.isResolution = true

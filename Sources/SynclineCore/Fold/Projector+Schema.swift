@@ -1,10 +1,10 @@
-// Folds a schema that became another: steps of a migration rewrite the rows that are there, and columns that became local
-// leave what is to be pushed. An operation that may have reached the server stays as it was sent.
+// Folds a new version of the schema: the steps of a migration rewrite existing rows, and columns that became local are
+// removed from what is to be pushed. An operation that may have reached the server stays as it was sent.
 
 import SynclineGround
 
 extension Projector {
-    /// Refuses a name no table can have and, in a strict store, a table that is not declared.
+    /// Refuses a name that no table can have and, in a strict store, a table that is not declared.
     package func check(table: String) throws(SyncError) {
         try Item.check(table: table)
         try declaration.check(table)
@@ -16,7 +16,7 @@ extension Projector {
         for step in steps {
             try apply(step)
             known = known.following(step)
-            // A name that is local is so for what comes under it, too.
+            // A name that is local also covers the names beneath it.
             if case .renameColumn(let table, _, let name) = step,
                 known.localColumns(of: table)?.contains(name) == true
             {
@@ -38,7 +38,7 @@ extension Projector {
         }
     }
 
-    /// Refuses a column that is another's on the server.
+    /// Refuses a column whose name on the server belongs to another column.
     package func check(columnsOf row: Row, in table: String) throws(SyncError) {
         guard let names = declaration?.wireNames(of: table) else { return }
         guard let column = row.columns.first(where: { names.owner(of: $0) != nil }) else { return }
@@ -47,7 +47,7 @@ extension Projector {
             hint: names.owner(of: column).map { "Here it is called \"\($0)\"." })
     }
 
-    /// An index follows its column.
+    /// Renames the index together with its column.
     private func apply(_ step: SchemaStep) throws(StateError) {
         switch step {
         case .renameColumn(let table, let from, let to):
@@ -64,7 +64,7 @@ extension Projector {
             try rewrite(table, .change(column, changes.byOldValue))
         case .dropTable(let table):
             for name in indexes.columns(of: table) { try apply(indexOf: table, name, isOn: false) }
-            // Its changes come to nothing, as those of a column that is dropped.
+            // Its changes are discarded, like those of a dropped column.
             let cancelled = totals.cancelled
             try apply(Purge(table: table, ids: nil, isForced: true))
             totals.superseded += totals.cancelled - cancelled
@@ -74,7 +74,7 @@ extension Projector {
 
     // MARK: Rows
 
-    /// Keys are read so many at a time, so that memory need not hold those of a large table.
+    /// Keys are read in portions, to bound the memory for a large table.
     private static let stretch = 4096
 
     private func rewrite(_ table: String, _ columns: ColumnRewrite) throws(StateError) {
@@ -99,7 +99,7 @@ extension Projector {
         let (found, old) = try entry(key)
         guard let found else { return }
         var entry = found
-        // What the app saw, or would see again once a pending delete is taken back.
+        // What the app saw, or will see again if a pending delete is taken back.
         let seen = found.visible ?? found.base ?? .empty
         entry.base = found.base.map(columns.shared)
         entry.local = columns.local(found.local ?? .empty, seen)
@@ -109,7 +109,8 @@ extension Projector {
         if entry != found { try write(entry, key, old: old) }
     }
 
-    /// The changes of a row, and what waits for a decision. A pending update that is left with no column leaves the outbox.
+    /// Rewrites the changes of a row, and its operation that awaits a decision. A pending update without columns leaves
+    /// the outbox.
     private func rewrite(
         _ entry: inout RowEntry, _ pending: PendingRow, _ seen: Row, _ columns: ColumnRewrite
     ) throws(StateError) {
@@ -117,7 +118,7 @@ extension Projector {
         if frozen?.status != .inFlight {
             frozen = frozen?.rewritten(columns)
         } else if case .settle(let before, let after, _) = columns {
-            // It is sent again exactly as it was, so its names follow those on the server.
+            // It is sent again exactly as before, so its names stay those of the server.
             frozen = frozen?.moved(from: before, to: after) ?? frozen
         }
         var kept: [ChainLink] = []
@@ -127,7 +128,7 @@ extension Projector {
             link.columns = columns.shared(link.columns)
             link.change.localBefore = link.change.localBefore.map { columns.local($0, seen) }
             let isEmptied = had && link.columns.isEmpty && link.change.kind == .update && !link.change.isFrozen
-            // An update may be all there is of a row that the server did not tell of.
+            // An update may be the only thing known about a row that the server has not sent.
             let holdsRow = kept.isEmpty && entry.base == nil
             if isEmptied && !holdsRow { emptied.append(link) } else { kept.append(link) }
         }
@@ -137,20 +138,20 @@ extension Projector {
     }
 }
 
-/// What happens to the columns of each row of a table.
+/// The change to the columns of each row of a table.
 private enum ColumnRewrite {
     case rename(String, to: String)
     case drop(Set<String>)
-    /// The columns leave what the server knows; what the app saw in them stays.
+    /// The columns become local: they are removed from the server's row, and the app's values stay.
     case makeLocal(Set<String>)
-    /// What is in local columns is no more.
+    /// The local columns are removed.
     case endLocal(Set<String>)
-    /// Values of a column become others.
+    /// Values of a column are converted.
     case change(String, [Value: Value])
-    /// Columns have other names on the server, or show other defaults, than before.
+    /// Columns have different names on the server, or show different defaults, than before.
     case settle(before: WireNames?, after: WireNames?, local: Set<String>)
 
-    /// Columns that the server knows.
+    /// The columns that the server knows.
     func shared(_ row: Row) -> Row {
         switch self {
         case .rename(let from, let to): row.renaming(from, to: to)
@@ -160,21 +161,21 @@ private enum ColumnRewrite {
         }
     }
 
-    /// Columns that never leave the device, of a row that looked like `seen`.
+    /// The local columns of a row that looked like `seen`.
     func local(_ row: Row, _ seen: Row) -> Row {
         switch self {
         case .rename(let from, let to): row.renaming(from, to: to)
         case .drop(let names), .endLocal(let names): row.without(names)
         case .makeLocal(let names): seen.only(names).merged(with: row)
         case .change(let name, let values): row.changing(name, values)
-        // Defaults that no longer hold go.
+        // Defaults that no longer apply are removed.
         case .settle(_, _, let names): row.only(names)
         }
     }
 }
 
 extension Row {
-    /// With a value in the place of another, if the column has one of those that change.
+    /// Replaces a value, if the column has one of those that change.
     fileprivate func changing(_ name: String, _ values: [Value: Value]) -> Row {
         guard let old = self[name], let new = values[old] else { return self }
         return merged(with: Row([Value.Member(name, new)]))

@@ -1,32 +1,33 @@
-// The fold: makes of the state and an event the next state. It does no I/O of its own, reads no clock and draws no
-// random number, so the same events give the same bytes wherever they are folded.
+// The fold: computes the next state from a state and an event. It does no I/O of its own and reads no clock and no
+// random numbers, so the same events give the same bytes everywhere.
 
 import SynclineGround
 
 package final class Projector: ShapeNumbering {
     package let store: StateStore
     package let shapes: ShapeTable
-    // Unchecked, as what follows: a fold never comes back to its projector from within.
+    // Unchecked, like the members below: a fold never calls back into its projector.
     @exclusivity(unchecked) package private(set) var ids: IDComparison
     @exclusivity(unchecked) package internal(set) var totals: Totals
     /// The columns that have an index.
     @exclusivity(unchecked) var indexes = IndexList()
-    /// The schema the store has recorded.
+    /// The schema that the store has recorded.
     @exclusivity(unchecked) package internal(set) var declaration: Declaration?
-    /// The last event folded.
+    /// The last event that was folded.
     @exclusivity(unchecked) package internal(set) var through: UInt64
 
-    /// Raised with every change of the fold or of the state's encoding: older checkpoints are then folded anew.
+    /// Raised with every change of the fold or of the state's encoding: older checkpoints are then rebuilt from the
+    /// events.
     package static let version: UInt32 = 6
 
-    /// Memory for the key and the value in hand. Nothing in it outlives the function that wrote it.
+    /// Scratch memory for one key and one value. Nothing in it outlives the function that wrote it.
     struct Scratch {
         var key = ByteWriter(capacity: 128)
         var value = ByteWriter(capacity: 1024)
     }
 
     @exclusivity(unchecked) var scratch = Scratch()
-    /// The shape written last, which the next row most often has too.
+    /// The shape that was written last, which the next row usually has too.
     @exclusivity(unchecked) private var latestShape: (shape: RowShape, number: Int)?
 
     package init(
@@ -92,7 +93,7 @@ package final class Projector: ShapeNumbering {
         through = number
     }
 
-    /// What a projector knows beside the store.
+    /// The part of a projector that is not in the store.
     package struct Mark: Sendable {
         let shapes: Int
         let ids: IDComparison
@@ -108,9 +109,9 @@ package final class Projector: ShapeNumbering {
         )
     }
 
-    /// Goes back to what was true before, once the store has gone back. Nothing is read, so nothing can fail.
+    /// Returns to an earlier mark after the store has returned to it. Nothing is read, so nothing can fail.
     package func takeBack(to mark: Mark) {
-        shapes.removeAll(behind: mark.shapes)
+        shapes.removeAll(after: mark.shapes)
         latestShape = nil
         ids = mark.ids
         indexes = mark.indexes
@@ -121,7 +122,7 @@ package final class Projector: ShapeNumbering {
 
     // MARK: Reading and writing the state
 
-    /// Reads a snapshot of the state as it is now.
+    /// Reads a snapshot of the current state.
     package func reader(of snapshot: StateSnapshot) -> StateReader {
         StateReader(snapshot, shapes, StateFacts(ids: ids, indexes: indexes))
     }
@@ -152,7 +153,7 @@ package final class Projector: ShapeNumbering {
         key.withUnsafeBytes { store.remove($0, old: old) }
     }
 
-    /// What the state holds of a row, decoded, and as it was read.
+    /// The state's entry of a row, decoded, and its bytes.
     package func entry(_ key: [UInt8]) throws(StateError) -> (entry: RowEntry?, old: StateValue?) {
         guard let old = try value(key) else { return (nil, nil) }
         return (try RowEntry(old, shapes), old)
@@ -194,7 +195,7 @@ package final class Projector: ShapeNumbering {
         put(journalKey(position), scratch.value.bytes, old: old)
     }
 
-    /// The number of a shape; a new one becomes part of the state.
+    /// The number of a shape; a new shape is added to the state.
     package func number(of shape: RowShape) -> Int {
         if let latest = latestShape, latest.shape === shape { return latest.number }
         let number = findNumber(of: shape)
@@ -223,7 +224,7 @@ package final class Projector: ShapeNumbering {
         }
     }
 
-    /// Who writes from now on: a copy of the store has a device of its own.
+    /// The device that writes from now on: a copy of the store has a device of its own.
     private func apply(_ opening: Opening) throws(StateError) {
         if !opening.device.isEmpty { try put(setting: SettingName.device, .string(opening.device)) }
         if let place = opening.place { try put(setting: SettingName.place, .string(place)) }

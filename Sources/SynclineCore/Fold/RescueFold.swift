@@ -1,24 +1,24 @@
-// Folds the events that are left of a log. An event that makes no sense without the lost ones is left out and named. A
-// change of a row that is not there any more is kept so that a push of it overwrites nothing.
+// Folds the events that remain of a damaged log. An event that makes no sense without the lost ones is left out and
+// named. A change of a row that no longer exists is kept in such a way that its push overwrites nothing.
 
 package final class RescueFold {
     package let projector: Projector
-    /// Events of which something could not be folded.
+    /// Events that could not be folded completely.
     package private(set) var leftOut: [UInt64] = []
     private var eventCount = 0
-    private var strangerCount = 0
-    /// Why a record could not be decoded that a newer version wrote, or that is no event.
+    private var otherCount = 0
+    /// Why a record could not be decoded: a newer version wrote it, or it is not an event.
     package private(set) var newer: StateError?
 
-    /// Whether most records are events, whether or not they could be folded.
-    package var isOfEvents: Bool { eventCount > strangerCount }
+    /// Whether most records are events, folded or not.
+    package var isOfEvents: Bool { eventCount > otherCount }
 
     /// - Parameter projector: The state before the first event.
     package init(_ projector: Projector) {
         self.projector = projector
     }
 
-    /// The version of a row of which only the id is known: no server has it, so what is pushed on it becomes a conflict.
+    /// The version of a row of which only the id is known: no server has it, so a push of the row becomes a conflict.
     static let unknownVersion = Value.string("unknown")
 
     package func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) {
@@ -44,7 +44,7 @@ package final class RescueFold {
             }
         }
         if !isWhole { leftOut.append(number) }
-        if event == nil { strangerCount += 1 } else { eventCount += 1 }
+        if event == nil { otherCount += 1 } else { eventCount += 1 }
         end(at: number)
     }
 
@@ -69,7 +69,7 @@ package final class RescueFold {
         return isWhole
     }
 
-    /// Runs something that leaves nothing behind if it makes no sense; false then.
+    /// Runs a body that leaves no trace if it fails; returns false then.
     private func attempt(_ body: () throws(StateError) -> Void) throws(StateError) -> Bool {
         let store = projector.store
         let mark = projector.mark
@@ -92,7 +92,8 @@ package final class RescueFold {
 }
 
 extension Projector {
-    /// What a change was made on is lost, but not that a server had it: the change lies on a row of an unknown version then.
+    /// The row that a change was made on is lost, but the fact that a server had it is not: the change is applied to a
+    /// row of unknown version.
     fileprivate func layGround(for change: LocalChange) throws(StateError) {
         guard let version = change.baseVersion, !version.isNull else { return }
         let key = rowKey(change.table, change.id)
@@ -103,7 +104,7 @@ extension Projector {
         try write(entry, key, old: old)
     }
 
-    /// Puts a carried row into the outbox, in place of what is there.
+    /// Puts a carried row into the outbox, in place of the row's present changes.
     fileprivate func restore(_ carried: CarriedRow) throws(StateError) {
         let key = rowKey(carried.table, carried.id)
         let (found, old) = try entry(key)

@@ -1,21 +1,21 @@
-// What became of every change that was ever made: the balance of the store.
+// Counts what became of every change: the balance of the store.
 
 package import SynclineGround
 
-/// Changes made, by what became of them. Those made less those ended are the ones in the outbox.
+/// Numbers of changes by their end. Those made minus those ended are in the outbox.
 public struct Totals: Hashable, Sendable {
-    /// Changes the app made.
+    /// Changes that the app made.
     public var made: UInt64 = 0
-    /// Changes the server confirmed as an operation's own.
+    /// Changes that the server confirmed as an operation of their own.
     public var done: UInt64 = 0
-    /// Changes that became part of a later change's operation, or came to nothing with it.
+    /// Changes that became part of a later change's operation, or were cancelled out by it.
     public var superseded: UInt64 = 0
-    /// Changes the app took back.
+    /// Changes that the app took back.
     public var cancelled: UInt64 = 0
     /// Changes that ended with a resolution.
     public var resolved: UInt64 = 0
 
-    /// Nothing has happened yet.
+    /// All zero.
     public init() {}
 
     /// Changes that are in the outbox.

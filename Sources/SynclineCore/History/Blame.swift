@@ -28,7 +28,7 @@ package struct Blame {
     private var pages: [String?: Int] = [:]
     /// Whether the state ever held anything of the row.
     package private(set) var isKnown = false
-    /// How the row went out of an app's sight; nil for one that is there, or never was.
+    /// How the row disappeared from the app's view; nil for a row that is there or never was.
     package private(set) var disappearance: Disappearance?
     /// The last time an operation on the row was sent.
     package private(set) var attempt: PushAttempt?

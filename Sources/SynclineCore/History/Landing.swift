@@ -1,13 +1,14 @@
-// The changes of a branch as a transaction in its store, whose rows may have changed meanwhile. Pure: it reads three states.
+// Combines the changes of a branch into one transaction of its store, whose rows may have changed meanwhile. Pure: it
+// reads three states.
 
-/// The changes of a branch, as one transaction would make them in its store.
+/// The changes of a branch, as one transaction in its store.
 package struct Landing: Sendable {
     package struct Change: Hashable, Sendable {
         package var table: String
         package var id: String
-        /// What it does to the current row of the store.
+        /// The change to the current row of the store.
         package var kind: OperationKind
-        /// Of an insert all columns, of an update those that the branch changed, of a delete none.
+        /// For an insert, all columns; for an update, those that the branch changed; for a delete, none.
         package var columns: Row
         /// Whether the store's row has changed since the branch was created.
         package var hasMoved: Bool
@@ -27,7 +28,7 @@ package struct Landing: Sendable {
         try base.differences(to: branch) { difference throws(StateError) in
             let (before, after) = (difference.before?.own, difference.after?.own)
             let now = try store.row(difference.table, difference.id)?.columns.own
-            // It is so already, by the same change made twice or because the branch took its own back.
+            // The row is already the same: both made the same change, or the branch took its own back.
             if Landing.same(before, after) || Landing.same(now, after) { return }
             let hasMoved = !Landing.same(before, now)
             func add(_ kind: OperationKind, _ columns: Row) {
@@ -50,14 +51,14 @@ package struct Landing: Sendable {
     }
 }
 
-/// What a branch remembers of its beginning, in a setting of its own.
+/// What a branch records about its beginning, in a setting of its own.
 package struct BranchPoint: Hashable, Sendable {
     /// The setting that makes a store a branch.
     package static let setting = "branch-of"
 
-    /// Made once for each branch.
+    /// Created once for each branch.
     package var id: String
-    /// The last event of its store that it knows.
+    /// The last event of its store that it contains.
     package var event: UInt64
 
     package init(id: String, event: UInt64) {
@@ -74,12 +75,12 @@ package struct BranchPoint: Hashable, Sendable {
 
     package var value: Value { .object([.init("id", .string(id)), .init("event", .integer(Int64(event)))]) }
 
-    /// The setting of its store that says in which event it was landed.
+    /// The setting of its store with the event in which it was landed.
     package var landed: String { "landed/" + id }
 }
 
 extension StateReader {
-    /// Where the store is a branch of another, since when; nil for a store of its own.
+    /// The branch point, if the store is a branch; nil otherwise.
     package var branchPoint: BranchPoint? {
         get throws(StateError) { BranchPoint(try setting(BranchPoint.setting)) }
     }

@@ -97,7 +97,7 @@ package struct Replay {
         projector.through = number
         return ReplayStep(
             number: number, event: event, outcome: outcome, decisions: decisions,
-            changes: try StateChanges(projector, behind: mark.changes))
+            changes: try StateChanges(projector, after: mark.changes))
     }
 
     /// Ends a replay: applies the policy's decisions that no event has caused.
@@ -168,7 +168,7 @@ package struct Replay {
             return try fold(event, number)
         }
         guard let decision = due.removeValue(forKey: key) else { return .leftOut }
-        if decision.resolution.comesToTheSame(as: resolution) {
+        if decision.resolution.isEquivalent(to: resolution) {
             rebases[key, default: 0] += 1
             return try fold(event, number)
         }
@@ -212,7 +212,7 @@ package struct Replay {
 
 extension Resolution {
     /// Returns whether two resolutions have the same result.
-    fileprivate func comesToTheSame(as other: Resolution) -> Bool {
+    fileprivate func isEquivalent(to other: Resolution) -> Bool {
         change == other.change && (choice == .row) == (other.choice == .row)
     }
 }

@@ -1,7 +1,7 @@
-// Why a row is as it is: which event gave each field its value, why an operation on it is not pushed, and why an app does
-// not see it. Made of the row's share of the log and of the state at one moment; the words are the reader's.
+// Explains a row: which event gave each field its value, why an operation on it is not pushed, and why an app does not
+// see it. It is computed from the row's part of the log and from the state at one moment; the reader chooses the words.
 
-/// An event as far as a row is concerned.
+/// An event that concerns a row.
 package struct Occasion: Hashable, Sendable {
     package var event: UInt64
     /// Milliseconds since 1970.
@@ -15,12 +15,12 @@ package struct Occasion: Hashable, Sendable {
     }
 }
 
-/// How a row went out of an app's sight.
+/// How a row disappeared from the app's view.
 package struct Disappearance: Hashable, Sendable {
     package var first: Occasion
-    /// The last event that changed what is kept of the row since then; the first if there was none.
+    /// The last event since then that changed the stored data of the row; the first event if there was none.
     package var latest: Occasion
-    /// Whether the server was asked for all it has, and the row was not there.
+    /// Whether a pull requested all rows, and the row was not among them.
     package var isAudit: Bool
 
     init(_ occasion: Occasion, isAudit: Bool) {
@@ -30,7 +30,7 @@ package struct Disappearance: Hashable, Sendable {
     }
 }
 
-/// An operation on its way to the server, and what came back.
+/// An attempt to send an operation, and its answer.
 package struct PushAttempt: Hashable, Sendable {
     /// The event before the request.
     package var sent: UInt64
@@ -48,45 +48,45 @@ package struct PushAttempt: Hashable, Sendable {
 
 package struct RowExplanation: Hashable, Sendable {
     /// Whether an app sees the row.
-    package enum Sight: Hashable, Sendable {
+    package enum Visibility: Hashable, Sendable {
         case visible
         case hidden(Absence, Disappearance)
-        /// The history that is kept does not know the row.
+        /// The retained history does not know the row.
         case unknown
     }
 
     /// Why an app does not see a row that the history knows.
     package enum Absence: String, Hashable, Sendable {
-        /// The app deleted it, and the server does not know yet.
+        /// The app deleted it, and the delete is not pushed yet.
         case deletePending = "delete-pending"
-        /// The app deleted it, and the server has done so.
+        /// The app deleted it, and the server confirmed the delete.
         case deleteConfirmed = "delete-confirmed"
         /// The app inserted it and deleted it again before it was sent.
         case cameToNothing = "came-to-nothing"
-        /// A pull told that it is gone.
+        /// A pull received its tombstone.
         case goneInPull = "gone-in-pull"
-        /// The server was asked for all it has, and it was not there.
+        /// A pull requested all rows, and it was not among them.
         case notFound = "not-found"
         /// The server answered an operation that it does not have the row.
         case goneInAnswer = "gone-in-answer"
-        /// A decision left nothing of it.
+        /// A decision removed it.
         case decided
         case purged
-        /// The transaction that inserted it was taken back.
+        /// The transaction that inserted it was undone.
         case undone
         /// The operation that inserted it was dropped.
         case dropped
         /// A migration removed its table.
         case migrated
-        /// It was gone before the history that is kept begins.
+        /// It disappeared before the retained history begins.
         case goneBefore = "gone-before"
     }
 
-    /// How firm a field's value is.
+    /// Whether the server has confirmed a field's value.
     package enum Standing: String, Hashable, Sendable {
-        /// It is the server's.
+        /// It is the server's value.
         case confirmed
-        /// It is the app's, and the server has not confirmed it.
+        /// It is the app's value, and the server has not confirmed it.
         case unconfirmed
         /// It never leaves the device.
         case local
@@ -98,22 +98,22 @@ package struct RowExplanation: Hashable, Sendable {
     }
 
     /// Why an operation is still in the outbox.
-    package enum Hindrance: Hashable, Sendable {
+    package enum Obstacle: Hashable, Sendable {
         /// Nothing: the next push sends it.
         case none
-        /// It is on its way at this moment.
+        /// It is being sent now.
         case underWay
-        /// It was sent, and no answer was recorded: the server may have done it.
+        /// It was sent, and no answer was recorded: the server may have carried it out.
         case unanswered
         /// The last push stopped before the server accepted it: with this status, or 0 if there was no answer.
         case notReceived(status: Int)
-        /// The server answered 500 to every try of this many pushes in a row.
+        /// The server answered 500 to every attempt of this many pushes in a row.
         case failing(times: Int, serverWorks: Bool)
         /// Its row is held.
         case held
         /// It waits until another operation of its row, with this number, is done.
         case behind(Int)
-        /// It waits for a decision.
+        /// It awaits a decision.
         case waits(Conflict)
     }
 
@@ -121,34 +121,34 @@ package struct RowExplanation: Hashable, Sendable {
         /// Its number in the plan, from 1.
         package var number: Int
         package var operation: PlannedOperation
-        package var hindrance: Hindrance
+        package var obstacle: Obstacle
     }
 
-    package var sight: Sight
+    package var visibility: Visibility
     package var fields: [Field] = []
     package var operations: [Waiting] = []
     /// The last time an operation on the row was sent.
     package var attempt: PushAttempt?
 
     /// - Parameters:
-    ///   - blame: The row's share of the log, up to a moment.
-    ///   - plan: What would be pushed at that moment.
+    ///   - blame: The row's part of the log, up to a moment.
+    ///   - plan: The operations that would be pushed at that moment.
     ///   - key: The row's key in the state.
     package init(_ blame: Blame, plan: [PlannedOperation], key: [UInt8]) throws(StateError) {
         let entry = try blame.entry
         attempt = blame.attempt
         if let origins = blame.fields {
-            sight = .visible
+            visibility = .visible
             fields = origins.map { Field(origin: $0, standing: RowExplanation.standing($0.field, entry)) }
         } else if let disappearance = blame.disappearance, blame.isKnown {
-            sight = .hidden(RowExplanation.absence(disappearance, entry?.pending), disappearance)
+            visibility = .hidden(RowExplanation.absence(disappearance, entry?.pending), disappearance)
         } else {
-            sight = .unknown
+            visibility = .unknown
         }
         var earlier: Int?
         for (index, operation) in plan.enumerated() where operation.rowKey == key {
-            let hindrance = RowExplanation.hindrance(operation, entry?.pending?.frozen, behind: earlier, attempt)
-            operations.append(Waiting(number: index + 1, operation: operation, hindrance: hindrance))
+            let obstacle = RowExplanation.obstacle(operation, entry?.pending?.frozen, after: earlier, attempt)
+            operations.append(Waiting(number: index + 1, operation: operation, obstacle: obstacle))
             earlier = index + 1
         }
     }
@@ -169,7 +169,7 @@ package struct RowExplanation: Hashable, Sendable {
             case .undo: return .undone
             case .discard: return .dropped
             case .resolution: return .decided
-            // Changes that came to nothing leave the outbox with the next push, and nothing is sent.
+            // Changes that cancel each other out leave the outbox with the next push, and nothing is sent.
             case .transaction, .other: return .cameToNothing
             default: return .deleteConfirmed
             }
@@ -184,9 +184,9 @@ package struct RowExplanation: Hashable, Sendable {
         }
     }
 
-    private static func hindrance(
-        _ operation: PlannedOperation, _ frozen: FrozenOperation?, behind earlier: Int?, _ attempt: PushAttempt?
-    ) -> Hindrance {
+    private static func obstacle(
+        _ operation: PlannedOperation, _ frozen: FrozenOperation?, after earlier: Int?, _ attempt: PushAttempt?
+    ) -> Obstacle {
         if operation.state == .inFlight { return .underWay }
         if let earlier { return .behind(earlier) }
         if operation.state == .held { return .held }

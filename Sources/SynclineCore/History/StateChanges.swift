@@ -35,10 +35,10 @@ package struct StateChanges: Sendable {
     package private(set) var rows: [RowChange] = []
     package private(set) var journal: [JournalChange] = []
 
-    package init(_ projector: Projector, behind count: Int = 0, of scope: Scope = .all) throws(StateError) {
+    package init(_ projector: Projector, after count: Int = 0, of scope: Scope = .all) throws(StateError) {
         let prefix = scope.prefix
         var known: Set<[UInt8]> = []
-        try projector.store.forEachChange(behind: count) { key, old throws(StateError) in
+        try projector.store.forEachChange(after: count) { key, old throws(StateError) in
             let bytes = key.copy
             guard let space = bytes.first, space == Keyspace.rows || space == Keyspace.journal,
                 bytes.starts(with: prefix), known.insert(bytes).inserted

@@ -1,9 +1,9 @@
-// The order of an index: rows by the value of one column, then by id. Values are shortened and rounded so that they sort
-// right as bytes; two that differ may share a key, so whoever asks an index looks at the rows again.
+// The order of an index: rows by the value of one column, then by id. Values are shortened and rounded so that they
+// sort correctly as bytes. Two different values may have the same key, so the reader of an index must check the rows.
 //
 //   05 table 00 column 00 value row-id      value := 02 bool | 04 number (8) | 06 text of at most 48 bytes 00 00
 //
-// Null, dates, bytes, arrays and objects are not in an index: it is not asked for them.
+// Null, dates, bytes, arrays and objects are not in an index, so it is not used for them.
 
 import SynclineGround
 

@@ -74,7 +74,7 @@ final class MemoryTable: @unchecked Sendable {
     /// Returns the first key that is not before another, of all keys at this point.
     fileprivate func first(notBefore key: Bytes) -> Node? {
         order.withLock { $0.add(waiting: Node(bitPattern: waiting.exchange(0, ordering: .acquiring))) }
-        return NodeOrder.first(notBefore: key, behind: head)
+        return NodeOrder.first(notBefore: key, from: head)
     }
 
     /// Moves through the keys in order, with their values as of a commit.

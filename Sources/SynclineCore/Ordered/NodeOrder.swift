@@ -95,7 +95,7 @@ struct NodeOrder {
     }
 
     /// Returns the first node after the head whose key is not before another.
-    static func first(notBefore key: Bytes, behind head: Node) -> Node? {
+    static func first(notBefore key: Bytes, from head: Node) -> Node? {
         var node = head
         var candidate: Node?
         for level in stride(from: maximumHeight - 1, through: 0, by: -1) {

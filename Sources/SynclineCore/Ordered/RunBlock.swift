@@ -24,13 +24,13 @@ struct RunBlockWriter: ~Copyable {
         writer.append(varint: value.map { $0.count + 1 } ?? 0)
         writer.append(rest)
         if let value { writer.append(value) }
-        lastKey.replace(behind: shared, with: rest)
+        lastKey.replace(after: shared, with: rest)
         count += 1
     }
 
     mutating func removeAll() {
         writer.removeAll()
-        lastKey.replace(behind: 0, with: Bytes(start: nil, count: 0))
+        lastKey.replace(after: 0, with: Bytes(start: nil, count: 0))
         firstKey = []
         count = 0
     }
@@ -46,7 +46,7 @@ struct KeyBuffer: ~Copyable {
     var bytes: Bytes { Bytes(start: memory.baseAddress, count: count) }
 
     /// Keeps the first bytes and replaces the rest.
-    mutating func replace(behind kept: Int, with other: Bytes) {
+    mutating func replace(after kept: Int, with other: Bytes) {
         let needed = kept + other.count
         if needed > memory.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: needed * 2, alignment: 8)
@@ -170,8 +170,8 @@ package final class RunBlock: @unchecked Sendable {
                     matched += more
                     continue
                 }
-                keyBuffer.replace(behind: 0, with: Bytes(rebasing: key[..<entry.shared]))
-                keyBuffer.replace(behind: entry.shared, with: entry.rest)
+                keyBuffer.replace(after: 0, with: Bytes(rebasing: key[..<entry.shared]))
+                keyBuffer.replace(after: entry.shared, with: entry.rest)
                 value = entry.value
                 isValid = true
                 return
@@ -194,7 +194,7 @@ package final class RunBlock: @unchecked Sendable {
             let entry = try Entry(&reader)
             shared = entry.shared
             guard entry.shared >= 0, entry.shared <= keyBuffer.count else { throw MalformedBytes() }
-            keyBuffer.replace(behind: entry.shared, with: entry.rest)
+            keyBuffer.replace(after: entry.shared, with: entry.rest)
             value = entry.value
         }
     }

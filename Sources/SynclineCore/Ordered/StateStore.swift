@@ -78,7 +78,7 @@ package final class StateStore {
 
     /// Visits the changes after the first `count`, oldest first, with the key and its previous value.
     package func forEachChange(
-        behind count: Int = 0, _ body: (StateValue, StateValue?) throws(StateError) -> Void
+        after count: Int = 0, _ body: (StateValue, StateValue?) throws(StateError) -> Void
     ) throws(StateError) {
         guard let kept = changes else { return }
         for change in kept.dropFirst(count) { try body(change.key, change.old) }

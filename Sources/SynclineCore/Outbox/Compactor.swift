@@ -7,24 +7,24 @@
 //   update    refused: row-exists                  one update, merged    a delete
 //   delete    an update that replaces the row      refused: row-deleted  refused: row-deleted
 //
-// "Pending" is what was not sent yet. An operation that was sent, is in conflict or parked is frozen: the changes made after
-// it begin with "nothing" again, except that a row whose delete is frozen can only be inserted.
+// "Pending" means not sent yet. An operation that was sent, is in conflict or parked is frozen: changes made after it
+// begin with "nothing" again, except that a row whose delete is frozen can only be inserted.
 //
-// This is the only place that knows the table. `decide` is asked when a change is made, or when what lies before it became
-// something else. What it decided is recorded with the change, and `init(recorded:…)` reads it back: the fold, the reports
-// and the outline of the outbox ask that.
+// This is the only place that knows the table. `decide` is asked when a change is made, or when the changes before it
+// are decided again. Its decision is recorded with the change, and `init(recorded:…)` reads it back for the fold, the
+// reports and the outline of the outbox.
 
-/// What applies to a change: one cell of the table.
+/// The rule for a change: one cell of the table.
 package enum CompactorRule: Hashable, Sendable {
     /// Nothing was pending: the change is the operation.
     case first(OperationKind)
     /// An update becomes part of the pending insert or update.
     case merge(into: OperationKind)
-    /// An insert takes the place of a row that the server has: an update that sets every column.
+    /// An insert replaces a row that the server has: an update that sets every column.
     case replace
-    /// A delete takes the place of the pending insert or update.
+    /// A delete replaces the pending insert or update.
     case delete(insteadOf: OperationKind)
-    /// A delete takes back the insert of a row that the server never saw.
+    /// A delete cancels the insert of a row that the server never saw.
     case cancel
 }
 
@@ -34,13 +34,13 @@ package enum ChangeRefusal: String, Error, Hashable, Sendable {
     case rowDeleted = "row-deleted"
 }
 
-/// What the compactor looks at when a change is made to a row.
+/// The compactor's input for a change to a row.
 package struct CompactorInput: Hashable, Sendable {
-    /// The operation that is pending.
+    /// The pending operation.
     package var pending: OperationKind?
     /// The operation that was sent, is in conflict, or parked.
     package var frozen: OperationKind?
-    /// Whether the server has the row, as far as we were told.
+    /// Whether the server has the row, as far as the store knows.
     package var hasBase: Bool
     /// Whether an app sees the row.
     package var isPresent: Bool
@@ -76,14 +76,14 @@ extension CompactorRule {
         case (let pending?, .update):
             return .merge(into: pending)
         case (.insert?, .delete):
-            // A row that a frozen delete will take away is one that the server does not have.
+            // A row that a frozen delete removes counts as one that the server does not have.
             return row.hasBase && row.frozen != .delete ? .delete(insteadOf: .insert) : .cancel
         case (.update?, .delete):
             return .delete(insteadOf: .update)
         }
     }
 
-    /// The rule that was applied to a change, from what is recorded with it.
+    /// The rule that was applied to a change, as recorded with it.
     package init(recorded change: OperationKind, replaces: Bool, cancels: Bool, after pending: OperationKind?) {
         switch change {
         case .insert: self = replaces ? .replace : .first(.insert)
@@ -108,7 +108,7 @@ extension CompactorRule {
         }
     }
 
-    /// The columns that the operation sets, from those that were pending and those of the change.
+    /// The columns that the operation sets: those that were pending, combined with those of the change.
     package func columns(_ pending: Row, _ change: Row) -> Row {
         switch self {
         case .first(.delete), .delete, .cancel: .empty

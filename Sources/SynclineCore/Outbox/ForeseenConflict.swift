@@ -1,11 +1,11 @@
-// Conflicts that can be foreseen before anything is sent: what is known of the server's row already contradicts what an
+// Finds conflicts before anything is sent: the known state of the server's row already contradicts the state that an
 // operation was made on.
 
 /// A conflict that an operation will meet, as far as the store knows the server's row.
 public enum ForeseenConflict: String, Hashable, Sendable {
     /// The server's row was changed since the operation was sent.
     case changed = "conflict"
-    /// The server has the row no longer.
+    /// The server no longer has the row.
     case gone = "row-gone"
     /// The server has a row under the id of an insert.
     case exists = "row-exists"
@@ -21,7 +21,7 @@ public enum ForeseenConflict: String, Hashable, Sendable {
 }
 
 extension StateReader {
-    /// The conflict that an operation which waits for no decision will meet; nil where nothing is known of one.
+    /// The conflict that an operation will meet; nil if none is known or if the operation already awaits a decision.
     package func foreseenConflict(of operation: PlannedOperation) throws(StateError) -> ForeseenConflict? {
         guard operation.state != .conflict, operation.state != .parked,
             let entry = try entry(key: operation.rowKey), let pending = entry.pending
@@ -31,7 +31,7 @@ extension StateReader {
             return operation.kind == .insert && isFirst && entry.base != nil ? .exists : nil
         }
         guard frozen.kind != .insert, let ancestor = frozen.ancestor else { return nil }
-        // Where both sides delete the row they agree.
+        // If both sides delete the row, they agree.
         guard let base = entry.base else { return frozen.kind == .delete ? nil : .gone }
         return base.isSameState(as: ancestor) ? nil : .changed
     }

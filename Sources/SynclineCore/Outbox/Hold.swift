@@ -1,5 +1,5 @@
-// Rows whose operations a push leaves alone until they are released. A hold is a setting: an event like any other setting's,
-// so it is durable, it has a history, and a reader that does not know holds still reads the log.
+// Rows whose operations no push sends until they are released. A hold is a setting and therefore an event: it is
+// durable, it has a history, and a reader that does not know holds still reads the log.
 
 import SynclineGround
 
@@ -17,7 +17,7 @@ package enum Hold {
         return RowKey(table: String(rest[..<slash]), id: String(rest[rest.index(after: slash)...]))
     }
 
-    /// The key that every hold's begins with.
+    /// The prefix of the keys of all holds.
     fileprivate static var key: [UInt8] { StateReader.settingKey(prefix) }
 }
 
@@ -31,7 +31,7 @@ extension StateReader {
     package func heldRows() throws(StateError) -> [RowKey] {
         var rows: [RowKey] = []
         try snapshot.forEach(prefix: Hold.key) { key, value throws(StateError) in
-            // A setting of an app's own may begin so, too.
+            // A setting of the app may have the same prefix.
             guard var row = Hold.row(String(decoding: key.dropFirst(), as: UTF8.self)) else { return true }
             var reader = ByteReader(value)
             if case .string(let id)? = try? reader.value() { row.id = id }

@@ -1,52 +1,53 @@
-// What would be pushed now, and in which order: the journal's changes collapsed row by row. A pure reading of the state.
+// The operations that a push would send now, in order: the journal's changes, collapsed row by row. Only reads the
+// state.
 
 import SynclineGround
 
 /// An operation of the plan.
 public struct PlannedOperation: Hashable, Sendable {
-    /// How far it is.
+    /// The state of an operation.
     public enum State: String, Hashable, Sendable {
-        /// Not sent yet, or sent with its fate unknown: then a push sends it again as it was.
+        /// Not sent yet, or sent with an unknown outcome: a push sends it again unchanged.
         case pending
-        /// On its way at this moment.
+        /// Being sent now.
         case inFlight = "in-flight"
-        /// It met another change, and waits for a decision.
+        /// Its row changed on the server; it awaits a decision.
         case conflict
-        /// The server refused it, and it waits for a decision.
+        /// The server refused it; it awaits a decision.
         case parked
-        /// Somebody held it: it is not sent until its row is released.
+        /// Its row is held: it is not sent until the row is released.
         case held
     }
 
-    /// The row it is about.
+    /// The table of the row.
     public var table: String { address.table }
     /// The row's id.
     public var id: String { address.id }
     /// What it does to the row.
     public var kind: OperationKind
-    /// How far it is.
+    /// Its state.
     public var state: State
     /// Whether the server may have seen it already.
     public var maybeSent: Bool
     /// Its place in the order of the push.
     package var position: Position
-    /// The first and last event whose changes it carries.
+    /// The first and the last event whose changes it contains.
     public var events: ClosedRange<UInt64>
     /// The row's key in the state.
     package var rowKey: [UInt8]
-    /// How the id is spelled, where the key does not say.
+    /// The spelling of the id, if the key does not have it.
     var spelling: String?
-    /// The last change it carries.
+    /// The last change that it contains.
     package var through: Position
-    /// Whether it was sent, is in conflict, or parked: then it is sent again as it was, or not at all.
+    /// Whether it was sent, is in conflict, or parked: it is sent again unchanged, or not at all.
     package var isFrozen = false
     /// Whether its row has another operation in the plan.
     package var isOneOfSeveral = false
-    /// Of an operation that waits for a decision: the status of the server's answer, and why it waits.
+    /// If the operation awaits a decision: the status of the server's answer, and the reason.
     package var status: Int?
     package var code: String?
 
-    /// The row's table and id, read of its key at once.
+    /// The row's table and id, both decoded from its key.
     package var address: (table: String, id: String) {
         guard let row = try? RowKey(malformed: rowKey) else {
             preconditionFailure("a plan is made of keys that were read from the state")
@@ -57,7 +58,7 @@ public struct PlannedOperation: Hashable, Sendable {
 
 package struct PushPlan {
     package private(set) var operations: [PlannedOperation] = []
-    /// Rows whose changes came to nothing.
+    /// Rows whose changes cancel each other out.
     package private(set) var voids: [(rowKey: [UInt8], through: Position)] = []
 
     package init(_ reader: StateReader) throws(StateError) {
@@ -87,7 +88,7 @@ package struct PushPlan {
                 voids.append((change.rowKey, position))
                 return true
             }
-            // In a store that ignores case the key does not have the id's spelling.
+            // If the store ignores case, the key does not have the id's spelling.
             let spelling = spellsIDs ? try reader.entry(key: change.rowKey)?.spelling : nil
             found.append(
                 PlannedOperation(
@@ -102,12 +103,12 @@ package struct PushPlan {
         where PushPlan.hasInsert(inserts, between: found[index].position, and: last) {
             found[index].position = last
         }
-        // They were found in order but for those that moved.
+        // They are in order, except for those that were moved.
         operations = movable.isEmpty && !isMixed ? found : found.sorted { $0.position < $1.position }
         try hold(reader.heldRows(), reader.idComparison)
     }
 
-    /// Marks what a push leaves alone.
+    /// Marks the operations that a push does not send.
     private mutating func hold(_ rows: [RowKey], _ ids: IDComparison) {
         if rows.isEmpty { return }
         let keys = Set(rows.map { RowKey.bytes($0.table, $0.id, ids) })
@@ -116,7 +117,7 @@ package struct PushPlan {
         }
     }
 
-    /// Whether an insert of another row stands strictly between two positions.
+    /// Whether an insert of another row lies strictly between two positions.
     private static func hasInsert(
         _ inserts: [Position], between first: Position, and last: Position
     ) -> Bool {
@@ -126,7 +127,8 @@ package struct PushPlan {
             let middle = (low + high) / 2
             if inserts[middle] <= first { low = middle + 1 } else { high = middle }
         }
-        // A row has one insert at most, and before its update: the first that is between is another row's.
+        // A row has at most one insert, which comes before its update: the first insert between the two belongs to
+        // another row.
         return low < inserts.count && inserts[low] < last
     }
 
@@ -159,7 +161,8 @@ package struct PushPlan {
         return operations
     }
 
-    /// The columns an operation sends, sorted by name: an insert all, an update those that changed, a delete none.
+    /// The columns that an operation sends, sorted by name: all for an insert, the changed ones for an update, none for
+    /// a delete.
     package static func fields(
         of operation: PlannedOperation, _ reader: StateReader
     ) throws(StateError) -> [String] {
@@ -168,7 +171,7 @@ package struct PushPlan {
         }
         guard let frozen = pending.frozen else { return sorted(pending.overlay.columns) }
         if operation.isFrozen { return sorted(frozen.columns.columns) }
-        // What follows an operation that was sent lies over it in the row: its own columns are in the journal.
+        // Changes that follow a sent operation cover it in the row: their own columns are in the journal.
         var names: Set<String> = []
         var next: Position? = pending.last
         while let position = next, position > frozen.through {
@@ -185,7 +188,7 @@ package struct PushPlan {
 }
 
 extension RowEntry? {
-    /// How many operations of the row a plan lists.
+    /// How many operations of a row are in a plan.
     package var operationCount: Int {
         guard let pending = self?.pending else { return 0 }
         return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)

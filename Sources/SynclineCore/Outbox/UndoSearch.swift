@@ -1,11 +1,11 @@
-// Finds the transaction an undo takes back: the newest whose changes are all in the outbox, none of them sent or replaced
-// by a resolution, and each the last of its row.
+// Finds the transaction that an undo takes back: the newest whose changes are all in the outbox, none of them sent or
+// replaced by a resolution, and each the last of its row.
 
 package enum UndoSearch {
     package static func newest(_ reader: StateReader, through last: UInt64) throws(StateError) -> UInt64? {
         var end = last + 1
         var span: UInt64 = 64
-        // Looks backwards in growing steps: usually the newest event is the one.
+        // Looks backwards in growing steps, because usually the newest event qualifies.
         while end > 0 {
             let start = end > span ? end - span : 0
             var events: [(event: UInt64, changes: [JournalEntry])] = []

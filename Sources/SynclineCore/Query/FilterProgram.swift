@@ -13,7 +13,7 @@ final class FilterProgram {
         step = filter.map { FilterProgram.compile($0) } ?? EveryStep(.literal(.bool(true)))
     }
 
-    func matches(_ row: RowSight) throws(StateError) -> Bool {
+    func matches(_ row: EncodedRowView) throws(StateError) -> Bool {
         work.beginRow()
         let matches = step.truth(of: row, work) == true
         if work.failure == nil { return matches }
@@ -52,11 +52,11 @@ private class FilterStep {
     init(_ filter: FilterExpression) { self.filter = filter }
 
     /// Returns true, false, or nil for unknown.
-    func truth(of row: RowSight, _ work: FilterWork) -> Bool? { filter.truth(of: row, work) }
+    func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? { filter.truth(of: row, work) }
 }
 
 private final class EveryStep: FilterStep {
-    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? { true }
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? { true }
 }
 
 private final class BothSteps: FilterStep {
@@ -69,7 +69,7 @@ private final class BothSteps: FilterStep {
         super.init(.and(left.filter, right.filter))
     }
 
-    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
         let first = left.truth(of: row, work)
         if first == false { return false }
         let second = right.truth(of: row, work)
@@ -87,7 +87,7 @@ private final class EitherStep: FilterStep {
         super.init(.or(left.filter, right.filter))
     }
 
-    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
         let first = left.truth(of: row, work)
         if first == true { return true }
         let second = right.truth(of: row, work)
@@ -103,7 +103,7 @@ private final class NotStep: FilterStep {
         super.init(.not(inner.filter))
     }
 
-    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? { inner.truth(of: row, work).map { !$0 } }
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? { inner.truth(of: row, work).map { !$0 } }
 }
 
 /// A column compared with a literal.
@@ -140,7 +140,7 @@ private final class IntegerStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
         guard let value = row.encoded(&column), let tag = value.first else { return absent }
         let stored: Int64
         if tag & 0xc0 == ValueTag.smallInteger {
@@ -164,7 +164,7 @@ private final class TextStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
         guard let value = row.encoded(&column), let tag = value.first else { return absent }
         guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row, work) }
         let stored = Bytes(rebasing: value[1..<1 + Int(tag & 0x7f)])
@@ -180,7 +180,7 @@ private final class FlagStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowSight, _ work: FilterWork) -> Bool? {
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
         switch row.encoded(&column)?.first {
         case nil: nil
         case ValueTag.yes?: flag

@@ -1,11 +1,11 @@
-// Which rows a purge removes, and how many operations go with them.
+// Finds the rows that a purge removes, and the number of operations that are removed with them.
 
 package struct PurgePlan {
-    /// The ids of the rows that match, those that an app does not see any more included.
+    /// The ids of the rows that match, including rows that an app no longer sees.
     package private(set) var ids: [String] = []
-    /// Operations that are pending on them.
+    /// The number of operations that are pending on them.
     package private(set) var pending = 0
-    /// The keys of the rows they are on.
+    /// The keys of the rows with these operations.
     package private(set) var pendingKeys: [[UInt8]] = []
 
     package init(_ reader: StateReader, table: String, filter: FilterExpression?) throws(StateError) {
@@ -13,14 +13,14 @@ package struct PurgePlan {
         let filter = try reader.asServerDivides(filter)
         try reader.forEachEntry(of: table) { id, entry throws(StateError) in
             if let filter {
-                // A row whose delete is pending is matched by what the server last told, or by what it was sent.
+                // A row whose delete is pending is matched by the server's latest row, or by the row that was sent.
                 guard let row = entry.visible ?? entry.base ?? entry.pending?.frozen?.row else { return }
                 let matches = row.withView { view in
-                    Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) }
+                    Array(id.utf8).withBytes { filter.matches(EncodedRowView(id: $0, row: view)) }
                 }
                 guard matches else { return }
             }
-            // What is only remembered of a row that is gone is not a row.
+            // What is remembered of a row that is gone is not a row.
             guard entry.base != nil || entry.pending != nil else { return }
             self.ids.append(id)
             if entry.pending != nil { pendingKeys.append(RowKey.bytes(table, id, ids)) }

@@ -1,4 +1,4 @@
-// A store divides as its server does.
+// Makes a local filter divide numbers in the same way as the store's server.
 
 extension StateReader {
     /// Returns a filter with the meaning that the store's server gives it.

@@ -3,7 +3,7 @@
 
 import SynclineGround
 
-/// What a query brought.
+/// The result of a query.
 public struct QueryResult: Hashable, Sendable {
     /// The rows, in order.
     public var rows: [StoredRow]
@@ -22,14 +22,14 @@ extension StateReader {
         let limit = needed.map { $0.overflow ? .max : $0.partialValue }
         var inForm = 0
         var isSorted = isByKey
-        try forEachMatch(query) { sight, isNewForm throws(StateError) in
+        try forEachMatch(query) { view, isNewForm throws(StateError) in
             if isNewForm {
                 isSorted = isByKey && matches.isEmpty
                 inForm = 0
             }
             total += 1
             inForm += 1
-            matches.append(Match(sight, query))
+            matches.append(Match(view, query))
             return limit.map { inForm < $0 } ?? true
         }
         if !isSorted { matches.sort { $0.isBefore($1, query.order) } }
@@ -51,16 +51,16 @@ extension StateReader {
     /// Calls the body with every matching row. Rows whose ids have the same form come together, sorted by id. The
     /// body is told when a form begins, and may skip the rest of it.
     private func forEachMatch(
-        _ query: RowQuery, _ body: (RowSight, Bool) throws(StateError) -> Bool
+        _ query: RowQuery, _ body: (EncodedRowView, Bool) throws(StateError) -> Bool
     ) throws(StateError) {
         let filter = FilterProgram(try asServerDivides(query.filter))
         let candidates = try candidates(query)
         for form in RowKey.forms {
             var isNewForm = true
-            let visit = { (sight: RowSight) throws(StateError) -> Bool in
-                guard try filter.matches(sight) else { return true }
+            let visit = { (view: EncodedRowView) throws(StateError) -> Bool in
+                guard try filter.matches(view) else { return true }
                 defer { isNewForm = false }
-                return try body(sight, isNewForm)
+                return try body(view, isNewForm)
             }
             if let candidates {
                 try forEachRow(of: query.table, form: form, among: candidates, visit)
@@ -71,7 +71,7 @@ extension StateReader {
     }
 
     private func forEachRow(
-        of table: String, form: UInt8, among keys: [[UInt8]], _ body: (RowSight) throws(StateError) -> Bool
+        of table: String, form: UInt8, among keys: [[UInt8]], _ body: (EncodedRowView) throws(StateError) -> Bool
     ) throws(StateError) {
         let length = table.utf8.count + 2
         let known = shapes.list
@@ -92,10 +92,10 @@ extension StateReader {
         let row: Row
         let keys: [Value]
 
-        init(_ sight: RowSight, _ query: RowQuery) {
-            id = sight.id
-            row = query.select.map { sight.row(selecting: $0) } ?? sight.row
-            keys = query.order.map { sight.value(ofColumn: $0.column) }
+        init(_ view: EncodedRowView, _ query: RowQuery) {
+            id = view.id
+            row = query.select.map { view.row(selecting: $0) } ?? view.row
+            keys = query.order.map { view.value(ofColumn: $0.column) }
         }
 
         func isBefore(_ other: Match, _ order: [RowQuery.Key]) -> Bool {
@@ -112,7 +112,7 @@ extension StateReader {
 
     /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
     package func forEachRow(
-        of table: String, form: UInt8, _ body: (RowSight) throws(StateError) -> Bool
+        of table: String, form: UInt8, _ body: (EncodedRowView) throws(StateError) -> Bool
     ) throws(StateError) {
         var prefix = ByteWriter()
         prefix.append(tablePrefix: table)
@@ -129,19 +129,19 @@ extension StateReader {
     /// Calls `body` with a row, if an app sees it.
     private func visit(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, prefix: Int, _ known: ShapeList,
-        _ body: (RowSight) throws(StateError) -> Bool
+        _ body: (EncodedRowView) throws(StateError) -> Bool
     ) throws(StateError) -> Bool {
-        if RowSight.isFrozen(value) {
+        if EncodedRowView.isFrozen(value) {
             let entry = try RowEntry(value, shapes)
             guard let row = entry.visible else { return true }
             var id = try RowKey(malformed: [UInt8](key)).id
             if let spelling = entry.spelling { id = spelling }
             return try row.withView { view throws(StateError) in
-                try Array(id.utf8).withBytes { id throws(StateError) in try body(RowSight(id: id, row: view)) }
+                try Array(id.utf8).withBytes { id throws(StateError) in try body(EncodedRowView(id: id, row: view)) }
             }
         }
-        guard let sight = try RowSight(table: prefix, key: key, value: value, known) else { return true }
-        return try body(sight)
+        guard let view = try EncodedRowView(table: prefix, key: key, value: value, known) else { return true }
+        return try body(view)
     }
 }
 

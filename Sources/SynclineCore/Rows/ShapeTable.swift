@@ -53,7 +53,7 @@ package final class ShapeTable: Sendable {
     }
 
     /// Removes the shapes after the first `count`.
-    package func removeAll(behind count: Int) {
+    package func removeAll(after count: Int) {
         content.withLock { content in
             for shape in content.shapes[count...] { content.numbers[shape] = nil }
             content.shapes.removeSubrange(count...)

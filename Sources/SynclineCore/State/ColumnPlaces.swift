@@ -1,4 +1,4 @@
-// Where a column lies in rows of many shapes, looked up once for each shape.
+// The places of a column in rows of many shapes. Each shape is looked up only once.
 
 /// A column's position, looked up once for each new shape.
 struct ColumnPlace {

@@ -1,19 +1,20 @@
-// How far an incremental pull has read, kept for each query of a table.
+// The position of an incremental pull, stored for each query of a table.
 
 import SynclineGround
 
-/// How far an incremental pull has read, and of which query.
+/// The position of an incremental pull, and its query.
 public struct CursorState: Hashable, Sendable {
-    /// How far a query was read, in one of two ways.
+    /// The position, in one of two ways.
     public enum Place: Hashable, Sendable {
-        /// By the time of its rows, up to the newest moment seen. If one moment spans several pages, the id after which it
-        /// continues.
+        /// By the time of its rows: the newest moment seen. If one moment spans several pages, also the id after which
+        /// the pull continues.
         case time(Timestamp, drain: String? = nil)
-        /// By the numbers of a server's changes: the server's cursor, and whether rows may have disappeared without a change.
+        /// By the change numbers of a server: the server's cursor, and whether rows may have disappeared without a
+        /// change.
         case changes(String, isAuditDue: Bool = false)
     }
 
-    /// How far it was read.
+    /// The position.
     public var place: Place
     /// The canonical form of the query; another query with the same id is refused.
     public var query: String
@@ -37,17 +38,17 @@ extension CursorState {
         }
     }
 
-    /// The millisecond that a cursor by time stands at; nil for one that counts changes.
+    /// The millisecond of a cursor by time; nil for a cursor by changes.
     package var moment: Int64? {
         if case .time(let moment, _) = place { moment.instant.milliseconds } else { nil }
     }
 
-    /// The server's cursor, if the query is read by changes, and has begun; nil if it is read by time.
+    /// The server's cursor, if the query is read by changes and has begun; nil if it is read by time.
     package var change: String? {
         if case .changes(let cursor, _) = place, !cursor.isEmpty { cursor } else { nil }
     }
 
-    /// Of a query that is read by changes: whether rows may have gone of which no change tells.
+    /// For a query that is read by changes: whether rows may have disappeared without a change.
     package var isAuditDue: Bool {
         if case .changes(_, isAuditDue: true) = place { true } else { false }
     }
@@ -77,7 +78,7 @@ extension ByteReader {
         case .string(let id): drain = id
         default: throw MalformedBytes()
         }
-        // A server's cursor is no moment.
+        // A server's cursor has no moment.
         let place =
             if let moment = Timestamp(position) {
                 CursorState.Place.time(moment, drain: drain)
@@ -89,6 +90,6 @@ extension ByteReader {
 }
 
 extension CursorState {
-    /// What stands in the place of an id while an audit is due.
+    /// Takes the place of an id while an audit is due.
     fileprivate static let auditMark = "audit"
 }

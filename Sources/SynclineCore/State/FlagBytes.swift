@@ -1,31 +1,31 @@
-// The bytes of flags in entries of the state, by the names of their bits.
+// The flag bytes in entries of the state, with names for their bits.
 
 extension OptionSet where Element == Self {
-    /// Sets a flag if something is so.
+    /// Sets or clears a flag.
     @inline(__always)
     mutating func set(_ flag: Self, if condition: Bool) {
         if condition { insert(flag) }
     }
 }
 
-/// What a row's entry has.
+/// The parts of a row's entry.
 struct RowFlags: OptionSet {
     let rawValue: UInt8
     static let base = RowFlags(rawValue: 1)
     static let pending = RowFlags(rawValue: 2)
-    /// The id is in a spelling of its own.
+    /// The id has a spelling of its own.
     static let spelling = RowFlags(rawValue: 4)
-    /// States of the server's row that own writes took the place of.
+    /// States of the server's row that own writes have replaced.
     static let overtaken = RowFlags(rawValue: 8)
     /// Columns that never leave the device.
     static let local = RowFlags(rawValue: 0x10)
-    /// The server's tombstone is of an own delete.
+    /// The server's tombstone comes from an own delete.
     static let ownTombstone = RowFlags(rawValue: 0x20)
     /// The base came with the answer to an own write.
     static let answered = RowFlags(rawValue: 0x40)
 }
 
-/// What the pending changes of a row's entry have. The two highest bits are the kind of the operation.
+/// The parts of a row's pending changes. The two highest bits are the kind of the operation.
 struct PendingFlags: OptionSet {
     let rawValue: UInt8
     static let present = PendingFlags(rawValue: 1)
@@ -42,21 +42,21 @@ struct PendingFlags: OptionSet {
     var kind: OperationKind? { OperationKind(rawValue: rawValue >> 6) }
 }
 
-/// What is known of a frozen operation, in a row's entry and in an event that carries it.
+/// Facts about a frozen operation, in a row's entry and in an event that carries it.
 struct FrozenFlags: OptionSet {
     let rawValue: UInt8
     /// The server may have seen it.
     static let maybeSent = FrozenFlags(rawValue: 1)
     /// It continues as an undelete.
     static let revival = FrozenFlags(rawValue: 2)
-    /// Whether it brings its row back is decided.
+    /// It is decided whether its row is restored.
     static let decided = FrozenFlags(rawValue: 4)
     static let mayHaveBeenDone = FrozenFlags(rawValue: 8)
-    /// A count of failures follows. In an event it always does, and the flag is not set.
+    /// A count of failures follows. In an event it always follows, and the flag is not set.
     static let failures = FrozenFlags(rawValue: 0x10)
     static let serverWorks = FrozenFlags(rawValue: 0x20)
 
-    /// Those that an event may have.
+    /// The flags that an event may have.
     static let ofEvents: FrozenFlags = [.maybeSent, .revival, .decided, .mayHaveBeenDone, .serverWorks]
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -72,9 +72,9 @@ struct FrozenFlags: OptionSet {
     }
 }
 
-/// What an entry of the journal has. The three lowest bits are its form.
+/// The parts of an entry of the journal. The three lowest bits are its form.
 struct JournalFlags: OptionSet {
-    /// The kind of a change and what is special about it.
+    /// The kind of a change, and its special cases.
     enum Form: UInt8 {
         case insert, replacingInsert, update, delete, cancellingDelete, revivingInsert
     }
@@ -91,6 +91,6 @@ struct JournalFlags: OptionSet {
 
     static func form(_ form: Form) -> JournalFlags { JournalFlags(rawValue: form.rawValue) }
 
-    /// Nil if the bits name none.
+    /// Nil for unknown bits.
     var form: Form? { Form(rawValue: rawValue & 7) }
 }

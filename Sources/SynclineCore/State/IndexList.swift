@@ -1,4 +1,4 @@
-// Which columns have an index: kept among the settings.
+// The list of indexed columns, stored among the settings.
 
 /// The indexed columns by table. Names are compared by their bytes, as in the state: Swift treats two spellings of
 /// an accented letter as equal.
@@ -16,14 +16,14 @@ package struct IndexList: Hashable, Sendable {
         columns.flatMap { table, columns in columns.map { (String(decoding: table, as: UTF8.self), $0) } }
     }
 
-    /// False if it is there.
+    /// Returns false if it already exists.
     mutating func add(_ table: String, _ column: String) -> Bool {
         guard !IndexList.contains(columns(of: table), column) else { return false }
         columns[Array(table.utf8), default: []].append(column)
         return true
     }
 
-    /// False if it is not there.
+    /// Returns false if it does not exist.
     mutating func remove(_ table: String, _ column: String) -> Bool {
         let left = columns(of: table).filter { !$0.utf8.elementsEqual(column.utf8) }
         guard left.count < columns(of: table).count else { return false }

@@ -1,6 +1,6 @@
-// A change in the outbox, in the order of the journal. What it set is kept here only while its row has other changes
-// too: alone, it is what the row's entry lays over the base. Its flags are `JournalFlags`; after everything else follow, of a
-// change that set local columns, the row's local columns before it.
+// A change in the outbox, in the order of the journal. Its columns are stored here only while its row has other changes
+// too: otherwise the row's entry has them. Its flags are `JournalFlags`. If the change set local columns, their earlier
+// values follow at the end.
 
 import SynclineGround
 
@@ -8,21 +8,21 @@ package struct JournalEntry: Hashable, Sendable {
     package var kind: OperationKind
     /// The row's key in the state.
     package var rowKey: [UInt8]
-    /// A delete that took back a pending insert.
+    /// A delete that cancelled a pending insert.
     package var cancels = false
     /// An insert of a row whose delete was pending.
     package var replaces = false
-    /// An insert that a decision made of an operation whose row is gone: it brings the row back.
+    /// An insert that a decision made from an operation whose row is gone: it restores the row.
     package var revives = false
     package var isGrouped = false
     package var isResolution = false
     /// Part of an operation that was sent, is in conflict, or parked.
     package var isFrozen = false
-    /// The change of the same row before this one.
+    /// The previous change of the same row.
     package var previous: Position?
-    /// The columns it set, where the row has more than one change.
+    /// The columns that it set, if the row has more than one change.
     package var content: Row?
-    /// Of a change that set local columns: all those of its row before it, which an undo gives back.
+    /// If the change set local columns: all local columns of its row before it, which an undo restores.
     package var localBefore: Row?
 
     package init(kind: OperationKind, rowKey: [UInt8]) {

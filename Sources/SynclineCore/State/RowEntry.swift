@@ -1,26 +1,26 @@
-// What the state keeps of a row: the base (what the server last told), and, while changes are pending, the columns they
-// lay over it, the operation they collapse to, and the one that was sent or waits for a decision; and the columns that
-// never leave the device. Its flags are `RowFlags`.
+// The state's entry of a row: the base (the server's latest row); while changes are pending, the columns that cover it,
+// the operation that the changes collapse to, and the operation that was sent or awaits a decision; and the local
+// columns. Its flags are `RowFlags`.
 
 package import SynclineGround
 
-/// What a change does to a row, and what an operation sends.
+/// What a change does to a row, or an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
     /// One of the three.
     case insert, update, delete
 }
 
 package struct RowEntry: Hashable, Sendable {
-    /// The id as it is spelled, where the key does not say.
+    /// The spelling of the id, if the key does not have it.
     package var spelling: String?
     package var base: Row?
     package var pending: PendingRow?
-    /// Columns that never leave the device. They go when the row goes.
+    /// Columns that never leave the device. They are removed with the row.
     package var local: Row?
-    /// States of the server's row that own writes took the place of, until the server shows another.
+    /// States of the server's row that own writes have replaced, until the server shows another one.
     package fileprivate(set) var overtaken: [Overtaken] = []
-    /// Whether the row is gone from the server by a delete of this store's: an insert then brings it back without a
-    /// decision. Forgotten when the row is seen live.
+    /// Whether the server's row was deleted by this store: an insert then restores it without a decision. Reset when
+    /// the row is seen live.
     package var isOwnTombstone = false
     /// Whether the base came with the answer to an own write, not with a page.
     package var isAnswered = false
@@ -31,10 +31,10 @@ package struct RowEntry: Hashable, Sendable {
         self.pending = pending
     }
 
-    /// Whether nothing is left to be kept.
+    /// Whether the entry holds nothing.
     package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty && !isOwnTombstone }
 
-    /// Whether an entry has pending changes, as its bytes say.
+    /// Whether an encoded entry has pending changes.
     static func hasPending(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.first.map { RowFlags(rawValue: $0).contains(.pending) } ?? false
     }
@@ -42,7 +42,7 @@ package struct RowEntry: Hashable, Sendable {
     /// Whether an app sees the row.
     package var isPresent: Bool { pending?.isPresent ?? (base != nil) }
 
-    /// The row the server will have once what was sent is done.
+    /// The server's row after the sent operation is done.
     package var expected: Row {
         let base = base ?? .empty
         guard let frozen = pending?.frozen else { return base }
@@ -55,7 +55,7 @@ package struct RowEntry: Hashable, Sendable {
         return shared?.merged(with: local)
     }
 
-    /// What an app sees of the columns that a server knows, too.
+    /// The columns that the app sees and the server knows, too.
     var shared: Row? {
         guard isPresent else { return nil }
         guard let pending else { return base }
@@ -79,33 +79,33 @@ extension RowEntry {
         if byOwnDelete { isOwnTombstone = true }
     }
 
-    /// Whether the base is a later state than what a server answered to an operation: a server that knows operation ids gives
-    /// a repeat its first answer, and a pull may have been here since.
+    /// Whether the base is newer than the server's answer to an operation: a server that knows operation ids repeats
+    /// its first answer, and a pull may have fetched a newer row since.
     func outruns(_ answered: Row?, _ frozen: FrozenOperation) -> Bool {
         guard let base, !base.isSameState(as: frozen.ancestor ?? .empty) else { return false }
-        // Only the version it was sent with could be deleted, so that happened before this one was there.
+        // Only the version that was sent could be deleted, so that happened before this version existed.
         guard let answered else { return frozen.ancestor?.version != nil && base.version != nil }
         guard let now = base["updatedAt"]?.moment, let then = answered["updatedAt"]?.moment else { return false }
         return then < now
     }
 
-    /// Whether an insert that meets a tombstone on the server brings the row back without a decision.
+    /// Whether an insert that meets a tombstone on the server restores the row without a decision.
     package var mayRevive: Bool { isOwnTombstone || pending?.frozen?.isDecided ?? false }
 
-    /// Whether a tombstone says something to a row without a base: its pending update or delete does not know it yet.
+    /// Whether a tombstone is news to a row without a base: its pending update or delete does not know it yet.
     var meetsTombstone: Bool {
         guard base == nil, let pending, pending.frozen == nil, let operation = pending.operation else { return false }
         return operation.kind != .insert
     }
 }
 
-/// A state of the server's row that an own write took the place of. A copy of the server that lags still shows it for a
-/// while, which takes nothing back.
+/// A state of the server's row that an own write has replaced. A lagging copy of the server still shows it for a while;
+/// that does not undo the write.
 package struct Overtaken: Hashable, Sendable {
     var version: Value?
     var moment: Int64?
 
-    /// Nil for a row that does not say which state it is in.
+    /// Nil for a row that does not identify its state.
     init?(_ row: Row) {
         if let version = row.versionValue, !version.isNull { self.version = version }
         moment = row["updatedAt"]?.moment
@@ -119,10 +119,10 @@ package struct Overtaken: Hashable, Sendable {
 }
 
 extension RowEntry {
-    /// A copy that lags by more than so many own writes to one row shows an older one for a moment.
+    /// A copy that lags by more than this number of own writes to one row shows an older state for a moment.
     private static let overtakenLimit = 4
 
-    /// The server has done an own write that was made on a state, and the base is what came of it.
+    /// The server has carried out an own write that was made on a state; the base is the result.
     mutating func overtake(_ ancestor: Row?) {
         if let mark = ancestor.flatMap(Overtaken.init) {
             overtaken = overtaken.filter { $0 != mark }.suffix(RowEntry.overtakenLimit - 1) + [mark]
@@ -131,7 +131,7 @@ extension RowEntry {
         overtaken.removeAll { $0 == now }
     }
 
-    /// The server shows another state: what comes then is news.
+    /// The server shows another state, so whatever comes next is news.
     mutating func forgetOvertaken() { overtaken = [] }
 
     func hasOvertaken(_ row: Row) -> Bool {
@@ -142,19 +142,20 @@ extension RowEntry {
 
 /// The pending changes of a row.
 package struct PendingRow: Hashable, Sendable {
-    /// The first and last change of the row that is in the journal, and how many there are.
+    /// The first and the last change of the row in the journal, and their number.
     package var first: Position
     package var last: Position
     package var count: Int
     /// Whether an app sees the row.
     package var isPresent: Bool
-    /// Whether the base does not show through: the row was deleted and is inserted anew.
+    /// Whether the base is hidden: the row was deleted and inserted again.
     package var hidesBase = false
-    /// The columns the changes set, later over earlier ones.
+    /// The columns that the changes set; later changes win.
     package var overlay: Row = .empty
-    /// What the changes that were not sent yet come to; nil where they come to nothing.
+    /// The operation that the unsent changes collapse to; nil if they cancel each other out.
     package var operation: Operation?
-    /// The operation that was sent, is in conflict, or parked. Few rows have one, and it is large: it is kept elsewhere.
+    /// The operation that was sent, is in conflict, or parked. Few rows have one, and it is large, so it is stored
+    /// separately.
     package var frozen: FrozenOperation? {
         get { frozenBox?.content }
         set { frozenBox = newValue.map(Box.init) }
@@ -186,7 +187,7 @@ package struct PendingRow: Hashable, Sendable {
     }
 }
 
-/// A value kept behind a reference.
+/// A value stored behind a reference.
 private final class Box<Content: Hashable & Sendable>: Hashable, Sendable {
     let content: Content
 
@@ -199,7 +200,7 @@ private final class Box<Content: Hashable & Sendable>: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(content) }
 }
 
-/// An operation as it was sent, which is how it is sent again.
+/// An operation as it was sent, and as it is sent again.
 package struct FrozenOperation: Hashable, Sendable {
     package enum Status: UInt8, Hashable, Sendable {
         case inFlight, conflict, parked
@@ -209,26 +210,28 @@ package struct FrozenOperation: Hashable, Sendable {
     package var status: Status
     /// Whether the server may have seen it.
     package var maybeSent: Bool
-    /// Where it stands in the outbox.
+    /// Its place in the outbox.
     package var position: Position
-    /// The last change it takes along; later ones are follow-ups.
+    /// The last change that it contains; later ones are follow-ups.
     package var through: Position
     package var operationID: String
     /// The columns that are sent.
     package var columns: Row
-    /// The base it was made on.
+    /// The base that it was made on.
     package var ancestor: Row?
-    /// How far an insert is that met a tombstone on the server; nil if it is sent as an insert.
+    /// The progress of an insert that met a tombstone on the server; nil if it is sent as an insert.
     package var revival: Revival?
-    /// Whether somebody decided that the row is brought back if the server has deleted it.
+    /// Whether it was decided to restore the row if the server has deleted it.
     package var isDecided = false
-    /// Of a conflict: whether an earlier try, whose answer was lost, may have been done before the server's row changed.
+    /// For a conflict: whether an earlier attempt with a lost answer may have been applied before the server's row
+    /// changed.
     package var mayHaveBeenDone = false
-    /// How many pushes in a row it stopped because the server answered 500 to every try.
+    /// How many pushes in a row it stopped because the server answered 500 to every attempt.
     package var failures = 0
-    /// Whether the server answered something else since it began to fail: then it works, and this operation is the cause.
+    /// Whether the server has answered otherwise since it began to fail: then the server works, and this operation is
+    /// the cause.
     package var serverWorks = false
-    /// What the server said: its row (none if it is gone), status, code, words.
+    /// The server's answer: its row (nil if it is gone), status, code and message.
     package var server: Row?
     package var httpStatus: Int?
     package var code: String?
@@ -248,13 +251,13 @@ package struct FrozenOperation: Hashable, Sendable {
         self.ancestor = ancestor
     }
 
-    /// The row as it makes it; nil for a delete without an ancestor.
+    /// The row after the operation; nil for a delete without an ancestor.
     package var row: Row? {
         kind == .delete ? ancestor : (ancestor ?? .empty).merged(with: columns)
     }
 }
 
-/// An insert that goes on as an undelete, because the server keeps a tombstone of the row.
+/// An insert that continues as an undelete, because the server has a tombstone of the row.
 package struct Revival: Hashable, Sendable {
     /// The tombstone, if the server showed it.
     package var tombstone: Row?

@@ -1,4 +1,4 @@
-// What the store keeps of itself beside its tables, by name.
+// The names of the settings that the store itself uses.
 
 /// Names of settings.
 package enum SettingName {

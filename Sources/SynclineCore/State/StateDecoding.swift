@@ -1,4 +1,4 @@
-// Rows, changes and shapes, read from what the state keeps.
+// Decodes rows, changes and shapes of the state.
 
 import SynclineGround
 
@@ -31,7 +31,7 @@ extension JournalEntry {
 }
 
 extension ShapeTable {
-    /// The shapes a state names.
+    /// The shapes of a state.
     convenience init(reading snapshot: StateSnapshot) throws(StateError) {
         self.init()
         var key = ByteWriter()

@@ -1,5 +1,4 @@
-// The keys of the state. One byte says what a key is for; the rest is so made that keys sort the way they are read.
-//
+// The keys of the state. The first byte says what a key is for; the rest is encoded so that keys sort in reading order.
 //   01 shape number (8)                         the names of its columns
 //   02 table 00 query id                        a cursor
 //   03 table 00 form id                         a row
@@ -8,8 +7,8 @@
 //   06 a row's key                               its operation fails: the server answers 500 to it
 //   7f event (8) index (4)                      the journal: a change that is in the outbox
 //
-// A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other text. Within a
-// form keys sort as ids do.
+// A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other string.
+// Within a form, keys sort like ids.
 
 package import SynclineGround
 
@@ -20,11 +19,11 @@ enum Keyspace {
     static let settings: UInt8 = 4
     static let indexes: UInt8 = 5
     static let failing: UInt8 = 6
-    /// The largest, so that its newest entry is behind every other key.
+    /// The largest, so that its newest entry comes after every other key.
     static var journal: UInt8 { KeyFilter.uncovered }
 }
 
-/// The place of a change: the event it came with and its index in it. Positions order the outbox.
+/// The place of a change: its event and its index in the event. Positions order the outbox.
 package struct Position: Hashable, Comparable, Sendable {
     package var event: UInt64
     package var index: UInt32
@@ -48,11 +47,11 @@ package struct Position: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Behind every change of an event: where the event keeps what is true of all of them.
+    /// After every change of an event: where the event stores what applies to all of them.
     static func end(of event: UInt64) -> Position { Position(event: event, index: .max) }
 }
 
-/// How ids that differ only in the case of ASCII letters are taken.
+/// How ids that differ only in the case of ASCII letters are compared.
 public enum IDComparison: UInt8, Sendable {
     /// They are different rows.
     case exact
@@ -104,7 +103,7 @@ extension ByteWriter {
         }
     }
 
-    /// The key of a row whose id is encoded as a value; false if the value is no text.
+    /// The key of a row whose id is an encoded value; false if the value is not a string.
     mutating func append(rowKey table: Bytes, encodedID id: Bytes) -> Bool {
         append(tablePrefix: table)
         guard let tag = id.first else { return false }
@@ -120,7 +119,7 @@ extension ByteWriter {
             append(3)
             append(content)
         default:
-            // Long texts and texts of another compact form.
+            // Long strings, and strings of another compact form.
             var reader = ByteReader(id)
             guard case .string(var text)? = try? reader.value() else { return false }
             text.withUTF8 { append(idForm: Bytes($0)) }
@@ -153,7 +152,7 @@ extension ByteReader {
     }
 }
 
-/// What a row's key says.
+/// The content of a row's key.
 package struct RowKey: Hashable, Sendable {
     package var table: String
     package var id: String
@@ -171,7 +170,7 @@ package struct RowKey: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Takes a key of the state apart.
+    /// Splits a key of the state into its parts.
     package init(_ key: UnsafeRawBufferPointer) throws(MalformedBytes) {
         var reader = ByteReader(key)
         guard try reader.byte() == Keyspace.rows else { throw MalformedBytes() }

@@ -1,4 +1,4 @@
-// The names that a state knows, for words that may be misspelt.
+// The known names of tables and rows, for suggestions about misspelt ones.
 
 import SynclineGround
 

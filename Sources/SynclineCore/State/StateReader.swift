@@ -1,8 +1,8 @@
-// Reads the state in its own words: rows, changes, cursors, settings. It never writes.
+// Reads rows, changes, cursors and settings of the state. It never writes.
 
 import SynclineGround
 
-/// What is asked of the state again and again, and changes rarely.
+/// Facts about the state that are requested often and change rarely.
 package struct StateFacts: Sendable {
     let ids: IDComparison
     let indexes: IndexList
@@ -11,7 +11,7 @@ package struct StateFacts: Sendable {
 package struct StateReader: Sendable {
     package let snapshot: StateSnapshot
     package let shapes: ShapeTable
-    /// What the maker of the snapshot knows of it already.
+    /// What the creator of the snapshot already knows of it.
     private let facts: StateFacts?
 
     package init(_ snapshot: StateSnapshot, _ shapes: ShapeTable, _ facts: StateFacts? = nil) {
@@ -20,7 +20,7 @@ package struct StateReader: Sendable {
         self.facts = facts
     }
 
-    /// Whether rows keep how their ids are spelled, because keys do not.
+    /// Whether rows store the spelling of their ids, because keys do not.
     var spellsIDs: Bool { (try? idComparison) == .ignoreCase }
 
     func value(_ key: [UInt8]) throws(StateError) -> StateValue? {
@@ -75,7 +75,7 @@ package struct StateReader: Sendable {
         return StoredRow(id: entry.spelling ?? id, columns: row)
     }
 
-    /// Everything the state holds of a table.
+    /// Everything that the state holds about a table.
     package func forEachEntry(
         of table: String, _ body: (String, RowEntry) throws(StateError) -> Void
     ) throws(StateError) {
@@ -90,7 +90,7 @@ package struct StateReader: Sendable {
         }
     }
 
-    /// The table a change in the outbox belongs to.
+    /// The table of a change in the outbox.
     package func table(of position: Position) throws(StateError) -> String {
         try RowKey(malformed: change(at: position).rowKey).table
     }
@@ -102,7 +102,7 @@ package struct StateReader: Sendable {
         return try JournalEntry(stored, shapes)
     }
 
-    /// The names of tables that have rows, pending changes included.
+    /// The names of tables that have rows, including rows with only pending changes.
     package func tables() throws(StateError) -> [String] {
         var names: [String] = []
         var from: [UInt8] = [Keyspace.rows]
@@ -119,7 +119,7 @@ package struct StateReader: Sendable {
         }
     }
 
-    /// The columns that rows of a table have, sorted.
+    /// The columns of the rows of a table, sorted.
     package func columns(of table: String) throws(StateError) -> [String] {
         var names: Set<String> = []
         var shapes: Set<ObjectIdentifier> = []
@@ -177,7 +177,7 @@ package struct StateReader: Sendable {
         }
     }
 
-    /// Whether the server's failing answers stopped a push, and nothing has shown since that it works.
+    /// Whether the server's failing answers stopped a push, and nothing since then shows that it works.
     package var isServerInDoubt: Bool {
         get throws(StateError) {
             var isFound = false
@@ -220,7 +220,7 @@ package struct StateReader: Sendable {
 }
 
 extension StateSnapshot {
-    /// Every entry whose key begins with some bytes, in order, until the body says no.
+    /// Visits every entry whose key begins with the given bytes, in order, until the body returns false.
     package func forEach(
         prefix: [UInt8],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
@@ -233,7 +233,7 @@ extension StateSnapshot {
         }
     }
 
-    /// Every entry from a key on, in order, until the body says no.
+    /// Visits every entry from a key on, in order, until the body returns false.
     package func forEach(
         from start: [UInt8],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool

@@ -1,4 +1,4 @@
-// Which local rows go because the server has them no longer, though no tombstone told.
+// Decides which local rows are removed because the server no longer has them, although no tombstone was sent.
 
 /// Decides which rows an audit removes: those that match the query, have nothing pending and were not found. For a
 /// row that another query covers too, which may only have left this query's filter, the server is asked.

@@ -18,7 +18,7 @@ package struct AuditMachine: ListReading {
     package mutating func ask() -> ListAction {
         requests += 1
         var request = ListRequest(table: query.table)
-        request.filter = .both(query.filter, last.map { .idBehind($0) })
+        request.filter = .both(query.filter, last.map { .idAfter($0) })
         request.order = [RowQuery.Key("id")]
         request.top = query.pageSize
         request.select = ["id", "deleted"]

@@ -20,6 +20,6 @@ struct Claims {
 extension Row {
     func matches(_ filter: FilterExpression?, id: String) -> Bool {
         guard let filter else { return true }
-        return withView { view in Array(id.utf8).withBytes { filter.matches(RowSight(id: $0, row: view)) } }
+        return withView { view in Array(id.utf8).withBytes { filter.matches(EncodedRowView(id: $0, row: view)) } }
     }
 }

@@ -1,4 +1,4 @@
-// What becomes of rows that left the view of a query: they are there, and the filter holds for them no longer.
+// Handles rows that left the view of a query: they exist, but no longer match its filter.
 
 /// Handles a page with rows that left the view, of which only the version is known. A row that no other query covers
 /// is removed; one with pending changes, or in another query's view, stays, with the server's current content.

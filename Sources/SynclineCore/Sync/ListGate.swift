@@ -35,7 +35,7 @@ package protocol PullReading: ListReading {
 }
 
 struct ListGate: Sendable {
-    enum Passage: Sendable {
+    enum Step: Sendable {
         case answer(ServerReply.Content)
         case wait(attempt: Int, ServerReply.RetryAfter?)
         case refreshCredentials
@@ -50,7 +50,7 @@ struct ListGate: Sendable {
         self.retries = retries
     }
 
-    mutating func pass(_ reply: ServerReply) -> Passage {
+    mutating func pass(_ reply: ServerReply) -> Step {
         switch reply.status {
         case 200:
             attempts = 0

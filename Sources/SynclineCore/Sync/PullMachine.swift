@@ -8,7 +8,7 @@ package struct PullMachine: PullReading {
         /// By time, from a millisecond on, or from the beginning.
         case window(Int64?)
         /// Within a millisecond, by id, after the last one.
-        case drain(Int64, behind: String?)
+        case drain(Int64, after: String?)
         /// After a number of rows, the last of which has this id; nil if that row is not requested again.
         case offset(Int, last: String?)
     }
@@ -48,7 +48,7 @@ package struct PullMachine: PullReading {
         } else if case .time(_, let drain)? = cursor?.place, let moment = newest, moment > 0 {
             let start = moment - query.overlap
             place = .window(start)
-            if let drain, query.overlap == 0 { (place, isResumed) = (.drain(start, behind: drain), true) }
+            if let drain, query.overlap == 0 { (place, isResumed) = (.drain(start, after: drain), true) }
         } else {
             place = .window(nil)
         }
@@ -75,7 +75,7 @@ package struct PullMachine: PullReading {
         case .drain(let moment, let id):
             request.filter = .both(
                 query.filter, .updatedAt(.greaterOrEqual, moment), .updatedAt(.less, moment + 1),
-                id.map { .idBehind($0) })
+                id.map { .idAfter($0) })
             request.order = [RowQuery.Key("id")]
         case .offset(let count, let last):
             request.filter = query.filter
@@ -130,7 +130,7 @@ package struct PullMachine: PullReading {
 
     /// Takes a page and returns the next action.
     private mutating func take(_ list: ServerList) -> ListAction {
-        if case .offset(let count, let last) = place { return take(list, behind: count, last) }
+        if case .offset(let count, let last) = place { return take(list, after: count, last) }
         if query.top != nil { for row in list.rows { seen.insert(row.id) } }
         if let left, left == 0 { return done(list.rows) }
         let isAll = list.count.map { $0 <= list.rows.count } ?? false
@@ -147,7 +147,7 @@ package struct PullMachine: PullReading {
             guard let end = last.moment, isInOrder(list.rows, from: start) else { return self.end(PullMachine.noOrder) }
             see(end)
             let isOneMoment = list.rows.first?.moment == end && (start == nil || start == end)
-            place = isOneMoment ? .drain(end, behind: nil) : .window(end)
+            place = isOneMoment ? .drain(end, after: nil) : .window(end)
             pages = RepeatGuard()
             return .store(list.rows, cursor(drain: nil))
         case .drain(let moment, let id):
@@ -162,14 +162,14 @@ package struct PullMachine: PullReading {
                 return end(PullMachine.noOrder)
             }
             see(moment)
-            place = .drain(moment, behind: last.id)
+            place = .drain(moment, after: last.id)
             return .store(list.rows, cursor(drain: last.id))
         case .offset:
             preconditionFailure("it was handled above")
         }
     }
 
-    private mutating func take(_ list: ServerList, behind count: Int, _ last: String?) -> ListAction {
+    private mutating func take(_ list: ServerList, after count: Int, _ last: String?) -> ListAction {
         var rows = list.rows[...]
         if let last {
             guard rows.first?.id == last else { return restart(list.rows) }

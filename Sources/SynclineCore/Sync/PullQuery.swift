@@ -73,7 +73,7 @@ extension FilterExpression {
             comparison, .column("updatedAt"), .literal(.date(Timestamp(.init(milliseconds: milliseconds)))))
     }
 
-    static func idBehind(_ id: String) -> FilterExpression {
+    static func idAfter(_ id: String) -> FilterExpression {
         .compare(.greater, .column("id"), .literal(.string(id)))
     }
 }

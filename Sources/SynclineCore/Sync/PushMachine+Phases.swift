@@ -1,19 +1,19 @@
-// Where an operation is in its push. Each phase takes some inputs; any other input stops the push with a sentence, and the
-// operation stays as the store has it.
+// The phase of an operation in its push. Each phase accepts some inputs; any other input stops the push with a message,
+// and the operation stays as the store has it.
 
 extension PushMachine {
     enum Phase: Sendable {
-        /// Nothing has begun.
+        /// It has not begun.
         case planned
         /// The store freezes it; `again` after a policy has decided its conflict.
         case freezing(again: Bool)
-        /// Frozen, and to be sent as this.
+        /// Frozen, and ready to be sent as this request.
         case ready(WriteRequest)
-        /// On its way, alone or with others.
+        /// In flight, alone or with others.
         case sent(WriteRequest)
-        /// An answer with this status did not show the row, which is being fetched.
+        /// An answer with this status did not contain the row, which is being fetched.
         case fetching(WriteRequest, after: Int)
-        /// It waits by itself to be sent again.
+        /// It waits alone to be sent again.
         case pausing(WriteRequest)
         /// It waits with others to be sent again.
         case waiting(WriteRequest)
@@ -21,13 +21,13 @@ extension PushMachine {
         case waitingForCredentials(WriteRequest, fetchesAfter: Int?)
         /// Its conflict is being stored; then the policy decides.
         case deciding
-        /// An answer is being stored with which it continues as another request.
+        /// An answer is being stored after which it continues as another request.
         case proceeding
-        /// The policy's decision is being stored; whether something is left to be sent.
+        /// The policy's decision is being stored, and whether anything is left to be sent.
         case resolving(sendsAgain: Bool)
-        /// Its fate is being stored, and the next may begin meanwhile.
+        /// Its result is being stored; the next operation may begin meanwhile.
         case settling
-        /// That this push does not finish it is being stored.
+        /// The fact that this push does not finish it is being stored.
         case givingUp
         case finished
     }
@@ -45,7 +45,7 @@ extension PushMachine.Phase {
 
     var isFreezing: Bool { if case .freezing = self { true } else { false } }
 
-    /// Whether it was sent, and what becomes of that is not decided.
+    /// Whether it was sent, and its result is not decided yet.
     var isOut: Bool {
         switch self {
         case .freezing(let again): again
@@ -54,7 +54,7 @@ extension PushMachine.Phase {
         }
     }
 
-    /// What is sent, if that is settled.
+    /// The request, if it is decided.
     var request: WriteRequest? {
         switch self {
         case .ready(let request), .sent(let request), .fetching(let request, _), .pausing(let request),
@@ -64,7 +64,7 @@ extension PushMachine.Phase {
         }
     }
 
-    /// What it does, for people.
+    /// A description for people.
     var words: String {
         switch self {
         case .planned: "has not begun"
@@ -85,16 +85,16 @@ extension PushMachine.Phase {
     }
 }
 
-/// How many operations are in which phases. It follows from the phases, and saves looking at all of them.
+/// The number of operations in each group of phases, kept up to date so that they need not be counted again.
 struct PushTally: Sendable, Equatable {
     /// Those that have begun and are not finished.
     private(set) var underWay: Set<Int> = []
     private(set) var freezing = 0
     private(set) var settling = 0
-    /// Sent, and not decided.
+    /// Sent, and not decided yet.
     private(set) var out = 0
 
-    /// Those that keep others from beginning: while a fate is stored, the next may begin.
+    /// Those that keep others from beginning: while a result is stored, the next may begin.
     var active: Int { underWay.count - settling }
 
     mutating func move(_ index: Int, from old: PushMachine.Phase, to new: PushMachine.Phase) {
@@ -110,8 +110,8 @@ struct PushTally: Sendable, Equatable {
 // MARK: What can't be
 
 extension PushMachine {
-    /// An input that the operation, or the push, does not wait for. Somebody has mistaken one for another, so nothing more
-    /// is begun; what is on its way is waited for.
+    /// Handles an input that the operation, or the push, does not expect. Something is wrong, so no further operation
+    /// begins; those in flight are waited for.
     mutating func refuse(_ input: Input) -> [Action] {
         let indices = input.indices.filter(items.indices.contains)
         let place =
@@ -135,7 +135,7 @@ extension PushMachine {
 }
 
 extension PushMachine.Phase {
-    /// Whether an operation in this phase waits for such an input.
+    /// Whether an operation in this phase expects such an input.
     func takes(_ input: PushMachine.Input) -> Bool {
         switch (self, input) {
         case (.freezing, .frozen),
@@ -143,7 +143,7 @@ extension PushMachine.Phase {
             (.fetching, .replied), (.fetching, .failed),
             (.pausing, .waited),
             (.deciding, .recorded), (.settling, .recorded), (.givingUp, .recorded),
-            // It may turn out to have nothing to continue with.
+            // There may be nothing left to continue with.
             (.proceeding, .recorded), (.proceeding, .continued),
             (.resolving, .resolved):
             true
@@ -161,7 +161,7 @@ extension PushMachine.Phase {
 }
 
 extension PushMachine.Input {
-    /// The operations it tells about; none if it tells about the whole push.
+    /// The operations that the input is about; none if it is about the whole push.
     var indices: [Int] {
         switch self {
         case .frozen(let index, _), .replied(let index, _), .failed(let index, _), .recorded(let index, _, _),
@@ -172,7 +172,7 @@ extension PushMachine.Input {
         }
     }
 
-    /// What it tells, for people.
+    /// A description for people.
     var words: String {
         switch self {
         case .frozen: "a frozen operation"

@@ -1,26 +1,26 @@
-// What a push is made of, hears, asks for, and says if it stops.
+// The vocabulary of a push: its items, inputs and actions, and the messages if it stops.
 
 extension PushMachine {
-    /// Why an operation is not sent whose row is held.
+    /// The reason why an operation on a held row is not sent.
     static let heldCode = SyncError.Code.held.rawValue
 
-    /// An operation of the plan on its way through the push.
+    /// An operation of the plan, during the push.
     package struct Item: Sendable {
         package let operation: PlannedOperation
-        /// Its place, which a rebase moves.
+        /// Its place, which a rebase changes.
         package internal(set) var position: Position
-        /// The last change it takes along.
+        /// The last change that it contains.
         package internal(set) var through: Position
         package internal(set) var report: OperationReport
-        /// Where it is in this push; `PushMachine.move` moves it on.
+        /// Its phase in this push; `PushMachine.move` changes it.
         var phase = Phase.planned
-        /// What is known of its tries.
+        /// What is known about its attempts.
         var arrival: Arrival
-        /// Whether it brings the row back if it meets a tombstone, without another decision.
+        /// Whether it restores the row if it meets a tombstone, without another decision.
         var mayRevive = false
         /// How often it met a tombstone.
         var revivals = 0
-        /// How many pushes in a row it has stopped with 500, and whether the server answered something else meanwhile.
+        /// How many pushes in a row it has stopped with 500, and whether the server answered otherwise meanwhile.
         var failures = 0
         var serverWorks = false
         var attempts = 0
@@ -28,61 +28,61 @@ extension PushMachine {
         var policy: String?
     }
 
-    /// What is known of the tries of an operation, from the least to the most that may have happened.
+    /// What is known about the attempts of an operation, from the least to the most that may have happened.
     enum Arrival: Comparable, Sendable {
-        /// No try can have reached the server.
+        /// No attempt can have reached the server.
         case impossible
-        /// The server has answered a try.
+        /// The server has answered an attempt.
         case answered
-        /// The answer to a try was lost, so its fate is unknown.
+        /// The answer to an attempt was lost, so its result is unknown.
         case unknown
     }
 
-    /// Moves an operation on. What follows from the phases follows here.
+    /// Moves an operation to another phase, and updates everything that depends on phases.
     mutating func move(_ index: Int, to phase: Phase) {
         tally.move(index, from: items[index].phase, to: phase)
         items[index].phase = phase
     }
 
     package enum Input: Sendable {
-        /// The operation as it is stored, once it is sure to be sent as it is.
+        /// The operation as it is stored, once it is frozen.
         case frozen(Int, Freezing)
         case replied(Int, ServerReply)
         /// The answer to writes that were sent together.
         case repliedTogether([Int], ServerReply)
         case failed(Int, NetworkFailure)
-        /// An answer is stored; the conflict it made, if it made one.
+        /// An answer is stored, and the conflict that it caused, if any.
         case recorded(Int, Conflict?, hasBase: Bool)
-        /// An answer is stored with which the operation goes on, as this.
+        /// An answer is stored after which the operation continues as this request.
         case continued(Int, WriteRequest)
         /// A resolution is stored.
         case resolved(Int)
         case waited(Int)
         /// It was cancelled before it was sent.
         case cancelled(Int)
-        /// Other credentials are there, or why there are none.
+        /// There are other credentials, or the reason why there are none.
         case refreshed(SyncError?)
-        /// The store could not do what it was asked.
+        /// The store failed to carry out a recording.
         case broken(SyncError)
     }
 
     package enum Freezing: Sendable {
-        case ready(WriteRequest, Standing = Standing())
-        /// The changes came to nothing.
+        case ready(WriteRequest, History = History())
+        /// The changes cancelled each other out.
         case nothing
-        /// It turned out to wait for a decision.
+        /// It awaits a decision after all.
         case blocked(Conflict)
-        /// Its row was held since the push began.
+        /// Its row was held after the push began.
         case held
     }
 
-    /// What the store knows of an operation beside what is sent.
-    package struct Standing: Sendable {
-        /// Whether an insert that meets a tombstone brings the row back.
+    /// The store's record of an operation, apart from what is sent.
+    package struct History: Sendable {
+        /// Whether an insert that meets a tombstone restores the row.
         var mayRevive = false
         /// How many pushes in a row it has stopped with 500.
         var failures = 0
-        /// Whether the server answered something else since.
+        /// Whether the server has answered otherwise since.
         var serverWorks = false
 
         package init() {}
@@ -95,19 +95,19 @@ extension PushMachine {
     }
 
     package enum Action: Sendable {
-        case store(Storing)
+        case store(Recording)
         case send(Int, ServerRequest)
         case sendTogether([Int], [WriteRequest])
         case wait(Int, attempt: Int, ServerReply.RetryAfter?)
         case refreshCredentials
     }
 
-    /// Something for the store. What comes at once may be stored at once.
-    package enum Storing: Sendable {
+    /// Something to be recorded by the store. What is requested at the same time may be stored in one commit.
+    package enum Recording: Sendable {
         case freeze(Int, PlannedOperation, position: Position, through: Position)
         case record(Int, Answer, PlannedOperation)
         case resolve(Int, Resolution)
-        /// The server answered something while an operation was failing.
+        /// The server gave another answer while an operation was failing.
         case noteServerWorks
     }
 }

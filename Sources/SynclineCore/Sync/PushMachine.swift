@@ -1,22 +1,22 @@
-// The push as a machine: it is told what happened and says what to do next. It decides the order, who waits for whom,
-// what is tried again and when everything stops; doing it is the driver's.
+// The push as a state machine: it is told what happened and returns what to do next. It decides the order, which
+// operations wait for which, what is retried, and when everything stops. The driver carries out the actions.
 
-/// How a push goes about it.
+/// The options of a push.
 package struct PushOptions: Sendable {
     package var policy = ConflictPolicy.fail
-    /// How many operations on different rows may be on their way at once.
+    /// The maximum number of operations on different rows in flight at once.
     package var concurrency = 1
-    /// How often an operation is tried again after a 408, 429 or 5xx.
+    /// How often an operation is retried after a 408, 429 or 5xx.
     package var retries = 3
-    /// How many operations go in one request, where the server takes several.
+    /// The maximum number of operations in one request, if the server accepts several.
     package var batchSize = 100
-    /// About how many bytes go in one request.
+    /// The approximate maximum size of a request, in bytes.
     package var batchBytes = 256 << 10
-    /// Whether the server is known to take several.
+    /// Whether the server is known to accept several.
     package var takesBatches = false
     /// How often a policy may rebase one operation.
     static let rebaseLimit = 4
-    /// How many pushes in a row an operation stops with 500 before it is parked.
+    /// How many pushes in a row an operation may stop with 500 before it is parked.
     static let failureLimit = 3
 
     package init() {}
@@ -30,23 +30,23 @@ package struct PushMachine: Sendable {
     private let ids: IDComparison
     private var isRefreshing = false
     private var hasRefreshed = false
-    /// The first item that may not be finished.
+    /// The first item that may be unfinished.
     private var front = 0
-    /// Whether the server did anything in this push but fail.
+    /// Whether the server did anything but fail in this push.
     private var serverWorks = false
     var tally = PushTally()
-    var departures: PushDepartures
-    /// How many operations this push has decided.
+    var batches: PushBatches
+    /// The number of operations that this push has decided.
     package private(set) var finishedCount = 0
-    /// How many it set out to decide: all but those that waited for a decision when it began.
+    /// The number of operations that it set out to decide: all except those that awaited a decision when it began.
     package let total: Int
-    /// For an operation behind another of its row, that other.
+    /// For an operation that follows another one of its row: that one.
     private var earlier: [Int: Int] = [:]
 
     package init(_ plan: [PlannedOperation], ids: IDComparison, _ options: PushOptions) {
         self.options = options
         self.ids = ids
-        departures = PushDepartures(takesBatches: options.takesBatches && options.batchSize > 1)
+        batches = PushBatches(takesBatches: options.takesBatches && options.batchSize > 1)
         var blocked: [[UInt8]: String] = [:]
         var latest: [[UInt8]: Int] = [:]
         for (index, operation) in plan.enumerated() where operation.isOneOfSeveral {
@@ -78,7 +78,7 @@ package struct PushMachine: Sendable {
 
     package mutating func start() -> [Action] { next() + depart() }
 
-    /// The keys of the rows whose operations are being sent, or whose answers are being stored.
+    /// The keys of the rows whose operations are in flight, or whose answers are being stored.
     package var rowsOnTheirWay: Set<[UInt8]> {
         Set(tally.underWay.map { items[$0].operation.rowKey })
     }
@@ -97,7 +97,7 @@ package struct PushMachine: Sendable {
         case .frozen(let index, let freezing):
             return frozen(index, freezing)
         case .replied(let index, let reply):
-            departures.learn(from: reply, options)
+            batches.learn(from: reply, options)
             return judge(index, reply)
         case .repliedTogether(let indices, let reply):
             return judge(indices, reply)
@@ -132,10 +132,10 @@ package struct PushMachine: Sendable {
 
     private mutating func frozen(_ index: Int, _ freezing: Freezing) -> [Action] {
         switch freezing {
-        case .ready(let request, let standing):
-            items[index].mayRevive = standing.mayRevive || options.policy.revives && request.kind == .insert
-            items[index].failures = standing.failures
-            items[index].serverWorks = standing.serverWorks
+        case .ready(let request, let history):
+            items[index].mayRevive = history.mayRevive || options.policy.revives && request.kind == .insert
+            items[index].failures = history.failures
+            items[index].serverWorks = history.serverWorks
             if stop != nil { return giveUp(index, request) }
             prepare(index, request)
             return []
@@ -152,12 +152,12 @@ package struct PushMachine: Sendable {
 
     private mutating func broken(_ error: SyncError) -> [Action] {
         halt(error)
-        // What could not be stored is not done, whatever the server answered: it is sent again.
+        // If an answer could not be stored, it does not count, whatever it said: the operation is sent again.
         for index in tally.underWay {
             items[index].report.outcome = .pending
             items[index].report.code = error.code.rawValue
         }
-        for index in departures.takeLeft() { move(index, to: .finished) }
+        for index in batches.takeLeft() { move(index, to: .finished) }
         return []
     }
 
@@ -193,7 +193,7 @@ package struct PushMachine: Sendable {
             var answer = answer(.conflict(server: server, code: code))
             answer.mayHaveBeenDone =
                 server != nil && items[index].arrival == .unknown && !reply.capabilities.contains(.operations)
-            // A policy may send it again before the next.
+            // A policy may send it again before the next one.
             if case .fail = options.policy { return settle(index, answer) }
             return [record(index, answer, then: .deciding)]
         case .refused:
@@ -213,7 +213,7 @@ package struct PushMachine: Sendable {
             return settle(index, answer(.parked))
         case .fetch:
             move(index, to: .fetching(request, after: reply.status))
-            // Whatever the fetch brings, the write was received.
+            // Whatever the fetch returns, the write was received.
             items[index].arrival = max(items[index].arrival, .answered)
             return [.send(index, fetch(request))]
         case .unauthorized:
@@ -229,7 +229,7 @@ package struct PushMachine: Sendable {
                 }
                 return end(index, SyncError(of: reply))
             }
-            if departures.wait(index, attempt: items[index].attempts, reply.retryAfter) {
+            if batches.wait(index, attempt: items[index].attempts, reply.retryAfter) {
                 move(index, to: .waiting(request))
                 return []
             }
@@ -240,8 +240,8 @@ package struct PushMachine: Sendable {
         }
     }
 
-    /// The server answered 500 to every try. An operation to which it does so push after push, while it answers others, is
-    /// the cause: it is parked, so that the rest goes on.
+    /// The server answered 500 to every attempt. If it does so push after push, but answers other operations, this
+    /// operation is the cause: it is parked, so that the others can continue.
     private mutating func fail(
         _ index: Int, _ reply: ServerReply, _ answer: (Answer.Outcome) -> Answer
     ) -> [Action] {
@@ -292,7 +292,7 @@ package struct PushMachine: Sendable {
         }
     }
 
-    /// The wait of one is over.
+    /// The wait of one operation is over.
     private mutating func resend(_ index: Int) -> [Action] {
         guard let request = items[index].phase.request else { return [] }
         if stop != nil { return giveUp(index, request) }
@@ -304,12 +304,12 @@ package struct PushMachine: Sendable {
         return []
     }
 
-    /// The row that an answer did not show. The version of a tombstone is needed to bring the row back.
+    /// Fetches the row that an answer did not contain. The version of a tombstone is needed to restore the row.
     private func fetch(_ request: WriteRequest) -> ServerRequest {
         .row(table: request.table, id: request.id, includesDeleted: request.kind == .insert)
     }
 
-    /// What was stored goes on as another request.
+    /// Continues with another request after the answer was stored.
     private mutating func proceed(_ index: Int, with request: WriteRequest) -> [Action] {
         items[index].attempts = 0
         items[index].arrival = .impossible
@@ -325,7 +325,7 @@ package struct PushMachine: Sendable {
         guard let conflict, conflict.state == .conflict, stop == nil, !conflict.mayHaveBeenDone,
             items[index].rebases < PushOptions.rebaseLimit
         else { return finish(index) }
-        // A merge that can't be is a conflict that stays.
+        // If a merge is not possible, the conflict stays.
         let decision = options.policy.decide(conflict)
         let resolution = try? conflict.resolution(decision, hasBase: hasBase, policy: options.policy.name)
         guard let resolution else { return finish(index) }
@@ -336,7 +336,7 @@ package struct PushMachine: Sendable {
             items[index].report.code = options.policy.name
         } else {
             items[index].report.outcome = .pending
-            // What was sent is decided: what is sent next has not been tried.
+            // What was sent is decided; the next request has not been tried.
             items[index].arrival = .impossible
             items[index].through = items[index].position
         }
@@ -355,8 +355,8 @@ package struct PushMachine: Sendable {
 
     mutating func halt(_ error: SyncError) { stop = stop ?? error }
 
-    /// The push stops; what of this operation is known not to have arrived thaws. While something of it is stored, it waits
-    /// for that.
+    /// Stops the push. The operation thaws if it certainly did not reach the server. While something about it is being
+    /// stored, it waits for that.
     private mutating func end(_ index: Int, _ error: SyncError) -> [Action] {
         halt(error)
         guard let request = items[index].phase.request else { return next() }
@@ -366,7 +366,7 @@ package struct PushMachine: Sendable {
     mutating func giveUp(_ index: Int, _ request: WriteRequest) -> [Action] {
         items[index].report.code = stop?.code.rawValue
         items[index].report.outcome = .pending
-        // One that stays frozen has not failed in a row if anything but 500 stopped this push.
+        // If the push was stopped by anything but 500, the operation has not failed in a row.
         let outcome: Answer.Outcome = items[index].arrival == .impossible ? .notReceived : .interrupted
         if outcome == .interrupted, items[index].failures == 0 || stop?.code == .cancelled { return finish(index) }
         items[index].failures = 0
@@ -378,12 +378,12 @@ package struct PushMachine: Sendable {
 
     private mutating func finish(_ index: Int) -> [Action] {
         move(index, to: .finished)
-        // What was given up is still to be sent.
+        // An operation that was given up is still to be sent.
         if items[index].report.outcome != .pending { finishedCount += 1 }
         return next()
     }
 
-    /// The fate of an operation is known: while it is stored, the next may begin.
+    /// The result of an operation is known: while it is stored, the next one may begin.
     private mutating func settle(_ index: Int, _ answer: Answer) -> [Action] {
         [record(index, answer, then: .settling)] + next()
     }
@@ -399,7 +399,8 @@ package struct PushMachine: Sendable {
         return .store(.freeze(index, item.operation, position: item.position, through: item.through))
     }
 
-    /// Starts what may start now: in order, no two on one row, none behind one of its row that is not done.
+    /// Starts what may start now: in order, at most one operation per row, and no operation before an unfinished one of
+    /// its row.
     mutating func next() -> [Action] {
         while front < items.count, items[front].phase.isFinished { front += 1 }
         guard stop == nil else {
@@ -408,9 +409,9 @@ package struct PushMachine: Sendable {
             }
             return []
         }
-        // What goes together also ends together, so that the order of the plan is kept from one request to the next.
-        if departures.takesBatches, tally.active > 0 { return [] }
-        let limit = departures.takesBatches ? options.batchSize : max(1, options.concurrency)
+        // Operations that are sent together also end together, so that the order of the plan is kept across requests.
+        if batches.takesBatches, tally.active > 0 { return [] }
+        let limit = batches.takesBatches ? options.batchSize : max(1, options.concurrency)
         var actions: [Action] = []
         var index = front
         while tally.active < limit, index < items.count {
@@ -419,7 +420,7 @@ package struct PushMachine: Sendable {
             switch blocker(of: index) {
             case .free:
                 actions.append(freeze(index, again: false))
-            // Nothing that stands after a follow-up is sent before it: a lost reply must not turn the order around.
+            // Nothing that comes after a follow-up is sent before it: a lost answer must not reverse the order.
             case .waits: return actions
             case .never(let code):
                 items[index].report.code = code

@@ -2,11 +2,11 @@
 // ends, and again after a pause and another round. It is told events; the driver listens and waits.
 
 package struct ServerNews: Sendable {
-    private enum Ear {
+    private enum Listening {
         case closed, open(heard: Int), resting
     }
 
-    private var ear = Ear.closed
+    private var listening = Listening.closed
     /// The latest change cursor the server announced.
     private var latest: String?
     /// The cursor announced before the round began.
@@ -23,28 +23,28 @@ package struct ServerNews: Sendable {
 
     /// Returns whether to begin listening: false if it is already listening.
     package mutating func listen() -> Bool {
-        guard case .closed = ear else { return false }
-        ear = .open(heard: 0)
+        guard case .closed = listening else { return false }
+        listening = .open(heard: 0)
         return true
     }
 
     package mutating func told(_ cursor: String) {
         latest = cursor
-        if case .open(let heard) = ear { ear = .open(heard: heard + 1) }
+        if case .open(let heard) = listening { listening = .open(heard: heard + 1) }
     }
 
     /// Called when the stream has ended. Returns how many in a row announced nothing new, which determines the
     /// pause; nil if nothing was announced at all, so that there was no stream.
-    package mutating func fellSilent() -> Int? {
-        guard case .open(let heard) = ear, heard > 0 else {
-            ear = .closed
+    package mutating func streamEnded() -> Int? {
+        guard case .open(let heard) = listening, heard > 0 else {
+            listening = .closed
             return nil
         }
-        ear = .resting
+        listening = .resting
         emptyStreams = heard > 1 ? 1 : emptyStreams + 1
         return emptyStreams
     }
 
     /// Called after the pause: the next complete round listens again.
-    package mutating func rested() { ear = .closed }
+    package mutating func rested() { listening = .closed }
 }

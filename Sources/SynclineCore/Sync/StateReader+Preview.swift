@@ -1,8 +1,8 @@
-// What a push would send of an operation, if it began now. Nothing is frozen by looking.
+// What a push would send for an operation if it began now. Reading it freezes nothing.
 
 extension StateReader {
-    /// An operation as it would be sent; nil for one that waits for a decision, or for another of its row. Without an
-    /// operation id where none was made yet.
+    /// An operation as it would be sent; nil if it awaits a decision, or another operation of its row. It has no
+    /// operation id if none was created yet.
     package func preview(
         _ operation: PlannedOperation, for server: ServerProtocol
     ) throws(StateError) -> WriteRequest? {

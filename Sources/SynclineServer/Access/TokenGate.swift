@@ -5,16 +5,8 @@ import SynclineCore
 import SynclineGround
 import SynclineWire
 
-/// Identifies a version of a file.
-struct FileStamp: Hashable, Sendable {
-    var node: UInt64
-    var size: Int64
-    /// Nanoseconds since 1970.
-    var changed: Int64
-}
-
 /// Access to key files.
-struct KeyFileDoor: Sendable {
+struct KeyFileAccess: Sendable {
     var stamp: @Sendable (String) -> FileStamp? = { SystemFiles.stamp($0) }
     var read: @Sendable (String) throws(StartFailure) -> [UInt8] = { path throws(StartFailure) in
         try SystemFiles.read(path)
@@ -42,10 +34,10 @@ final class TokenGate: Sendable {
     private let stamp = Mutex<FileStamp?>(nil)
     /// The time of the last check, in milliseconds since 1970.
     private let looked = Atomic<Int64>(0)
-    private let door: KeyFileDoor
+    private let door: KeyFileAccess
     private let passed = Atomic(0)
 
-    init(_ rules: TokenRules?, _ door: KeyFileDoor = KeyFileDoor()) {
+    init(_ rules: TokenRules?, _ door: KeyFileAccess = KeyFileAccess()) {
         self.door = door
         keys = SharedReading(Keys(rules))
     }

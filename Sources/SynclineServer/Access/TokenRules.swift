@@ -57,7 +57,7 @@ extension TokenRules {
         else { return nil }
         let signed = Array((parts[0] + "." + parts[1]).utf8)
         let isSigned = (keys + others).contains { key in
-            key.isMeant(header) && TokenSignature.holds(signature, of: signed, key)
+            key.matches(header) && TokenSignature.holds(signature, of: signed, key)
         }
         guard isSigned, case .string(let subject)? = claims["sub"], !subject.isEmpty, !subject.utf8.contains(0) else {
             return nil
@@ -102,7 +102,7 @@ extension TokenRules {
 
 extension TokenKey {
     /// Whether this key may have signed a token with this header.
-    fileprivate func isMeant(_ header: [String: Value]) -> Bool {
+    fileprivate func matches(_ header: [String: Value]) -> Bool {
         guard header["alg"] == .string(algorithm.rawValue) else { return false }
         guard let id, let named = header["kid"] else { return true }
         return named == .string(id)

@@ -89,7 +89,7 @@ extension ServerConfiguration {
         guard root.hasPrefix("/"), root.count > 1 else { throw StartFailure("root must be a path such as /tables") }
         pageSize = try object.number("pageSize", in: 1...128_000) ?? pageSize
         maxTop = try object.number("maxTop", in: 1...1_000_000) ?? maxTop
-        log = try object.word("log", Log.self) ?? log
+        log = try object.word("log", LogForm.self) ?? log
         tombstoneDays = try object.number("tombstoneDays", in: 1...100_000)
         requestsPerSecond = try object.number("requestsPerSecond", in: 1...1_000_000)
         threads = try object.number("threads", in: 1...1024) ?? threads

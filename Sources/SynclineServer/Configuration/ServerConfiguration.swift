@@ -3,10 +3,6 @@
 import SynclineCore
 
 struct ServerConfiguration: Hashable, Sendable {
-    enum Log: String, Hashable, Sendable, CaseIterable {
-        case text, json, none
-    }
-
     /// `sqlite:FILE` or `postgres://…`.
     var store = "sqlite:syncline.db"
     /// An address and a port; port 0 means any free port.
@@ -24,7 +20,7 @@ struct ServerConfiguration: Hashable, Sendable {
     var cors: CrossOrigin?
     var tables: [TableDefinition] = []
     var tls: TLSFiles?
-    var log = Log.text
+    var log = LogForm.text
     /// The number of days for which tombstones are kept; nil for always.
     var tombstoneDays: Int?
     /// The number of requests per second from one address; nil for no limit.

@@ -36,7 +36,7 @@ final class ClientWatch: Sendable {
     private let look: @Sendable ([Int32]) -> [Sight]
     private static let interval = DispatchTimeInterval.milliseconds(100)
     /// The number of rounds for which a client may be half closed: two seconds.
-    private static let patience = 20
+    private static let goneRounds = 20
 
     init(
         othersWait: @escaping @Sendable () -> Bool,
@@ -53,7 +53,7 @@ final class ClientWatch: Sendable {
             defer { state.isLooking = true }
             return !state.isLooking
         }
-        if isFirst { goOn() }
+        if isFirst { keepChecking() }
     }
 
     /// Cancels all cancellable work.
@@ -65,7 +65,7 @@ final class ClientWatch: Sendable {
         state.withLock { $0.watched[ObjectIdentifier(limit)] = nil }
     }
 
-    private func goOn() {
+    private func keepChecking() {
         queue.asyncAfter(deadline: .now() + ClientWatch.interval) { [weak self] in
             guard let self else { return }
             round()
@@ -73,19 +73,19 @@ final class ClientWatch: Sendable {
                 state.isLooking = !state.watched.isEmpty
                 return !state.isLooking
             }
-            if !isOver { goOn() }
+            if !isOver { keepChecking() }
         }
     }
 
     /// Checks every client once. This happens under the lock, so that no socket is closed and its number reused
     /// meanwhile.
     func round() {
-        let patience = othersWait() ? 0 : ClientWatch.patience
+        let goneRounds = othersWait() ? 0 : ClientWatch.goneRounds
         state.withLock { state in
             let all = Array(state.watched)
-            for ((key, watched), sight) in zip(all, look(all.map(\.value.descriptor))) where sight != .open {
+            for ((key, watched), finding) in zip(all, look(all.map(\.value.descriptor))) where finding != .open {
                 state.watched[key]?.rounds += 1
-                if sight == .gone || watched.rounds >= patience { watched.limit.cancel() }
+                if finding == .gone || watched.rounds >= goneRounds { watched.limit.cancel() }
             }
         }
     }

@@ -101,7 +101,7 @@ final class EventHub: Sendable {
     private let mark: @Sendable () -> String?
     private static let interval = DispatchTimeInterval.milliseconds(200)
     /// The number of rounds after which a keep-alive message is sent, which reveals a listener that is gone.
-    private static let patience = 75
+    private static let quietLimit = 75
 
     init(mark: @escaping @Sendable () -> String?) {
         self.mark = mark
@@ -158,7 +158,7 @@ final class EventHub: Sendable {
                     news.append(listener.stream)
                 } else if isRound {
                     listener.quietRounds += 1
-                    if listener.quietRounds >= EventHub.patience {
+                    if listener.quietRounds >= EventHub.quietLimit {
                         listener.quietRounds = 0
                         quiet.append(listener.stream)
                     }

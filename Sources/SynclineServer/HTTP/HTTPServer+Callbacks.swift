@@ -184,7 +184,7 @@ private func suspend(
     if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) }
     let admission = waiting.workers.carryOut(for: request.client, within: waiting.limit) {
         let response = waiting.answer()
-        if waiting.limit?.takeLeftOff() == true { return .madeRoom }
+        if waiting.limit?.takeInterruption() == true { return .madeRoom }
         finish(response)
         return .done
     }

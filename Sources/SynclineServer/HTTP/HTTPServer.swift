@@ -44,7 +44,7 @@ final class HTTPServer: Sendable {
     /// The server's own URL.
     let url: String
     private let service: any RequestAnswering
-    private let surroundings: any Surroundings
+    private let environment: any ServerEnvironment
     private let limiter: RateLimiter?
     private let ids: RequestIDs
     private let running = Atomic(0)
@@ -57,13 +57,13 @@ final class HTTPServer: Sendable {
 
     init(
         _ configuration: ServerConfiguration, _ service: any RequestAnswering, tls: TLSCertificate?,
-        _ surroundings: any Surroundings = SystemSurroundings()
+        _ environment: any ServerEnvironment = SystemServerEnvironment()
     ) throws(StartFailure) {
         self.configuration = configuration
         self.service = service
-        self.surroundings = surroundings
-        log = ServerLog(configuration.log, surroundings)
-        ids = RequestIDs(surroundings)
+        self.environment = environment
+        log = ServerLog(configuration.log, environment)
+        ids = RequestIDs(environment)
         events = EventHub { service.cursor() }
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         // One worker is always left for another client.
@@ -152,7 +152,7 @@ final class HTTPServer: Sendable {
         let time = request.start.duration(to: .now)
         metrics.count(
             request.method, status: request.status, time, bytesIn: request.body.count, bytesOut: request.bytesOut)
-        log.note(request.line(now: surroundings.now(), time))
+        log.note(request.line(now: environment.now(), time))
     }
 
     /// Chooses the request's id.

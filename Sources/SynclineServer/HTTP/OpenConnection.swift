@@ -3,17 +3,7 @@
 
 import SynclineGround
 
-/// Time limits for a client, in seconds.
-struct ConnectionDeadlines: Hashable, Sendable {
-    /// Between two requests. After this time without traffic, the HTTP library closes a connection.
-    var idle: Int
-    /// From a request's first line to the end of its head.
-    var head: Int
-    /// From the end of the head to the end of the body.
-    var body: Int
-    /// From the first line until the answer is sent.
-    var request: Int
-
+extension ConnectionDeadlines {
     /// Whether a client has taken too long. Times are in milliseconds.
     func areOver(_ phase: OpenConnection.Phase, since: UInt64, requestSince: UInt64, now: UInt64) -> Bool {
         func isOver(_ start: UInt64, _ seconds: Int) -> Bool { now > start + UInt64(seconds) * 1000 }

@@ -11,36 +11,36 @@ extension TableService {
     }
 
     func batch(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ caller: Caller?
+        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ caller: Caller?
     ) throws(ServiceFailure) -> HTTPResponse {
         if let type = request.headers.value("Content-Type"), !type.lowercased().hasPrefix("application/json") {
             throw .refused(Refusal(415, "unsupported-media-type", "A body must be application/json"))
         }
         let batch: BatchRequest
         do throws(TableRequestError) {
-            batch = try BatchRequest(request.body ?? [], spoken)
+            batch = try BatchRequest(request.body ?? [], protocolVersion)
         } catch {
             throw ServiceFailure(error)
         }
         let groups = batch.groups
         var admitted: [[Admitted]] = []
         for group in groups {
-            admitted.append(group.map { admit(batch.operations[$0], spoken, caller) })
+            admitted.append(group.map { admit(batch.operations[$0], protocolVersion, caller) })
         }
         let outcomes = try carryOut(admitted, batch)
         var answer = BatchAnswer(limit: configuration.limits.answerBytes)
-        for outcome in outcomes.joined() { add(outcome, to: &answer, spoken, wantsRow: batch.wantsRows) }
+        for outcome in outcomes.joined() { add(outcome, to: &answer, protocolVersion, wantsRow: batch.wantsRows) }
         return answer.response()
     }
 
     private func admit(
-        _ operation: BatchRequest.Operation, _ spoken: ServerProtocol, _ caller: Caller?
+        _ operation: BatchRequest.Operation, _ protocolVersion: ServerProtocol, _ caller: Caller?
     ) -> Admitted {
         do throws(ServiceFailure) {
             guard let table = table(operation.table) else {
                 throw .refused(Refusal(404, "table-not-found", "There is no table \(operation.table.prefix(80))"))
             }
-            return .write(try write(operation, table, spoken, caller))
+            return .write(try write(operation, table, protocolVersion, caller))
         } catch {
             guard case .refused(let refusal) = error else {
                 return .refused(Refusal(500, "internal", "The server failed"))
@@ -50,7 +50,8 @@ extension TableService {
     }
 
     private func write(
-        _ operation: BatchRequest.Operation, _ table: TableDefinition, _ spoken: ServerProtocol, _ caller: Caller?
+        _ operation: BatchRequest.Operation, _ table: TableDefinition, _ protocolVersion: ServerProtocol,
+        _ caller: Caller?
     ) throws(ServiceFailure) -> TableWrite {
         let kind: TableWrite.Kind
         let permission: TableOperation
@@ -66,8 +67,8 @@ extension TableService {
         item.id = operation.id
         var write =
             operation.kind == .insert
-            ? try insert(item, table, spoken)
-            : TableWrite(kind, table: table.name, id: operation.id, serverProtocol: spoken)
+            ? try insert(item, table, protocolVersion)
+            : TableWrite(kind, table: table.name, id: operation.id, serverProtocol: protocolVersion)
         write.owner = owner
         write.version = operation.item.version
         write.conditions.match = operation.version.map { .versions([$0]) }
@@ -109,7 +110,7 @@ extension TableService {
     }
 
     private func add(
-        _ outcome: WriteOutcome, to answer: inout BatchAnswer, _ spoken: ServerProtocol, wantsRow: Bool
+        _ outcome: WriteOutcome, to answer: inout BatchAnswer, _ protocolVersion: ServerProtocol, wantsRow: Bool
     ) {
         let status: Int
         var error: (String, String)?
@@ -127,6 +128,6 @@ extension TableService {
             status = refusal.status
             error = (refusal.message, refusal.code)
         }
-        answer.add(status: status, error: error, row: row, spoken, wantsRow: wantsRow || outcome.isRefused)
+        answer.add(status: status, error: error, row: row, protocolVersion, wantsRow: wantsRow || outcome.isRefused)
     }
 }

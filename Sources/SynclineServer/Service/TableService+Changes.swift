@@ -5,13 +5,13 @@ import SynclineWire
 
 extension TableService {
     func changes(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ visit: Visit
+        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit
     ) throws(ServiceFailure) -> HTTPResponse {
         let table = visit.table
         let asked: ChangeRequest
         do throws(TableRequestError) {
-            guard let read = try ChangeRequest(request, spoken, rules(for: table, request)) else {
-                throw TableRequestError(400, "A cursor is needed", spoken, code: "invalid-cursor")
+            guard let read = try ChangeRequest(request, protocolVersion, rules(for: table, request)) else {
+                throw TableRequestError(400, "A cursor is needed", protocolVersion, code: "invalid-cursor")
             }
             asked = read
         } catch {
@@ -26,7 +26,7 @@ extension TableService {
         plan.counts = asked.counts
         let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
         do throws(TableRequestError) {
-            return try TableAnswer(spoken).changes(
+            return try TableAnswer(protocolVersion).changes(
                 asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark,
                 limit: configuration.limits.answerBytes)
         } catch {

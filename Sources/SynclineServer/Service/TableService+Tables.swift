@@ -6,12 +6,13 @@ import SynclineWire
 extension TableService {
     /// Answers a request to a table, or to a row with an id.
     func exchange(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ visit: Visit, id: String, _ url: String
+        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit, id: String, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
         let (table, owner) = (visit.table, visit.owner)
         let parsed: TableRequest
         do throws(TableRequestError) {
-            parsed = try TableRequest(request, spoken, table: table.name, id: id, rules: rules(for: table, request))
+            parsed = try TableRequest(
+                request, protocolVersion, table: table.name, id: id, rules: rules(for: table, request))
         } catch {
             throw ServiceFailure(error)
         }
@@ -48,7 +49,7 @@ extension TableService {
             response.headers = [HTTPHeader("ETag", EntityTag.text(of: row.version))]
             return response
         }
-        return dressed(TableAnswer(parsed.serverProtocol).row(row), row, parsed.serverProtocol)
+        return withCommonHeaders(TableAnswer(parsed.serverProtocol).row(row), row, parsed.serverProtocol)
     }
 
     private func isUnchanged(_ row: TableRow, _ request: HTTPRequest) -> Bool {
@@ -61,8 +62,10 @@ extension TableService {
     }
 
     /// Adds the newer protocol's headers to an answer with one row.
-    private func dressed(_ response: HTTPResponse, _ row: TableRow, _ spoken: ServerProtocol) -> HTTPResponse {
-        guard spoken == .datasync3 else { return response }
+    private func withCommonHeaders(_ response: HTTPResponse, _ row: TableRow, _ protocolVersion: ServerProtocol)
+        -> HTTPResponse
+    {
+        guard protocolVersion == .datasync3 else { return response }
         var response = response
         response.headers.append(HTTPHeader("Last-Modified", HTTPDate.text(of: row.updatedAt)))
         return response
@@ -138,24 +141,25 @@ extension TableService {
     private func write(
         _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
-        let spoken = parsed.serverProtocol
+        let protocolVersion = parsed.serverProtocol
         let table = visit.table
         var write: TableWrite
         switch parsed.action {
-        case .insert(let item): write = try insert(item, table, spoken)
+        case .insert(let item): write = try insert(item, table, protocolVersion)
         case .update(let item):
-            write = TableWrite(.update(item.columns), table: table.name, id: parsed.id, serverProtocol: spoken)
+            write = TableWrite(.update(item.columns), table: table.name, id: parsed.id, serverProtocol: protocolVersion)
             write.version = item.version
         case .replace(let item):
-            write = TableWrite(.replace(item.columns), table: table.name, id: parsed.id, serverProtocol: spoken)
+            write = TableWrite(
+                .replace(item.columns), table: table.name, id: parsed.id, serverProtocol: protocolVersion)
             write.version = item.version
             if parsed.includesDeleted { write.revives = !(item.isDeleted ?? false) }
         case .patch(let patch):
-            write = TableWrite(.patch(patch), table: table.name, id: parsed.id, serverProtocol: spoken)
+            write = TableWrite(.patch(patch), table: table.name, id: parsed.id, serverProtocol: protocolVersion)
             if patch.mayChange(member: "deleted") { write.revives = true }
-        case .delete: write = TableWrite(.delete, table: table.name, id: parsed.id, serverProtocol: spoken)
+        case .delete: write = TableWrite(.delete, table: table.name, id: parsed.id, serverProtocol: protocolVersion)
         case .undelete, .row, .list:
-            write = TableWrite(.undelete, table: table.name, id: parsed.id, serverProtocol: spoken)
+            write = TableWrite(.undelete, table: table.name, id: parsed.id, serverProtocol: protocolVersion)
         }
         if write.kind == .undelete || write.revives == true {
             _ = try grant(.undelete, table, visit.caller)
@@ -164,11 +168,11 @@ extension TableService {
         write.conditions = conditions(request, parsed)
         write.operation = try operation(parsed.operationID, visit.caller)
         let outcomes = try ask { () throws(StoreFailure) in try store.write([[write]], stopsAtRefusal: false) }
-        return try answer(outcomes[0][0], request, spoken, url)
+        return try answer(outcomes[0][0], request, protocolVersion, url)
     }
 
     func insert(
-        _ item: TableItem, _ table: TableDefinition, _ spoken: ServerProtocol
+        _ item: TableItem, _ table: TableDefinition, _ protocolVersion: ServerProtocol
     ) throws(ServiceFailure) -> TableWrite {
         let id = item.id ?? ""
         if !id.isEmpty {
@@ -183,8 +187,8 @@ extension TableService {
             throw .refused(Refusal(400, "missing-id", "The ids of table \(table.name) are \(kind.plural); pass one"))
         }
         // An id of type UUID has dashes.
-        let made = id.isEmpty ? surroundings.newID(kind == .uuid ? .zumo2 : spoken) : id
-        return TableWrite(.insert(item.columns), table: table.name, id: made, serverProtocol: spoken)
+        let made = id.isEmpty ? environment.newID(kind == .uuid ? .zumo2 : protocolVersion) : id
+        return TableWrite(.insert(item.columns), table: table.name, id: made, serverProtocol: protocolVersion)
     }
 
     private func conditions(_ request: HTTPRequest, _ parsed: TableRequest) -> WriteConditions {
@@ -207,23 +211,24 @@ extension TableService {
     }
 
     private func answer(
-        _ outcome: WriteOutcome, _ request: HTTPRequest, _ spoken: ServerProtocol, _ url: String
+        _ outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
-        let answer = TableAnswer(spoken)
-        let isNew = spoken == .datasync3
+        let answer = TableAnswer(protocolVersion)
+        let isNew = protocolVersion == .datasync3
         switch outcome {
         case .inserted(let row):
-            var response = dressed(answer.row(row, status: 201), row, spoken)
+            var response = withCommonHeaders(answer.row(row, status: 201), row, protocolVersion)
             if !isNew { return response }
             let location = "\(request.base(url))\(request.pathText)/\(PercentEncoding.encode(row.id))"
             response.headers.append(HTTPHeader("Location", location))
             return response
-        case .changed(let row): return dressed(answer.row(row), row, spoken)
+        case .changed(let row): return withCommonHeaders(answer.row(row), row, protocolVersion)
         case .deleted(let row): return isNew ? answer.empty(204) : answer.row(row)
-        case .undeleted(let row): return dressed(answer.row(row, status: isNew ? 200 : 201), row, spoken)
+        case .undeleted(let row):
+            return withCommonHeaders(answer.row(row, status: isNew ? 200 : 201), row, protocolVersion)
         case .refused(let refusal, let row):
             if let row, [409, 412].contains(refusal.status) {
-                return dressed(answer.row(row, status: refusal.status), row, spoken)
+                return withCommonHeaders(answer.row(row, status: refusal.status), row, protocolVersion)
             }
             return refusal.response
         case .failed(let failure): throw .store(failure)

@@ -7,7 +7,7 @@ import SynclineWire
 struct TableService: Sendable {
     let configuration: ServerConfiguration
     let store: any TableStore
-    let surroundings: any Surroundings
+    let environment: any ServerEnvironment
     let rules: RequestRules
     let gate: TokenGate
     /// The tables by their names in lower case.
@@ -19,13 +19,13 @@ struct TableService: Sendable {
     let root: [String]
 
     init(
-        _ configuration: ServerConfiguration, _ store: any TableStore, _ surroundings: any Surroundings,
+        _ configuration: ServerConfiguration, _ store: any TableStore, _ environment: any ServerEnvironment,
         _ gate: TokenGate? = nil
     ) throws(StoreFailure) {
         self.configuration = configuration
         self.gate = gate ?? TokenGate(configuration.auth)
         self.store = store
-        self.surroundings = surroundings
+        self.environment = environment
         root = configuration.root.split(separator: "/").map(String.init)
         rules = .both(maximalTop: configuration.maxTop, filterDepth: configuration.limits.filterDepth)
         tables = Dictionary(configuration.tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
@@ -99,18 +99,18 @@ struct TableService: Sendable {
         var request = request
         if request.method == "HEAD" { request.method = "GET" }
         if route == .health { return try health() }
-        let spoken = try version(request)
+        let protocolVersion = try version(request)
         let caller = try caller(request)
         switch route {
-        case .batch: return try batch(request, spoken, caller)
+        case .batch: return try batch(request, protocolVersion, caller)
         case .changes(let name):
-            return try changes(request, spoken, try admit(caller, name, .read))
+            return try changes(request, protocolVersion, try admit(caller, name, .read))
         case .table(let name):
             let visit = try admit(caller, name, TableService.operation(request.method, isRow: false))
-            return try exchange(request, spoken, visit, id: "", url)
+            return try exchange(request, protocolVersion, visit, id: "", url)
         case .row(let name, let id):
             let visit = try admit(caller, name, TableService.operation(request.method, isRow: true))
-            return try exchange(request, spoken, visit, id: id, url)
+            return try exchange(request, protocolVersion, visit, id: id, url)
         case .nowhere, .health, .metrics, .events:
             throw .refused(Refusal(404, "not-found", "There is no resource at this path"))
         }
@@ -161,7 +161,7 @@ struct TableService: Sendable {
 
     /// The caller. A request's token is checked here, once.
     func caller(_ request: HTTPRequest) throws(ServiceFailure) -> Caller? {
-        switch gate.login(request.headers, now: surroundings.now()) {
+        switch gate.login(request.headers, now: environment.now()) {
         case .none: return nil
         case .caller(let caller):
             notes?.note(user: caller.subject)

@@ -52,7 +52,9 @@ extension SQLStore {
                 return finish(jobs, try attempt(jobs, after: failure))
             } catch {
                 let reason = error.reason
-                if error.isOfAll || isCareful && reason.isBusy { return jobs.forEach { $0.finish(.failure(reason)) } }
+                if error.failsWholeGroup || isCareful && reason.isBusy {
+                    return jobs.forEach { $0.finish(.failure(reason)) }
+                }
                 failure = reason
             }
         }
@@ -90,7 +92,7 @@ extension SQLStore {
         defer { counts.note(writes: written, isKept: isKept) }
         do throws(StoreFailure) {
             return try database.write { connection throws(StoreFailure) in
-                var grown: Catalogue?
+                var grown: StoreCatalogue?
                 let start = ContinuousClock.now
                 let (results, hasEffect) = try connection.transaction(dialect.beginWriting) {
                     () throws(StoreFailure) in
@@ -141,7 +143,7 @@ private struct AttemptFailure: Error {
     let stage: WriteStage
 
     /// Whether none of its writes is the cause: the database is not available, or the result of the commit is unknown.
-    var isOfAll: Bool {
+    var failsWholeGroup: Bool {
         switch stage {
         case .beginning: true
         case .writing: false

@@ -5,19 +5,8 @@ import SynclineCore
 import SynclineWire
 
 final class SQLStore: TableStore {
-    /// The tables as of a schema number.
-    struct Catalogue: Sendable {
-        var tables: [String: TableSQL]
-        var number: Int64
-        var epoch: String
-        /// The reasons why tables can't be served in their current form.
-        var faults: [String: Refusal] = [:]
-        /// Columns of a server's table that the server did not create.
-        var strangers: [String: [String]] = [:]
-    }
-
     let database: any SQLDatabase
-    let surroundings: any Surroundings
+    let environment: any ServerEnvironment
     let dialect: SQLDialect
     let limits: ServerConfiguration.Limits
     let queue = WriteQueue()
@@ -27,26 +16,28 @@ final class SQLStore: TableStore {
 
     /// The current catalogue: readers copy a reference.
     private final class Published: Sendable {
-        let catalogue: Catalogue
+        let catalogue: StoreCatalogue
 
-        init(_ catalogue: Catalogue) { self.catalogue = catalogue }
+        init(_ catalogue: StoreCatalogue) { self.catalogue = catalogue }
     }
 
     /// Creates missing tables and learns the columns of existing ones.
     init(
-        _ database: any SQLDatabase, _ definitions: [TableDefinition], _ surroundings: any Surroundings,
+        _ database: any SQLDatabase, _ definitions: [TableDefinition], _ environment: any ServerEnvironment,
         limits: ServerConfiguration.Limits = .init(), renewsEpoch: Bool = false
     ) throws(StoreFailure) {
         self.database = database
         self.limits = limits
-        self.surroundings = surroundings
+        self.environment = environment
         self.definitions = definitions
         dialect = database.dialect
-        let foundation = StoreFoundation(definitions: definitions, dialect: database.dialect)
-        let epoch = String(surroundings.newHexadecimal().suffix(16))
-        let built = try foundation.lay(in: database, epoch: epoch, renewsEpoch: renewsEpoch)
+        let installer = SchemaInstaller(definitions: definitions, dialect: database.dialect)
+        let epoch = String(environment.newHexadecimal().suffix(16))
+        let built = try installer.install(in: database, epoch: epoch, renewsEpoch: renewsEpoch)
         published = SharedReading(Published(built))
-        for note in built.notes(since: Catalogue(tables: [:], number: 0, epoch: built.epoch)) { Diagnostics.note(note) }
+        for note in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {
+            Diagnostics.note(note)
+        }
     }
 
     func check() throws(StoreFailure) { try database.check() }
@@ -65,9 +56,9 @@ final class SQLStore: TableStore {
 
     private var inForce: Published { published.value }
 
-    var currentCatalogue: Catalogue { inForce.catalogue }
+    var currentCatalogue: StoreCatalogue { inForce.catalogue }
 
-    func publish(_ new: Catalogue) {
+    func publish(_ new: StoreCatalogue) {
         let new = Published(new)
         published.change { current in
             if new.catalogue.number >= current.catalogue.number { current = new }
@@ -76,7 +67,7 @@ final class SQLStore: TableStore {
 
     /// Learns of columns that other processes created, and of manual changes to tables, which are logged.
     func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
-        let (old, new) = (currentCatalogue, try StoreFoundation.catalogue(connection, definitions, dialect))
+        let (old, new) = (currentCatalogue, try SchemaInstaller.catalogue(connection, definitions, dialect))
         publish(new)
         for note in new.notes(since: old) { Diagnostics.note(note) }
     }
@@ -168,7 +159,7 @@ final class SQLStore: TableStore {
         var wider = plan
         wider.limit += 1
         var seen = number
-        var room = AnswerRoom(limits.answerBytes)
+        var room = AnswerBudget(limits.answerBytes)
         try connection.run(statements.list(wider, filter)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
@@ -196,7 +187,7 @@ final class SQLStore: TableStore {
         let work = FilterWork(within: WorkLimit.current)
         var seen = number
         var matches = 0
-        var room = AnswerRoom(limits.answerBytes)
+        var room = AnswerBudget(limits.answerBytes)
         try connection.run(statements.list(plan, filter)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
@@ -253,45 +244,45 @@ final class SQLStore: TableStore {
         let work = FilterWork(within: WorkLimit.current)
         var wider = plan
         wider.limit += 1
-        var graves = try self.graves(wider, statements, connection)[...]
+        var tombstones = try self.tombstones(wider, statements, connection)[...]
         var seen = number
-        var room = AnswerRoom(limits.answerBytes)
+        var room = AnswerBudget(limits.answerBytes)
         // After the queries about the transaction: once the read is stopped while rows arrive, the connection can run
         // no more queries.
         try connection.run(statements.changes(wider)) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             let change = values.value(4).integer
-            while let grave = graves.first, grave.number < change {
-                outcome.add(grave, plan.limit, &room)
-                graves.removeFirst()
+            while let tombstone = tombstones.first, tombstone.number < change {
+                outcome.add(tombstone, plan.limit, &room)
+                tombstones.removeFirst()
             }
             let isInView = filter?.matches(row, work) ?? true
             outcome.add(.init(number: change, row: isInView ? row : row.bare, isInView: isInView), plan.limit, &room)
             return work.failure == nil && (!outcome.hasMore || outcome.changes.count == plan.limit)
         }
         try work.check(within: WorkLimit.current)
-        for grave in graves { outcome.add(grave, plan.limit, &room) }
+        for tombstone in tombstones { outcome.add(tombstone, plan.limit, &room) }
         number = seen
         return outcome
     }
 
     /// The permanently deleted rows.
-    private func graves(
+    private func tombstones(
         _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection
     ) throws(StoreFailure) -> [TableChange] {
         if statements.schema.definition.softDelete { return [] }
-        var graves: [TableChange] = []
+        var tombstones: [TableChange] = []
         try connection.run(StateSQL.tombstones(plan, statements)) { values in
             let change = values.value(1).integer
             let time = Stamp(change: change, time: values.value(2).integer).instant
             let row = TableRow(
                 id: values.value(0).text, columns: .empty, createdAt: time, updatedAt: time,
                 version: RowVersion.text(change), isDeleted: true)
-            graves.append(.init(number: change, row: row, isInView: true))
+            tombstones.append(.init(number: change, row: row, isInView: true))
             return true
         }
-        return graves
+        return tombstones
     }
 
     private func count(
@@ -300,8 +291,8 @@ final class SQLStore: TableStore {
         var count = try connection.first(statements.changeCount(plan), count: 1)?[0].integer ?? 0
         let definition = statements.schema.definition
         if !definition.softDelete {
-            let graves = StateSQL.tombstoneCount(plan, statements)
-            count += try connection.first(graves, count: 1)?[0].integer ?? 0
+            let tombstones = StateSQL.tombstoneCount(plan, statements)
+            count += try connection.first(tombstones, count: 1)?[0].integer ?? 0
         }
         return Int(count)
     }
@@ -309,16 +300,16 @@ final class SQLStore: TableStore {
     // MARK: Keeping
 
     func drop(_ column: String, of table: TableDefinition) throws(StoreFailure) {
-        let foundation = StoreFoundation(definitions: definitions, dialect: dialect)
-        try database.write { connection throws(StoreFailure) in try foundation.drop(column, of: table, connection) }
+        let installer = SchemaInstaller(definitions: definitions, dialect: dialect)
+        try database.write { connection throws(StoreFailure) in try installer.drop(column, of: table, connection) }
     }
 
     /// First the purge is recorded, then the tombstones are removed in portions: a change that waits for one portion
     /// does not wait for all.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
-        let now = surroundings.now()
+        let now = environment.now()
         if let time {
-            try sayPurged(before: time)
+            try recordPurge(before: time)
             for statements in currentCatalogue.tables.values
             where statements.schema.systemColumns.contains(.deleted) {
                 try removeAll(statements.purge(before: time))
@@ -331,7 +322,7 @@ final class SQLStore: TableStore {
     }
 
     /// Times and change numbers have the same order: the latest purged change bounds what may be gone.
-    private func sayPurged(before time: Int64) throws(StoreFailure) {
+    private func recordPurge(before time: Int64) throws(StoreFailure) {
         try database.write { connection throws(StoreFailure) in
             var latest: Int64 = 0
             for statements in currentCatalogue.tables.values
@@ -339,9 +330,9 @@ final class SQLStore: TableStore {
                 let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
                 latest = max(latest, purged?[0].integer ?? 0)
             }
-            var grave = SQLStatement(dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < "#)
-            grave.add(.integer(time))
-            latest = max(latest, try connection.first(grave, count: 1)?[0].integer ?? 0)
+            var tombstone = SQLStatement(dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < "#)
+            tombstone.add(.integer(time))
+            latest = max(latest, try connection.first(tombstone, count: 1)?[0].integer ?? 0)
             if latest > 0 { try connection.run(StateSQL.setPurged(latest, dialect)) }
         }
     }

@@ -24,8 +24,8 @@ final class RequestIDs: Sendable {
     private let process: String
     private let count = Atomic<UInt64>(0)
 
-    init(_ surroundings: any Surroundings) {
-        process = String(surroundings.newHexadecimal().suffix(12))
+    init(_ environment: any ServerEnvironment) {
+        process = String(environment.newHexadecimal().suffix(12))
     }
 
     func make() -> RequestID {

@@ -13,20 +13,20 @@ import SynclineWire
 #endif
 
 final class ServerLog: Sendable {
-    private let form: ServerConfiguration.Log
-    private let surroundings: any Surroundings
+    private let form: LogForm
+    private let environment: any ServerEnvironment
     private let journal: Journal
     private let limiter = Mutex(TroubleLimiter())
     private let later = DispatchQueue(label: "syncline.log")
 
     init(
-        _ form: ServerConfiguration.Log, _ surroundings: any Surroundings = SystemSurroundings(),
+        _ form: LogForm, _ environment: any ServerEnvironment = SystemServerEnvironment(),
         descriptor: Int32 = STDERR_FILENO
     ) {
         self.form = form
-        self.surroundings = surroundings
+        self.environment = environment
         journal = Journal(descriptor: descriptor) { count in
-            ServerLog.line("\(count) lines of the log were dropped, not read in time", form, surroundings.now())
+            ServerLog.line("\(count) lines of the log were dropped, not read in time", form, environment.now())
         }
     }
 
@@ -43,7 +43,7 @@ final class ServerLog: Sendable {
 
     /// Logs a message for the operator.
     func note(_ message: String) {
-        journal.write(ServerLog.line(message, form, surroundings.now()))
+        journal.write(ServerLog.line(message, form, environment.now()))
     }
 
     /// Logs a failure of a kind that may occur often.
@@ -73,7 +73,7 @@ final class ServerLog: Sendable {
         journal.flush(seconds: 1)
     }
 
-    private static func line(_ message: String, _ form: ServerConfiguration.Log, _ now: Int64) -> String {
+    private static func line(_ message: String, _ form: LogForm, _ now: Int64) -> String {
         let time = Timestamp.text(milliseconds: now)
         let line =
             form == .json

@@ -2,13 +2,13 @@
 // A missing database fails every request, and must not fill a disk with log lines.
 
 struct TroubleLimiter: Sendable {
-    private struct Spell {
+    private struct Period {
         var start: ContinuousClock.Instant
         var told = 0
         var leftOut = 0
     }
 
-    private var spells: [String: Spell] = [:]
+    private var periods: [String: Period] = [:]
     /// At most `most` failures of a kind are logged within `length`.
     static let (most, length) = (5, Duration.seconds(10))
 
@@ -22,25 +22,25 @@ struct TroubleLimiter: Sendable {
     }
 
     mutating func judge(_ kind: String, now: ContinuousClock.Instant) -> Verdict {
-        var spell = spells[kind] ?? Spell(start: now)
-        defer { spells[kind] = spell }
-        if spell.start + Self.length <= now {
-            let leftOut = spell.leftOut
-            spell = Spell(start: now, told: 1)
+        var period = periods[kind] ?? Period(start: now)
+        defer { periods[kind] = period }
+        if period.start + Self.length <= now {
+            let leftOut = period.leftOut
+            period = Period(start: now, told: 1)
             return .told(leftOut: leftOut)
         }
-        if spell.told < Self.most {
-            spell.told += 1
+        if period.told < Self.most {
+            period.told += 1
             return .told(leftOut: 0)
         }
-        spell.leftOut += 1
-        return spell.leftOut == 1 ? .firstLeftOut : .leftOut
+        period.leftOut += 1
+        return period.leftOut == 1 ? .firstLeftOut : .leftOut
     }
 
     /// Returns the number of omitted failures of each kind so far, and resets the counts.
     mutating func takeLeftOut() -> [(kind: String, count: Int)] {
-        let leftOut = spells.filter { $0.value.leftOut > 0 }.map { (kind: $0.key, count: $0.value.leftOut) }
-        for (kind, _) in leftOut { spells[kind]?.leftOut = 0 }
+        let leftOut = periods.filter { $0.value.leftOut > 0 }.map { (kind: $0.key, count: $0.value.leftOut) }
+        for (kind, _) in leftOut { periods[kind]?.leftOut = 0 }
         return leftOut.sorted { $0.kind < $1.kind }
     }
 }

@@ -6,7 +6,7 @@ import SynclineWire
 
 struct SimulatedBatch {
     let request: HTTPRequest
-    let spoken: ServerProtocol
+    let protocolVersion: ServerProtocol
 
     private typealias Result = (status: Int, error: (String, String)?, row: TableRow?)
 
@@ -18,7 +18,7 @@ struct SimulatedBatch {
     )
 
     func answer(_ state: inout SimulatedServer.State) throws(TableRequestError) -> HTTPResponse {
-        let batch = try BatchRequest(request.body ?? [], spoken)
+        let batch = try BatchRequest(request.body ?? [], protocolVersion)
         var answer = BatchAnswer()
         var isStopped = false
         for group in batch.groups {
@@ -27,7 +27,7 @@ struct SimulatedBatch {
             isStopped = isStopped || batch.stopsAtRefusal && results.contains { $0.error != nil }
             for (status, error, row) in results {
                 answer.add(
-                    status: status, error: error.map { (message: $0.0, code: $0.1) }, row: row, spoken,
+                    status: status, error: error.map { (message: $0.0, code: $0.1) }, row: row, protocolVersion,
                     wantsRow: batch.wantsRows || error != nil)
             }
         }
@@ -50,9 +50,9 @@ struct SimulatedBatch {
     }
 
     private func carryOut(_ operation: BatchRequest.Operation, _ state: inout SimulatedServer.State) -> Result {
-        var parsed = TableRequest(operation, spoken)
+        var parsed = TableRequest(operation, protocolVersion)
         parsed.id = state.spelling(of: parsed.id, in: parsed.table)
-        let done = SimulatedExchange(request: request, parsed: parsed).done(&state)
+        let done = SimulatedExchange(request: request, parsed: parsed).applyOnce(&state)
         switch done.response.status {
         case 204: return (200, nil, done.row)
         case 200..<300: return (done.response.status, nil, done.row)

@@ -56,15 +56,15 @@ struct SimulatedExchange {
     }
 
     /// Applies a write, unless one with its operation id was applied before.
-    func done(_ state: inout SimulatedServer.State) -> Done {
-        guard state.options.recognizesOperations, let operation = parsed.operationID else { return doneAnew(&state) }
+    func applyOnce(_ state: inout SimulatedServer.State) -> Done {
+        guard state.options.recognizesOperations, let operation = parsed.operationID else { return apply(&state) }
         if let known = state.answers[operation] { return known }
-        let done = doneAnew(&state)
+        let done = apply(&state)
         state.answers[operation] = done
         return done
     }
 
-    private func doneAnew(_ state: inout SimulatedServer.State) -> Done {
+    private func apply(_ state: inout SimulatedServer.State) -> Done {
         let response = write(&state)
         let isShown = (200..<300).contains(response.status) || [409, 412].contains(response.status)
         // The row of an insert without an id is the latest.

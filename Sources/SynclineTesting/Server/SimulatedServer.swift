@@ -192,7 +192,7 @@ public final class SimulatedServer: Sendable {
             var parsed = try TableRequest(request, usual: serverProtocol)
             parsed.id = state.spelling(of: parsed.id, in: parsed.table)
             let exchange = SimulatedExchange(request: request, parsed: parsed)
-            guard request.method == "GET" else { return exchange.done(&state).response }
+            guard request.method == "GET" else { return exchange.applyOnce(&state).response }
             defer { state.finishRead(of: parsed.table) }
             return exchange.read(&state)
         } catch {
@@ -204,19 +204,19 @@ public final class SimulatedServer: Sendable {
     private func extended(_ request: HTTPRequest, _ state: inout State) throws(TableRequestError) -> HTTPResponse? {
         let path = request.pathSegments
         guard !capabilities.isEmpty, path.first == "tables" else { return nil }
-        let spoken = try TableRequest.version(of: request, serverProtocol)
+        let protocolVersion = try TableRequest.version(of: request, serverProtocol)
         if options.takesBatches, request.method == "POST", path.count == 2, path[1] == "$batch" {
-            return try SimulatedBatch(request: request, spoken: spoken).answer(&state)
+            return try SimulatedBatch(request: request, protocolVersion: protocolVersion).answer(&state)
         }
         guard options.tellsChanges, request.method == "GET", path.count == 3, path[2] == "changes",
-            let asked = try ChangeRequest(request, spoken, .peers)
+            let asked = try ChangeRequest(request, protocolVersion, .peers)
         else { return nil }
         defer { state.finishRead(of: path[1]) }
         let limit = min(asked.top ?? .max, state.tables[path[1]]?.pageLimit ?? 1000)
         var found = state.tables[path[1]]?.changes(asked) ?? []
         let count = found.count
         found = Array(found.prefix(limit))
-        return try TableAnswer(spoken).changes(
+        return try TableAnswer(protocolVersion).changes(
             asked, found, hasMore: found.count < count, count: asked.counts ? count : nil, state.mark)
     }
 }

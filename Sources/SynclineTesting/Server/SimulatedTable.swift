@@ -25,7 +25,7 @@ struct SimulatedTable: Sendable {
     private var uncommitted: [Earlier] = []
     /// The number of each row's latest change, and the tombstones of hard-deleted rows.
     private var numbers: [String: Int64] = [:]
-    private var graves: [String: TableRow] = [:]
+    private var tombstones: [String: TableRow] = [:]
 
     init(
         pageLimit: Int? = nil, precision: SimulatedServer.Precision = .milliseconds,
@@ -39,13 +39,13 @@ struct SimulatedTable: Sendable {
     subscript(id: String) -> TableRow? { rows[id] }
 
     mutating func set(_ row: TableRow?, _ id: String, change: Int64, lag: Int, lateBy reads: Int?) {
-        if row == nil, var grave = rows[id] {
-            grave.isDeleted = true
-            grave.columns = .empty
-            graves[id] = grave
+        if row == nil, var tombstone = rows[id] {
+            tombstone.isDeleted = true
+            tombstone.columns = .empty
+            tombstones[id] = tombstone
             numbers[id] = change
         } else if row != nil {
-            graves[id] = nil
+            tombstones[id] = nil
             numbers[id] = change
         }
         let earlier = Earlier(id: id, row: rows[id], untilRead: self.reads + (reads ?? 0))
@@ -68,11 +68,11 @@ struct SimulatedTable: Sendable {
     }
 
     /// Returns the tombstone of a hard-deleted row.
-    func deleted(_ id: String) -> TableRow? { graves[id] }
+    func deleted(_ id: String) -> TableRow? { tombstones[id] }
 
     mutating func forgetDeletions() {
-        for id in graves.keys { numbers[id] = nil }
-        graves = [:]
+        for id in tombstones.keys { numbers[id] = nil }
+        tombstones = [:]
     }
 
     /// Returns the changes after a cursor, in order.
@@ -81,7 +81,7 @@ struct SimulatedTable: Sendable {
         let found = numbers.filter { $0.value > range.0 && $0.value <= range.1 }.sorted { $0.value < $1.value }
         let filter = asked.filter?.asServersRead
         return found.compactMap { id, number in
-            if let grave = graves[id] { return TableChange(number: number, row: grave, isInView: true) }
+            if let tombstone = tombstones[id] { return TableChange(number: number, row: tombstone, isInView: true) }
             return rows[id].map {
                 TableChange(number: number, row: $0, isInView: filter?.matches($0) ?? true)
             }

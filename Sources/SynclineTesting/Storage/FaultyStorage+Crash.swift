@@ -11,14 +11,14 @@ extension FaultyStorage {
         state.withLock { $0.disk.itemCount }
     }
 
-    /// Returns the disk after a power failure in which pending item `i` persisted if `keep(i)`, for every `i` in
-    /// 0..<`pendingItemCount`. The new disk has only what persisted; this one ends.
+    /// Returns the disk after a power failure in which pending item `i` survived if `keep(i)`, for every `i` in
+    /// 0..<`pendingItemCount`. The new disk has only what survived; this one ends.
     public func crash(keeping keep: (Int) -> Bool) -> FaultyStorage {
         let (disk, capacity) = end()
         return FaultyStorage(disk.afterCrash(keeping: keep), capacity: capacity)
     }
 
-    /// Returns the disk after a power failure in which a random part of the pending items persisted. Each file and
+    /// Returns the disk after a power failure in which a random part of the pending items survived. Each file and
     /// directory has a probability of its own, from none to all, so that extremes occur together in one crash. This
     /// disk ends.
     public func crash(using generator: inout some RandomNumberGenerator) -> FaultyStorage {

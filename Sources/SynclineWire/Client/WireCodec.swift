@@ -18,7 +18,7 @@ package struct WireCodec: Sendable {
     package func request(
         _ request: ServerRequest, headers: [HTTPHeader] = [], token: String? = nil
     ) throws(UnsupportedPredicate) -> HTTPRequest {
-        dressed(try plain(request), headers: headers, token: token)
+        withCommonHeaders(try plain(request), headers: headers, token: token)
     }
 
     /// Returns a request without the common headers.
@@ -44,7 +44,7 @@ package struct WireCodec: Sendable {
     }
 
     /// Returns a request with the common headers.
-    package func dressed(
+    package func withCommonHeaders(
         _ request: consuming HTTPRequest, headers: [HTTPHeader] = [], token: String? = nil
     ) -> HTTPRequest {
         request.headers.insert(HTTPHeader("Accept", "application/json"), at: 0)

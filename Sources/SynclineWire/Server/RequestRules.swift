@@ -15,9 +15,9 @@ package struct RequestRules: Sendable {
     package var typing: FilterTyping?
 
     /// Parses a filter as the servers of a protocol do.
-    func filter(_ text: String, _ spoken: ServerProtocol) throws(FilterError) -> FilterExpression {
+    func filter(_ text: String, _ protocolVersion: ServerProtocol) throws(FilterError) -> FilterExpression {
         let filter = try FilterExpression(parsing: text, depthLimit: filterDepth, typing: typing)
-        return spoken == .zumo2 ? filter.dividingAsDoubles : filter
+        return protocolVersion == .zumo2 ? filter.dividingAsDoubles : filter
     }
 
     /// The rules of the protocol's own servers.

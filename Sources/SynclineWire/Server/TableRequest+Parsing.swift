@@ -7,31 +7,31 @@ extension TableRequest {
     package init(
         _ request: HTTPRequest, usual: ServerProtocol, tables: String = "/tables", rules: RequestRules = .peers
     ) throws(TableRequestError) {
-        let spoken = try TableRequest.version(of: request, usual, rules)
+        let protocolVersion = try TableRequest.version(of: request, usual, rules)
         let root = tables.split(separator: "/").map(String.init)
         let segments = request.pathSegments
         guard segments.starts(with: root), (1...2).contains(segments.count - root.count) else {
-            throw TableRequestError(404, "There is no table at \(request.path)", spoken)
+            throw TableRequestError(404, "There is no table at \(request.path)", protocolVersion)
         }
         let id = segments.count > root.count + 1 ? segments[root.count + 1] : ""
-        try self.init(request, spoken, table: segments[root.count], id: id, rules: rules)
+        try self.init(request, protocolVersion, table: segments[root.count], id: id, rules: rules)
     }
 
     /// Parses a request to a table, or to a row by its id.
     package init(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, table: String, id: String, rules: RequestRules
+        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, table: String, id: String, rules: RequestRules
     ) throws(TableRequestError) {
-        (serverProtocol, self.table, self.id) = (spoken, table, id)
+        (serverProtocol, self.table, self.id) = (protocolVersion, table, id)
         action = .row
-        condition = try TableRequest.condition(request, spoken, rules)
-        includesDeleted = TableRequest.includesDeleted(request, spoken, rules)
+        condition = try TableRequest.condition(request, protocolVersion, rules)
+        includesDeleted = TableRequest.includesDeleted(request, protocolVersion, rules)
         operationID = request.headers.value(WireHeader.operationID)
         action = try action(of: request, rules)
     }
 
     /// Creates the request of a batch's operation, as if it had come alone.
-    package init(_ operation: BatchRequest.Operation, _ spoken: ServerProtocol) {
-        (serverProtocol, table, id) = (spoken, operation.table, operation.id)
+    package init(_ operation: BatchRequest.Operation, _ protocolVersion: ServerProtocol) {
+        (serverProtocol, table, id) = (protocolVersion, operation.table, operation.id)
         action =
             switch operation.kind {
             case .insert: .insert(operation.item)
@@ -65,7 +65,7 @@ extension TableRequest {
     }
 
     private static func condition(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ rules: RequestRules
+        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ rules: RequestRules
     ) throws(TableRequestError) -> Condition? {
         guard rules.keepsQuirks else {
             // Several lines of a header form one list.
@@ -73,26 +73,28 @@ extension TableRequest {
             if lines.isEmpty { return nil }
             let text = lines.joined(separator: ",")
             guard EntityTag.isReadable(text) else {
-                throw TableRequestError(400, "If-Match can't be read", spoken, code: "invalid-condition")
+                throw TableRequestError(400, "If-Match can't be read", protocolVersion, code: "invalid-condition")
             }
             return EntityTag.versions(text).map { .versions($0) } ?? .any
         }
         guard let text = request.headers.value("If-Match") else { return nil }
-        guard let versions = EntityTag.versions(text) else { return spoken == .zumo2 ? .versions(["*"]) : .any }
+        guard let versions = EntityTag.versions(text) else {
+            return protocolVersion == .zumo2 ? .versions(["*"]) : .any
+        }
         // The newer servers' framework ignores a tag without its quotes.
-        if spoken == .datasync3, !text.contains("\"") { return nil }
+        if protocolVersion == .datasync3, !text.contains("\"") { return nil }
         return .versions(versions)
     }
 
     private static func includesDeleted(
-        _ request: HTTPRequest, _ spoken: ServerProtocol, _ rules: RequestRules
+        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ rules: RequestRules
     ) -> Bool {
         guard rules.keepsQuirks else {
             let wishes = request.headers.filter { $0.isNamed("X-ZUMO-Options") }.map { $0.value.lowercased() }
             return wishes.contains { $0.contains("include:deleted") }
                 || request.query.contains { $0.isNamed("__includedeleted") && $0.value.lowercased() == "true" }
         }
-        return switch spoken {
+        return switch protocolVersion {
         case .zumo2: request.query.contains { $0.name == "__includeDeleted" && !$0.value.isEmpty }
         case .datasync3:
             request.query.contains { $0.isNamed("__includedeleted") && $0.value.lowercased() == "true" }

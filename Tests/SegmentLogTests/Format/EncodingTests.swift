@@ -49,7 +49,7 @@ struct EncodingTests {
         }
     }
 
-    @Test func `both LZ4 decoders agree, also about nonsense`() {
+    @Test func `both LZ4 decoders agree, even about invalid blocks`() {
         var numbers = Chance(seed: 2)
         for round in 0..<400 {
             let spread = UInt64(1 + round % 40)
@@ -205,7 +205,7 @@ struct EncodingTests {
         return bytes
     }
 
-    @Test func `the newer of two good slots of HEAD counts, and a bad one does not`() {
+    @Test func `the newer of two valid slots of HEAD counts, and an invalid one does not`() {
         var head = Head(
             identity: LogIdentity(high: 1, low: 2), floor: .first, newestOrdinal: 1, durableThrough: .none, epoch: 1,
             isClean: false)

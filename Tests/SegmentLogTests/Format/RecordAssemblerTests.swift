@@ -64,7 +64,7 @@ import Testing
         #expect(assemble([frame(.session, 1, "x"), frame(.seal, 1, nil), data(1, "\u{1}a")]) == [.success(["a"])])
     }
 
-    @Test func `what is wrong with a record is said once, of the frame that ends it`() {
+    @Test func `the fault of a record is reported once, at the frame that ends it`() {
         let after = data(2, "\u{1}a")
         func faults(_ frames: (header: FrameHeader, payload: String?)...) -> [Result<[String], RecordFault>] {
             assemble(limit: 4, frames + [after])

@@ -26,7 +26,7 @@ struct TailVerdictTests {
         #expect(torn { ($0.onlyZerosFollow, $0.sealed) = (true, true) } == .clean)
     }
 
-    @Test func `a frame with the marks of tearing that nothing attests is torn`() {
+    @Test func `a frame with signs of tearing and without a witness is torn`() {
         #expect(torn() == .torn)
     }
 
@@ -34,7 +34,7 @@ struct TailVerdictTests {
         #expect(torn { ($0.onlyZerosFollow, $0.transactionUnfinished, $0.showsTearing) = (true, true, false) } == .torn)
     }
 
-    @Test func `without the marks of tearing it is damage`() {
+    @Test func `without signs of tearing it is damage`() {
         #expect(isCorrupt(torn { $0.showsTearing = false }))
     }
 
@@ -43,7 +43,7 @@ struct TailVerdictTests {
         #expect(torn { $0.laterWitness = SequenceNumber(rawValue: 9) } == .torn)
     }
 
-    @Test func `a watermark makes it damage, even where only zeros follow`() {
+    @Test func `a watermark makes it damage, even if only zeros follow`() {
         #expect(isCorrupt(torn { $0.watermark = SequenceNumber(rawValue: 10) }))
         #expect(isCorrupt(torn { ($0.watermark, $0.onlyZerosFollow) = (SequenceNumber(rawValue: 10), true) }))
     }

@@ -90,7 +90,9 @@
             try must(next == last + 1, "the log ends before @\(next), and @\(last) was acknowledged")
         }
 
-        @Test func `a full disk refuses, keeps everything, and takes more when there is space again`() throws {
+        @Test func `on a full disk writes fail, nothing is lost, and writing continues when there is space again`()
+            throws
+        {
             let disk = try SmallDisk()
             let writer = try LogWriter.open(at: disk.log, configuration: FullDiskTests.configuration)
             try writer.append(FullDiskTests.record(1))

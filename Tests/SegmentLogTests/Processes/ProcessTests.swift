@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a second writer is refused while the first lives, and let in when it was killed`() throws {
+    @Test func `a second writer is refused while the first runs, and accepted after it was killed`() throws {
         let directory = try PrivateDirectory()
         let child = try LogProcess("hold", directory.log)
         #expect(try child.line() == "open")

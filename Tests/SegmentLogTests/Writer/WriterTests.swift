@@ -55,7 +55,7 @@ struct WriterTests {
         #expect(try LogVerification(storage).run(deep: true).isHealthy)
     }
 
-    @Test func `memory for what waits stays bounded by syncing`() throws {
+    @Test func `syncing bounds the memory for waiting records`() throws {
         let storage = FaultyStorage()
         let writer = try LogWriter.open(storage, configuration: .small(segment: 64 << 20), clock: TestClock())
         var numbers = Chance(seed: 4)
@@ -110,7 +110,7 @@ struct WriterTests {
         #expect(after.lastSequence == .first)
     }
 
-    @Test func `on a full disk nothing is lost, and the same writer goes on when there is room`() throws {
+    @Test func `on a full disk nothing is lost, and the same writer continues when there is room`() throws {
         for persists in [0, 1, 2] {
             let storage = FaultyStorage()
             let writer = try LogWriter.open(storage, configuration: .small(segment: 16_384), clock: TestClock())

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CarriedTests {
     @Test(arguments: UInt64(1)...40)
-    func `what is carried is what the outbox has, and folding it changes nothing`(_ seed: UInt64) throws {
+    func `carried changes are those of the outbox, and folding them changes nothing`(_ seed: UInt64) throws {
         var history = try RandomHistory(seed: seed)
         for _ in 0..<60 { try history.step() }
         let reader = history.reader

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `the balance of changes is the number of those in the outbox`() throws {
+    @Test func `the balance of changes is the number of changes in the outbox`() throws {
         for seed in Self.seeds {
             let history = try Self.history(seed)
             let projector = try Projector()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `what a row keeps of its changes is what they come to, one after the other`() throws {
+    @Test func `a row's entry is the result of its changes, one after the other`() throws {
         for seed in Self.seeds {
             let history = try Self.history(seed)
             let projector = history.projector
@@ -86,7 +86,7 @@ import Testing
                     var made = PendingRow(
                         first: pending.first, last: pending.last, count: pending.count, isPresent: entry.base != nil)
                     for link in try projector.chain(of: pending) {
-                        made.lay(link.change, link.columns, at: link.position)
+                        made.append(link.change, link.columns, at: link.position)
                         #expect(link.change.isFrozen == (link.position <= pending.frozen?.through ?? .init(event: 0)))
                         if link.position == pending.frozen?.through {
                             made.frozen = pending.frozen

@@ -85,7 +85,7 @@ import Testing
         #expect(try code() == "conflict")
     }
 
-    @Test func `a pending insert waits for the push, also if the row came and went`() throws {
+    @Test func `a pending insert waits for the push, even if the row was created and deleted meanwhile`() throws {
         try pull(nil, event: 2)
         try change(.insert, ["a": "mine"])
         try pull(["version": "9", "a": "theirs"], event: 4)

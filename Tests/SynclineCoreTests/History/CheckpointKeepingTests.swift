@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a small store keeps none, and files have no more than their room`() {
+    @Test func `a small store keeps none, and the files stay within their limit`() {
         history(Array(repeating: 100, count: 300)) { kept, _ in #expect(kept.isEmpty) }
         history(Array(repeating: 20_000, count: 100), size: 10, room: 65) { kept, newest in
             #expect(kept.count <= 6)
@@ -44,7 +44,7 @@ import Testing
         history(Array(repeating: 50_000, count: 20), size: 10, room: 5) { kept, _ in #expect(kept.isEmpty) }
     }
 
-    @Test func `a file that several need counts once`() {
+    @Test func `a file that several readers need counts once`() {
         let files = (1...4).map {
             CheckpointFiles(through: UInt64($0) * 50_000, files: [UInt64($0) * 50_000, 50_000], size: 10)
         }

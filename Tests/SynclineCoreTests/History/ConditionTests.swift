@@ -20,7 +20,7 @@ import Testing
 
     /// 50 conditions of every kind on each of 40 histories, in random parts of them.
     @Test(arguments: seeds)
-    func `a search finds what looking at every state finds`(seed: UInt64) throws {
+    func `a search finds the same event as checking every state`(seed: UInt64) throws {
         var history = try RandomHistory(seed: seed)
         for _ in 0..<60 { try history.step() }
         let count = UInt64(history.records.count)
@@ -68,7 +68,7 @@ import Testing
         return truth
     }
 
-    @Test func `a condition that every state or none makes true is known as one`() throws {
+    @Test func `a condition that is true in every state, or in none, is recognised`() throws {
         for (text, answer) in [
             ("count(t) lt 0", false), ("pending ge 0", true), ("not conflicts ge 0", false),
             ("count(t: a) eq -1", false),

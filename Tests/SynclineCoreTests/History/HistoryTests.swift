@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `what was folded can be taken back, step by step`(seed: UInt64) throws {
+    func `folded changes can be undone step by step`(seed: UInt64) throws {
         let history = try history(seed)
         var replay = Replay(from: try Projector())
         var digests = [replay.projector.store.digest]
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `an outline of the outbox counts what the fold counts, as long as it can tell`(seed: UInt64) throws {
+    func `an outline of the outbox counts the same as the fold, as far as it can`(seed: UInt64) throws {
         let history = try history(seed, steps: 300)
         let projector = try Projector()
         var outline = try OutboxOutline(from: projector)
@@ -143,7 +143,7 @@ import Testing
         #expect(told > 0 || !isThere)
     }
 
-    @Test func `an outline tells of all that is pushed, answered and decided one after the other`() throws {
+    @Test func `an outline follows pushes, answers and decisions one after the other`() throws {
         var history = try RandomHistory(seed: 1)
         var outline = try #require(try OutboxOutline(from: Projector()))
         for _ in 0..<600 {

@@ -30,13 +30,13 @@ import Testing
         #expect(changes[0].columns == Row([.init("x", 2)]))
     }
 
-    @Test func `what the store has already is not landed again`() throws {
+    @Test func `changes that the store already has are not landed again`() throws {
         #expect(try landing(["a": ["x": 1]], ["a": ["x": 2]], ["a": ["x": 2]]).isEmpty)
         #expect(try landing(["a": ["x": 1]], [:], [:]).isEmpty)
         #expect(try landing([:], ["a": ["x": 1]], ["a": ["x": 1]]).isEmpty)
     }
 
-    @Test func `the kind of a change is what the store's row needs`() throws {
+    @Test func `the kind of a change depends on the store's row`() throws {
         let gone = try landing(["a": ["x": 1, "y": 1]], ["a": ["x": 2, "y": 1]], [:])
         #expect(gone.map(\.kind) == [.insert] && gone[0].hasMoved)
         #expect(gone[0].columns == Row([.init("x", 2), .init("y", 1)]))

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `masks stand to each other as their values do, and have their type`() {
+    @Test func `masks have the order and the types of their values`() {
         var chance = Chance(seed: 7)
         for seed in 0..<60 {
             var values: [Value] = (0..<60).map { _ in chance.value(depth: 3) }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a mask has nothing of its value`() {
+    @Test func `a mask contains no part of its value`() {
         let column = column([.string("Oat milk 3"), .integer(471_100), .double(0.5), .bytes([1, 2, 3])])
         #expect(column.mask(.string("Oat milk 3")) == .string("b"))
         #expect(column.mask(.integer(471_100)) == .integer(2) && column.mask(.double(0.5)) == .double(1.5))
@@ -70,7 +70,7 @@ import Testing
         #expect(column.mask(.string("never seen")) == .string("unknown"))
     }
 
-    @Test func `a filter holds of masked rows as it did`() throws {
+    @Test func `a filter matches masked rows as it matched the original ones`() throws {
         var chance = Chance(seed: 3)
         let masking = masking()
         let rows = (0..<50).map { number in

@@ -48,7 +48,7 @@ import Testing
         return (replay, steps)
     }
 
-    @Test func `what happened is what the policy of then decided`() throws {
+    @Test func `the history shows the decision of the policy at the time`() throws {
         let (replay, steps) = try replay(Self.story)
         #expect(steps.allSatisfy { $0.outcome == .folded && $0.decisions.isEmpty })
         #expect(try replay.reader.row("t", "a")?.columns["text"] == .string("theirs"))
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["fail", "server-wins", "client-wins", "merge"], [true, false])
-    func `a policy replayed on its own history says nothing and changes nothing`(name: String, isGone: Bool) throws {
+    func `replaying the policy that was used reports and changes nothing`(name: String, isGone: Bool) throws {
         let policies: [ConflictPolicy] = [.fail, .serverWins, .clientWins, .merge]
         let policy = try #require(policies.first { $0.name == name })
         let server = isGone ? nil : Self.row(["version": .string("2"), "text": .string("base"), "n": .integer(9)])
@@ -98,7 +98,7 @@ import Testing
         #expect(varied.projector.store.digest == happened.projector.store.digest)
     }
 
-    @Test func `a conflict that nobody decided is decided before the next thing that happens to its row`() throws {
+    @Test func `an undecided conflict is decided before the next event of its row`() throws {
         var variation = ReplayVariation()
         variation.policy = .clientWins
         let other = Self.local(.insert, id: "b")
@@ -119,7 +119,7 @@ import Testing
         #expect(try replay.reader.conflicts().map(\.code) == ["conflict"])
     }
 
-    @Test func `what came of an event that is left out would not have happened`() throws {
+    @Test func `the consequences of an event that is left out are left out, too`() throws {
         var variation = ReplayVariation()
         variation.without = [2]
         let (replay, steps) = try replay(Self.story, variation)

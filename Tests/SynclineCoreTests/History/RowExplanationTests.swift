@@ -34,7 +34,7 @@ private struct Tale {
     }
 
     func absence(_ id: String) throws -> RowExplanation.Absence? {
-        if case .hidden(let absence, _) = try why(id).sight { absence } else { nil }
+        if case .hidden(let absence, _) = try why(id).visibility { absence } else { nil }
     }
 }
 
@@ -74,27 +74,27 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         var tale = try Tale()
         try tale.add(pulled("a", "milk"), local(.update, "a", "oat milk"))
         let why = try tale.why("a")
-        #expect(why.sight == .visible)
+        #expect(why.visibility == .visible)
         let fields = Dictionary(uniqueKeysWithValues: why.fields.map { ($0.origin.field, $0) })
         #expect(fields["text"]?.standing == .unconfirmed && fields["text"]?.origin.event == 2)
         #expect(fields["version"]?.standing == .confirmed && fields["version"]?.origin.event == 1)
         #expect(fields["version"]?.origin.provenance == .pull(queryID: "all", page: 1))
-        #expect(why.operations.map(\.hindrance) == [.none] && why.operations.first?.number == 1)
-        #expect(try tale.why("a", onTheWay: true).operations.first?.hindrance == .underWay)
+        #expect(why.operations.map(\.obstacle) == [.none] && why.operations.first?.number == 1)
+        #expect(try tale.why("a", onTheWay: true).operations.first?.obstacle == .underWay)
     }
 
     @Test func `an operation says what it waits for`() throws {
         var tale = try Tale()
         try tale.add(pulled("a", "milk"), local(.update, "a", "oat milk"), sent("a", from: 2))
-        #expect(try tale.why("a").operations.map(\.hindrance) == [.unanswered])
+        #expect(try tale.why("a").operations.map(\.obstacle) == [.unanswered])
         #expect(try tale.why("a").attempt?.sent == 3)
         try tale.add(local(.update, "a", "soy milk"))
-        #expect(try tale.why("a").operations.map(\.hindrance) == [.unanswered, .behind(1)])
+        #expect(try tale.why("a").operations.map(\.obstacle) == [.unanswered, .behind(1)])
         try tale.add(answered("a", 500, .failing))
         #expect(
-            try tale.why("a").operations.map(\.hindrance) == [.failing(times: 1, serverWorks: false), .behind(1)])
+            try tale.why("a").operations.map(\.obstacle) == [.failing(times: 1, serverWorks: false), .behind(1)])
         try tale.add(answered("a", 412, .conflict(server: nil, code: "row-gone"), "gone"))
-        guard case .waits(let conflict)? = try tale.why("a").operations.first?.hindrance else {
+        guard case .waits(let conflict)? = try tale.why("a").operations.first?.obstacle else {
             return #expect(Bool(false), "it is in conflict")
         }
         #expect(conflict.state == .conflict && conflict.status == 412 && conflict.message == "gone")
@@ -104,24 +104,24 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
     @Test func `a refused operation is parked with the server's words`() throws {
         var tale = try Tale()
         try tale.add(local(.insert, "b", "x"), sent("b", from: 1), answered("b", 400, .parked, "no such column"))
-        guard case .waits(let conflict)? = try tale.why("b").operations.first?.hindrance else {
+        guard case .waits(let conflict)? = try tale.why("b").operations.first?.obstacle else {
             return #expect(Bool(false), "it is parked")
         }
         #expect(conflict.state == .parked && conflict.status == 400 && conflict.message == "no such column")
     }
 
-    @Test func `a push that did not reach the server is remembered until the row changes anew`() throws {
+    @Test func `a push that did not reach the server is remembered until the row changes again`() throws {
         var tale = try Tale()
         try tale.add(local(.insert, "a", "x"), sent("a", from: 1), answered("a", 0, .notReceived))
-        #expect(try tale.why("a").operations.map(\.hindrance) == [.notReceived(status: 0)])
+        #expect(try tale.why("a").operations.map(\.obstacle) == [.notReceived(status: 0)])
         #expect(try tale.why("a").attempt?.answered == 3)
         try tale.add(sent("a", from: 1), answered("a", 503, .notReceived))
-        #expect(try tale.why("a").operations.map(\.hindrance) == [.notReceived(status: 503)])
+        #expect(try tale.why("a").operations.map(\.obstacle) == [.notReceived(status: 503)])
         try tale.add(.discarded(table: "t", id: "a"), local(.insert, "a", "y"))
-        #expect(try tale.why("a").operations.map(\.hindrance) == [.none])
+        #expect(try tale.why("a").operations.map(\.obstacle) == [.none])
     }
 
-    @Test func `a row that is not seen says how it went`() throws {
+    @Test func `an invisible row says how it disappeared`() throws {
         var tale = try Tale()
         try tale.add(pulled("a", "milk"), local(.delete, "a"))
         #expect(try tale.absence("a") == .deletePending)
@@ -139,8 +139,8 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         #expect(try tale.absence("f") == .notFound)
         try tale.add(pulled("g", "x"), .purged(Purge(table: "t", ids: nil, isForced: true)))
         #expect(try tale.absence("g") == .purged)
-        #expect(try tale.why("h").sight == .unknown && tale.absence("h") == nil)
+        #expect(try tale.why("h").visibility == .unknown && tale.absence("h") == nil)
         try tale.add(pulled("e", "back"))
-        #expect(try tale.why("e").sight == .visible)
+        #expect(try tale.why("e").visibility == .visible)
     }
 }

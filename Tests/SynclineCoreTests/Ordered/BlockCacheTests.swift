@@ -11,7 +11,7 @@ import Testing
         MarkedBlock([UInt8](repeating: byte, count: size).withBytes { RunBlock($0) })
     }
 
-    @Test func `what is kept never takes more than the limit, and what is asked for stays`() throws {
+    @Test func `the cache never exceeds its limit, and requested blocks stay`() throws {
         let cache = BlockCache(limit: 64 << 10)
         let run = cache.numberForRun()
         let wanted = BlockCache.Place(run: run, address: 7)
@@ -29,7 +29,7 @@ import Testing
         #expect(left.last == 2999)
     }
 
-    @Test func `a block that would take the place of very many is not kept`() {
+    @Test func `a block as large as many others is not cached`() {
         let cache = BlockCache(limit: 64 << 10)
         let place = BlockCache.Place(run: cache.numberForRun(), address: 1)
         cache.keep(Self.block((4 << 10) + 1), at: place)
@@ -51,7 +51,7 @@ import Testing
         #expect(cache.size == 20)
     }
 
-    @Test func `a block with marks takes the place of the same without, and its marks count`() {
+    @Test func `a block with marks replaces the same block without marks, and their memory counts`() {
         var writer = RunBlockWriter()
         for number in 0..<200 { Array("key\(1000 + number)".utf8).withBytes { writer.append($0, $0) } }
         let block = MarkedBlock(writer.writer.bytes.withBytes { RunBlock($0) })

@@ -58,7 +58,7 @@ import Testing
     }
 
     /// What is recorded of a decision says again which rule it was.
-    @Test func `a recorded decision is read back as the rule that was decided`() {
+    @Test func `a recorded decision is read back as the same rule`() {
         let kinds: [OperationKind?] = [nil] + OperationKind.allCases
         for pending in kinds {
             for change in OperationKind.allCases {

@@ -58,7 +58,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a new row shows it, and one that is deleted and taken back`() throws {
+    @Test mutating func `a new row shows it, and so does a row whose delete was undone`() throws {
         try desk.declare(columns: Self.priority)
         try desk.change(.insert, ["a": 1], id: "n")
         #expect(try desk.shown("n") == ["a": 1, "p": 7])
@@ -73,7 +73,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `an index and a filter find it`() throws {
+    @Test mutating func `it is found by an index and by a filter`() throws {
         try desk.record(.indexed(table: "t", column: "p", isOn: true))
         try desk.declare(columns: Self.priority)
         let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "p eq 7"))
@@ -98,7 +98,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a column of the device begins with its default and keeps what was set`() throws {
+    @Test mutating func `a local column begins with its default and keeps its value`() throws {
         try desk.declare(local: ["p"], columns: Self.priority)
         #expect(try desk.shown()?["p"] == 7)
         try desk.change(.update, ["p": 1])
@@ -132,7 +132,7 @@ import Testing
 
     // MARK: Transforms
 
-    @Test mutating func `a transform changes what was pulled, what waits and what is decided, and not what was sent`()
+    @Test mutating func `a transform changes pulled, pending and decided values, but not sent ones`()
         throws
     {
         try desk.change(.update, ["a": 5], id: "sent")
@@ -186,7 +186,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `what no row can hold is refused before anything is recorded`() throws {
+    @Test mutating func `a default that no row can hold is refused before anything is recorded`() throws {
         let step = Migration.Step.transform(table: "t", column: "a") { _ in .double(.infinity) }
         let error = #expect(throws: SyncError.self) { try [step].decided(desk.reader) }
         #expect(error?.code == .invalidItem)
@@ -194,7 +194,7 @@ import Testing
 
     // MARK: Tables
 
-    @Test mutating func `a dropped table is gone with its cursors and indexes, and no other`() throws {
+    @Test mutating func `dropping a table removes its cursors and indexes, and no other table`() throws {
         let cursor = CursorState(.time(Timestamp(.init(milliseconds: 1_767_225_600_000))), query: "", updated: 0)
         for table in ["t", "u"] {
             try desk.record(

@@ -14,7 +14,7 @@ import Testing
         try desk.pull(["version": "1", "a": 1, "l": "the server's"])
     }
 
-    @Test mutating func `what a server sends under the name is not taken`() throws {
+    @Test mutating func `a value that a server sends under the name is ignored`() throws {
         #expect(try desk.shown() == ["version": "1", "a": 1])
         try desk.change(.update, ["l": 5])
         try desk.pull(["version": "2", "a": 2, "l": "the server's"])
@@ -60,7 +60,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `they go when the row goes`() throws {
+    @Test mutating func `they are removed with the row`() throws {
         try desk.change(.update, ["l": 5])
         try desk.pull(nil)
         try desk.pull(["version": "2", "a": 1])
@@ -74,7 +74,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a delete that is taken back gives them back`() throws {
+    @Test mutating func `undoing a delete restores them`() throws {
         try desk.change(.update, ["l": 5])
         try desk.change(.delete)
         #expect(try desk.shown() == nil)
@@ -90,7 +90,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a conflict of a delete that is given up gives them back`() throws {
+    @Test mutating func `giving up a delete in conflict restores them`() throws {
         try desk.change(.update, ["l": 5])
         try desk.change(.delete)
         try desk.pull(["version": "2", "a": 2])
@@ -101,7 +101,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `an undo gives back what its changes set, and leaves what was set since`() throws {
+    @Test mutating func `an undo restores what its changes set, and leaves later values`() throws {
         try desk.change(.update, ["l": 1])
         try desk.change(.update, ["a": 2, "l": 2, "m": 2])
         try desk.change(.update, ["a": 3, "l": 3])
@@ -114,7 +114,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a transaction with changes of local columns alone is taken back by its operations`() throws {
+    @Test mutating func `a transaction with only local changes is undone by its operations`() throws {
         try desk.change(.insert, ["a": 1], id: "n")
         try desk.transaction { writer throws(SyncError) in
             try writer.change(.update, "t", "n", SchemaDesk.row(["l": 5]))
@@ -132,7 +132,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a row of the app's choosing sets its own`() throws {
+    @Test mutating func `a row chosen by the app sets its own local columns`() throws {
         try desk.change(.update, ["a": 2])
         try desk.pull(["version": "2", "a": 9])
         let conflict = try #require(try desk.reader.conflicts().first)
@@ -143,7 +143,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a column that becomes local keeps what the app saw, and is pending no longer`() throws {
+    @Test mutating func `a column that becomes local keeps the app's value and is no longer pending`() throws {
         try desk.change(.update, ["a": 5])
         try desk.change(.insert, ["a": 6, "b": 6], id: "n")
         try desk.declare(local: ["l", "m", "a"])
@@ -176,7 +176,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `what is renamed to a local name is local`() throws {
+    @Test mutating func `a column renamed to a local name is local`() throws {
         try desk.change(.update, ["a": 5])
         try desk.declare(local: ["l", "m"], steps: .renameColumn(table: "t", from: "a", to: "m"))
         #expect(try desk.shown() == ["version": "1", "m": 5])

@@ -37,7 +37,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `what may have reached the server is sent again as it was`() throws {
+    @Test mutating func `an operation that may have reached the server is sent again unchanged`() throws {
         try desk.change(.update, ["a": 5])
         try desk.send()
         try desk.change(.update, ["a": 6])
@@ -51,7 +51,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `what waits for a decision is decided under the new name`() throws {
+    @Test mutating func `a conflict is decided under the new name of the column`() throws {
         try desk.change(.update, ["a": 5])
         try desk.send()
         try desk.answer(.conflict(server: SchemaDesk.row(["version": "2", "a": 9, "b": 2]), code: "conflict"))
@@ -81,7 +81,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a pending update that is left with nothing comes to nothing`() throws {
+    @Test mutating func `a pending update without columns is discarded`() throws {
         try desk.change(.update, ["a": 5])
         try desk.declare(steps: Self.drop)
         #expect(try desk.fields().isEmpty)
@@ -90,7 +90,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test(arguments: [0, 1, 2]) mutating func `of several changes those that are left go on`(_ dropped: Int) throws {
+    @Test(arguments: [0, 1, 2]) mutating func `the remaining ones of several changes continue`(_ dropped: Int) throws {
         for index in 0..<3 { try desk.change(.update, index == dropped ? ["a": 5] : ["b": .integer(Int64(index) + 7)]) }
         try desk.declare(steps: Self.drop)
         #expect(try desk.fields() == [["b"]])
@@ -103,7 +103,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a drop leaves what was sent, and takes what follows it`() throws {
+    @Test mutating func `a drop leaves the sent operation and removes its follow-ups`() throws {
         try desk.change(.update, ["a": 5])
         try desk.send()
         try desk.change(.update, ["a": 6])
@@ -115,7 +115,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a row that only an update tells of stays`() throws {
+    @Test mutating func `a row known only from an update stays`() throws {
         try desk.change(.update, ["a": 5], id: "new")
         try desk.declare(steps: Self.drop)
         #expect(try desk.shown("new") == [:])
@@ -123,7 +123,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `a transaction that lost a change is not taken back in part`() throws {
+    @Test mutating func `a transaction that lost a change is not undone in part`() throws {
         try desk.transaction { writer throws(SyncError) in
             try writer.change(.update, "t", "r", SchemaDesk.row(["a": 5]))
             try writer.change(.insert, "t", "n", SchemaDesk.row(["b": 5]))

@@ -36,7 +36,7 @@ import Testing
         SyncSchema(version: 1, migrations: [Migration(to: 1, steps: [.transform(table: "t", column: "id") { $0 }])]),
         SyncSchema(version: 1, migrations: [Migration(to: 1, steps: [.dropTable("")])]),
     ])
-    func `a schema that can't be meant is refused`(_ schema: SyncSchema) {
+    func `an invalid schema is refused`(_ schema: SyncSchema) {
         let error = #expect(throws: SyncError.self) { try schema.check() }
         #expect(error?.code == .invalidConfiguration)
     }
@@ -92,7 +92,7 @@ import Testing
         try check(.renameColumn(table: "u", from: "a", to: "b"))
     }
 
-    @Test func `a column is not local one day and sent the next`() throws {
+    @Test func `a column that is local is never sent after the next opening`() throws {
         var desk = try SchemaDesk()
         try desk.declare(local: ["l"])
         func check(local: [String], _ steps: Migration.Step...) throws(SyncError) {

@@ -69,7 +69,7 @@ import Testing
         #expect(columns(.row(row), to: .row(table: "u", id: "r")) == [row.columns])
     }
 
-    @Test func `two columns may change places, and a name that is another's here is hidden`() {
+    @Test func `two columns may swap names, and a name that belongs to another column is hidden`() {
         let swapped = NameTranslation(Self.swapped)
         let row = swapped.received(Row([.init("a", 1), .init("b", 2)]), of: "t")
         #expect(row["a"] == 2 && row["b"] == 1)
@@ -92,7 +92,7 @@ import Testing
         try desk.projector.check(columnsOf: SchemaDesk.row(["note": 1]), in: "u")
     }
 
-    @Test func `rows with such a column are said when it is declared`() throws {
+    @Test func `declaring such a column reports the rows that have it`() throws {
         var desk = try SchemaDesk()
         try desk.pull(["note": 1])
         let error = #expect(throws: SyncError.self) {
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `what may have arrived is sent exactly as it was, through every change of names`(
+    func `an operation that may have arrived is sent again unchanged, through every change of names`(
         _ server: ServerProtocol
     ) throws {
         var desk = try SchemaDesk()
@@ -163,7 +163,7 @@ import Testing
         #expect(row.row?["text"] == 5)
     }
 
-    @Test func `a name for which there are no words any more refuses the schema`() throws {
+    @Test func `a schema with a name that can't be translated any more is refused`() throws {
         var desk = try SchemaDesk()
         try desk.pull(["version": "1", "text": 1])
         try desk.change(.update, ["text": 5])

@@ -27,7 +27,7 @@ import Testing
         #expect(handle(.ended(nil), at: 40) == .alarm(at: 140))
     }
 
-    @Test mutating func `what the server tells comes soon, whether the app's changes do or not`() {
+    @Test mutating func `announced changes arrive soon, whether or not the app's own changes do`() {
         #expect(handle(.told, at: 0) == .alarm(at: 10))
         #expect(handle(.changed, at: 5) == nil)
         #expect(handle(.alarm, at: 10) == .run)
@@ -52,7 +52,7 @@ import Testing
         #expect(machine.phase == .idle)
     }
 
-    @Test func `without delay and interval only who asks is served`() {
+    @Test func `without a delay and an interval, only requested syncs run`() {
         var machine = AutomaticMachine(delay: nil, interval: nil)
         #expect(machine.handle(.changed, now: 0) { _ in 1 } == nil)
         #expect(machine.handle(.requested, now: 0) { _ in 1 } == .run)

@@ -87,7 +87,7 @@ private struct Reader {
         }
     }
 
-    @Test func `where nothing changed, one request tells so`() throws {
+    @Test func `if nothing changed, one request is enough`() throws {
         var chance = Chance(seed: 1)
         var server = NumberedServer()
         server.write(20, 12, &chance)
@@ -99,7 +99,7 @@ private struct Reader {
         #expect(server.requests == 2)
     }
 
-    @Test func `N15, N18: after a cursor that can't be answered everything is read again, once`() throws {
+    @Test func `N15, N18: after a cursor that the server can't serve, everything is read again once`() throws {
         var chance = Chance(seed: 1)
         var server = NumberedServer()
         server.write(20, 12, &chance)
@@ -126,7 +126,7 @@ private struct Reader {
         #expect(machine.stop?.code == .serverError)
     }
 
-    @Test func `that rows may be gone is remembered until an audit has looked`() throws {
+    @Test func `missing rows are remembered as possible until an audit`() throws {
         var chance = Chance(seed: 3)
         var server = NumberedServer()
         server.write(30, 12, &chance)
@@ -145,7 +145,7 @@ private struct Reader {
         #expect(try !ChangesMachine(query, from: nil, retries: 0).isAuditDue)
     }
 
-    @Test func `a server that has no changes to tell is read by time, and one that has is not`() throws {
+    @Test func `a server without a changes feed is read by time, and one with it is not`() throws {
         var server = NumberedServer()
         server.tellsChanges = false
         var reader = Reader()
@@ -189,7 +189,7 @@ private struct Reader {
         }
     }
 
-    @Test func `a cursor that stands still, and an answer of another kind, stop it`() throws {
+    @Test func `a cursor that does not advance, or an answer of another kind, stops it`() throws {
         for content in [
             ServerReply.Content.changes(ServerChanges(rows: [], cursor: "x", hasMore: true)), .unreadable("x"),
             .list(ServerList(rows: [], count: nil)),
@@ -207,7 +207,7 @@ private struct Reader {
         }
     }
 
-    @Test func `what stands before a server that is down does not speak for it`() throws {
+    @Test func `a proxy in front of a server that is down does not count as the server`() throws {
         var machine = try ChangesMachine(Self.query(), from: nil, retries: 1)
         _ = machine.start()
         guard case .wait = machine.handle(ServerReply(status: 502, content: .unreadable(""))) else {

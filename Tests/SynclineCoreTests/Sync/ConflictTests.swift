@@ -206,7 +206,7 @@ private struct Play {
         try play.check()
     }
 
-    @Test func `N31: a decision depends on nothing but the three rows, in whatever order columns changed`() throws {
+    @Test func `N31: a decision depends only on the three rows, not on the order of the columns`() throws {
         let names = ["a", "b"]
         var found: Set<String> = []
         for order in [names, names.reversed()] {

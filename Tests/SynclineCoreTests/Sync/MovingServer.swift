@@ -51,7 +51,7 @@ struct MovingServer {
             let view = row.columns(exact: true)
             return request.filter.map { filter in
                 view.withView { view in
-                    Array(id.utf8).withUnsafeBytes { filter.matches(RowSight(id: $0, row: view)) }
+                    Array(id.utf8).withUnsafeBytes { filter.matches(EncodedRowView(id: $0, row: view)) }
                 }
             } ?? true
         }

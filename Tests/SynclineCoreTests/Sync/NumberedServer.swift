@@ -48,7 +48,7 @@ struct NumberedServer {
             return filter.map { filter in
                 let columns = SynclineCore.Row([.init("n", .integer(row.number))])
                 return columns.withView { view in
-                    Array(id.utf8).withUnsafeBytes { filter.matches(RowSight(id: $0, row: view)) }
+                    Array(id.utf8).withUnsafeBytes { filter.matches(EncodedRowView(id: $0, row: view)) }
                 }
             } ?? true
         }

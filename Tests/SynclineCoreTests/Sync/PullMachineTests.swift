@@ -125,7 +125,7 @@ private struct Reader {
         )
     }
 
-    @Test func `without a query id everything is read, whatever moves`() throws {
+    @Test func `without a query id everything is read, whichever rows move`() throws {
         for seed in Self.seeds {
             var chance = Chance(seed: seed)
             var server = Self.server(&chance)
@@ -146,7 +146,7 @@ private struct Reader {
         }
     }
 
-    @Test func `an order of the app's goes by offset, notices rows that move, and ends`() throws {
+    @Test func `a custom order is read by offset, moving rows are noticed, and the pull ends`() throws {
         for seed in Self.seeds {
             var chance = Chance(seed: seed)
             var server = Self.server(&chance)
@@ -250,7 +250,7 @@ private struct Reader {
 
     // MARK: Queries
 
-    @Test func `what does not go together is refused before anything is asked`() {
+    @Test func `settings that exclude each other are refused before any request`() {
         func code(_ change: (inout PullQuery) -> Void) -> SyncError.Code? {
             var query = PullQuery(table: "t")
             query.queryID = "q"

@@ -18,17 +18,17 @@ struct PushDesk {
     /// How often it was recorded that the server works.
     private(set) var notes = 0
     /// The store's other information about every operation.
-    var standing = PushMachine.Standing()
+    var history = PushMachine.History()
     /// The result of every request to the store, once it is set.
     var trouble: SyncError?
     /// The operations that await a decision, according to the store.
     private var frozen: [Int: FrozenOperation] = [:]
 
     init(
-        _ plan: [PlannedOperation], standing: PushMachine.Standing = .init(),
+        _ plan: [PlannedOperation], history: PushMachine.History = .init(),
         _ change: (inout PushOptions) -> Void = { _ in }
     ) {
-        self.standing = standing
+        self.history = history
         var options = PushOptions()
         change(&options)
         machine = PushMachine(plan, ids: .exact, options)
@@ -64,7 +64,7 @@ struct PushDesk {
                     ancestor: operation.kind == .insert ? nil : ancestor)
                 self.frozen[index] = frozen
                 let request = WriteRequest(frozen, table: operation.table, id: operation.id, .zumo2)
-                perform(machine.handle(.frozen(index, .ready(request, standing))))
+                perform(machine.handle(.frozen(index, .ready(request, history))))
             case .send(let index, let request):
                 waiting.append((index, request))
                 switch request {

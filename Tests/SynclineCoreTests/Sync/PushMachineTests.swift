@@ -10,7 +10,7 @@ import Testing
         ids.enumerated().map { PushDesk.operation($1, UInt64($0 + 1)) }
     }
 
-    @Test func `one at a time they go in order`() {
+    @Test func `with a limit of one, operations are sent in order`() {
         var desk = PushDesk(Self.plan("a", "b", "c"))
         for _ in 0..<3 {
             #expect(desk.waiting.count == 1)
@@ -20,7 +20,7 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
-    @Test func `four at once they begin in order, and no more than four`() {
+    @Test func `with a limit of four, operations begin in order, and never more than four`() {
         var desk = PushDesk(Self.plan("a", "b", "c", "d", "e", "f")) { $0.concurrency = 4 }
         #expect(desk.sent == ["update a", "update b", "update c", "update d"])
         desk.agree(at: 2)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [1, 4], [true, false])
-    func `nothing that stands after a follow-up is sent before it`(_ concurrency: Int, _ isFirstLost: Bool) {
+    func `nothing that comes after a follow-up is sent before it`(_ concurrency: Int, _ isFirstLost: Bool) {
         let plan = [
             PushDesk.operation("item", 1, isOneOfSeveral: true, maybeSent: true),
             PushDesk.operation("item", 2, .delete, isOneOfSeveral: true), PushDesk.operation("list", 3, .delete),
@@ -66,11 +66,11 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
-    @Test func `an insert over a tombstone goes on as an undelete and an update, in its place`() {
-        var standing = PushMachine.Standing()
-        standing.mayRevive = true
+    @Test func `an insert over a tombstone continues in its place as an undelete and an update`() {
+        var history = PushMachine.History()
+        history.mayRevive = true
         var desk = PushDesk(
-            [PushDesk.operation("a", 1, .insert), PushDesk.operation("b", 2)], standing: standing)
+            [PushDesk.operation("a", 1, .insert), PushDesk.operation("b", 2)], history: history)
         desk.answer(409, ["version": .string("2"), "a": .integer(7)], deleted: true)
         desk.answer(201, ["version": .string("3"), "a": .integer(7)])
         #expect(desk.sent == ["insert a", "undelete a", "update a"])
@@ -80,16 +80,16 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
-    @Test func `a tombstone that is another one each time ends as a conflict`() {
-        var standing = PushMachine.Standing()
-        standing.mayRevive = true
-        var desk = PushDesk([PushDesk.operation("a", 1, .insert)], standing: standing)
+    @Test func `a tombstone that changes every time ends as a conflict`() {
+        var history = PushMachine.History()
+        history.mayRevive = true
+        var desk = PushDesk([PushDesk.operation("a", 1, .insert)], history: history)
         for round in 0..<5 { desk.answer(412, ["version": .integer(Int64(round)), "a": .integer(7)], deleted: true) }
         #expect(desk.sent == ["insert a"] + Array(repeating: "undelete a", count: 4))
         #expect(desk.outcomes == ["row-gone"])
     }
 
-    @Test func `without a decision only a policy that says so brings a row back`() {
+    @Test func `without a decision, only a policy that says so restores a row`() {
         for policy in [ConflictPolicy.fail, .serverWins, .merge, .clientWins] {
             var desk = PushDesk([PushDesk.operation("a", 1, .insert)]) { $0.policy = policy }
             desk.answer(409, ["version": .string("2"), "a": .integer(7)], deleted: true)
@@ -108,53 +108,53 @@ import Testing
         }
     }
 
-    @Test func `what fails push after push is parked once the server is known to work`() {
-        var standing = PushMachine.Standing()
-        var desk = PushDesk(Self.plan("a", "b"), standing: standing) { $0.retries = 1 }
+    @Test func `an operation that fails push after push is parked once the server is known to work`() {
+        var history = PushMachine.History()
+        var desk = PushDesk(Self.plan("a", "b"), history: history) { $0.retries = 1 }
         for _ in 0..<2 { desk.answer(500) }
         #expect(desk.recorded == [.failing])
         #expect(desk.machine.stop?.code == .serverError)
-        standing.failures = 2
-        desk = PushDesk(Self.plan("a", "b"), standing: standing) { $0.retries = 0 }
+        history.failures = 2
+        desk = PushDesk(Self.plan("a", "b"), history: history) { $0.retries = 0 }
         desk.answer(500)
         #expect(desk.recorded == [.failing], "nothing shows that the server works")
-        standing.serverWorks = true
-        desk = PushDesk(Self.plan("a", "b"), standing: standing) { $0.retries = 1 }
+        history.serverWorks = true
+        desk = PushDesk(Self.plan("a", "b"), history: history) { $0.retries = 1 }
         desk.answer(500)
         desk.answer(500)
         #expect(desk.recorded == [.parked])
         desk.agree()
         #expect(desk.outcomes == ["rejected", "done"])
         // A response to another operation of the same push shows it, too, if it came after the first failure.
-        standing.serverWorks = false
-        desk = PushDesk(Self.plan("b", "a"), standing: standing) { $0.retries = 0 }
+        history.serverWorks = false
+        desk = PushDesk(Self.plan("b", "a"), history: history) { $0.retries = 0 }
         desk.agree()
         desk.answer(500)
         #expect(desk.outcomes == ["done", "rejected"])
-        standing.failures = 1
-        desk = PushDesk(Self.plan("b", "a"), standing: standing) { $0.retries = 0 }
+        history.failures = 1
+        desk = PushDesk(Self.plan("b", "a"), history: history) { $0.retries = 0 }
         desk.agree()
         desk.answer(500)
         #expect(desk.notes == 1)
     }
 
-    @Test func `another end of a push begins the count again`() {
-        var standing = PushMachine.Standing()
-        standing.failures = 2
+    @Test func `a push that ends otherwise resets the count`() {
+        var history = PushMachine.History()
+        history.failures = 2
         for status in [408, 503] {
-            var desk = PushDesk(Self.plan("a"), standing: standing) { $0.retries = 0 }
+            var desk = PushDesk(Self.plan("a"), history: history) { $0.retries = 0 }
             desk.answer(status)
             #expect(desk.recorded == [.interrupted])
         }
-        var desk = PushDesk(Self.plan("a"), standing: standing)
+        var desk = PushDesk(Self.plan("a"), history: history)
         desk.fail(.offline("gone"))
         #expect(desk.recorded == [.interrupted])
-        desk = PushDesk(Self.plan("a"), standing: standing)
+        desk = PushDesk(Self.plan("a"), history: history)
         desk.cancel()
         #expect(!desk.recorded.contains(.interrupted), "nothing was learnt")
     }
 
-    @Test func `of several that fail together each is tried alone`() {
+    @Test func `if several fail together, each is tried alone`() {
         var desk = PushDesk(Self.plan("a", "b", "c")) { options in
             options.retries = 0
             options.takesBatches = true
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: [1, 4])
-    func `a conflict or a refusal holds back its own row alone`(concurrency: Int) {
+    func `a conflict or a refusal blocks only its own row`(concurrency: Int) {
         for status in [412, 403] {
             var desk = PushDesk(Self.sameRow()) { $0.concurrency = concurrency }
             desk.answer(status, ["version": .string("7"), "a": .integer(7)])
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `what waits for a decision is not sent, nor what follows it`() {
+    @Test func `an operation that awaits a decision is not sent, nor are its follow-ups`() {
         let plan = [
             PushDesk.operation("a", 1, state: .conflict, isOneOfSeveral: true),
             PushDesk.operation("a", 2, isOneOfSeveral: true), PushDesk.operation("b", 3, state: .parked),
@@ -230,7 +230,7 @@ import Testing
         #expect(desk.machine.outcome == .stopped(SyncError(.diskFull, "full", hint: "")))
     }
 
-    @Test func `a server that asks to wait longer than anybody would stops the push`() {
+    @Test func `a server that asks for too long a wait stops the push`() {
         for asked in [ServerReply.RetryAfter.milliseconds(300_000), .milliseconds(300_001)] {
             var desk = PushDesk(Self.plan("a"))
             var reply = ServerReply(status: 503, content: .unreadable(""))
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func `after 429 to the end an operation thaws, unless it may have arrived before`() {
+    @Test func `after 429 to every attempt an operation thaws, unless it may have arrived before`() {
         var desk = PushDesk(Self.plan("a", "b"))
         for _ in 0..<4 { desk.answer(429) }
         #expect(desk.waits == [1, 2, 3])
@@ -258,7 +258,7 @@ import Testing
         #expect(desk.thawed == 0)
     }
 
-    @Test func `408 and 5xx are tried again so often, then stop with the operation frozen`() {
+    @Test func `408 and 5xx are retried a few times, then the push stops with the operation frozen`() {
         for status in [408, 500, 503] {
             for retries in [0, 1, 3] {
                 var desk = PushDesk(Self.plan("a", "b")) { $0.retries = retries }
@@ -272,7 +272,7 @@ import Testing
     }
 
     @Test(arguments: [1, 4])
-    func `credentials are renewed once for all`(concurrency: Int) {
+    func `several operations renew the credentials only once`(concurrency: Int) {
         var desk = PushDesk(Self.plan("a", "b", "c", "d")) { $0.concurrency = concurrency }
         desk.answer(401)
         #expect(desk.refreshes == 1)
@@ -317,7 +317,7 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
-    @Test func `an operation that is cancelled after a rebase has no answer to tell`() {
+    @Test func `an operation that is cancelled after a rebase has no answer`() {
         var machine = PushMachine(Self.plan("a"), ids: .exact, PushOptions(policy: .clientWins))
         _ = machine.start()
         func frozen(_ id: String) -> FrozenOperation {

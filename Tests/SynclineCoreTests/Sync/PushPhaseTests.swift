@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: PushStage.all, Told.allCases)
-    func `an input that an operation does not wait for stops the push, and any other has an effect`(
+    func `an unexpected input stops the push, and every expected one has an effect`(
         _ stage: PushStage, _ told: Told
     ) throws {
         var stage = stage
@@ -36,7 +36,7 @@ import Testing
         let wasStopped = stage.machine.stop
         var isLegal = Self.waitsFor(before.phase).contains(told)
         // One of those that wait together waits in the name of all.
-        if stage.index == stage.machine.departures.waitsFor {
+        if stage.index == stage.machine.batches.waitsFor {
             isLegal = isLegal || [.waited, .cancelled].contains(told)
         }
         let actions = stage.tell(stage.input(told))
@@ -75,7 +75,7 @@ import Testing
         #expect(phases.count == 14)
     }
 
-    @Test func `an answer for an operation that is not there, or twice for one, stops the push`() {
+    @Test func `an answer for an unknown operation, or a second one, stops the push`() {
         let reply = ServerReply(status: 200, content: .unreadable(""))
         for input in [PushMachine.Input.replied(2, reply), .resolved(-1), .repliedTogether([0, 2], reply)] {
             var stage = PushStage.sent
@@ -90,7 +90,7 @@ import Testing
         #expect(outcomes == [.pending, .pending])
     }
 
-    @Test func `several that wait together and are cancelled thaw once each`() {
+    @Test func `several operations that wait together and are cancelled thaw once each`() {
         var stage = PushStage.waiting
         let actions = stage.tell(.cancelled(0))
         let records = actions.filter { if case .store(.record) = $0 { true } else { false } }
@@ -135,11 +135,11 @@ struct PushStage: Sendable, CustomTestStringConvertible {
         for (index, item) in machine.items.enumerated() { tally.move(index, from: .planned, to: item.phase) }
         #expect(machine.tally == tally)
         let ready = machine.items.indices.filter { if case .ready = machine.items[$0].phase { true } else { false } }
-        #expect(machine.departures.ready.sorted() == ready)
+        #expect(machine.batches.ready.sorted() == ready)
         let waiting = machine.items.indices.filter {
             if case .waiting = machine.items[$0].phase { true } else { false }
         }
-        #expect(machine.departures.waiting.sorted() == waiting)
+        #expect(machine.batches.waiting.sorted() == waiting)
     }
 
     /// Does the first that is open, with an agreeable server and a store that works, or as it is told.
@@ -175,9 +175,9 @@ struct PushStage: Sendable, CustomTestStringConvertible {
         let index = which ?? index
         switch told {
         case .frozen:
-            var standing = PushMachine.Standing()
-            standing.mayRevive = true
-            return .frozen(index, .ready(request(index), standing))
+            var history = PushMachine.History()
+            history.mayRevive = true
+            return .frozen(index, .ready(request(index), history))
         case .nothing: return .frozen(index, .nothing)
         case .blocked: return .frozen(index, .blocked(conflict(index)))
         case .replied: return .replied(index, reply(200, to: index))

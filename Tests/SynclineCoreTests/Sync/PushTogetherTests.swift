@@ -40,7 +40,7 @@ import Testing
         results(desk.together[0].requests.map { (200, row($0.id)) })
     }
 
-    @Test func `they go in the order of the plan, so many in one request`() {
+    @Test func `they are sent in the order of the plan, up to the limit per request`() {
         var desk = Self.desk()
         #expect(desk.sent == ["together r1 r2 r3"])
         desk.answerTogether(Self.agreement(desk))
@@ -49,7 +49,7 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
-    @Test func `a server that is not known is asked with one, and its answer tells`() {
+    @Test func `an unknown server gets one operation first, and its answer shows what it supports`() {
         var desk = Self.desk { $0.takesBatches = false }
         #expect(desk.sent == ["update r1"])
         var reply = ServerReply(status: 200, content: Self.row("r1"))
@@ -61,7 +61,7 @@ import Testing
         #expect(other.sent == (1...5).map { "update r\($0)" } && other.machine.outcome == .complete)
     }
 
-    @Test func `a request has so many bytes, but for one large row`() {
+    @Test func `a request has a maximum size, except for one large row`() {
         var desk = Self.desk { $0.batchBytes = 1 }
         #expect(desk.sent == ["update r1"], "one that goes alone goes as it always did")
         for _ in 1...5 {
@@ -80,7 +80,7 @@ import Testing
         #expect(desk.machine.outcome == .incomplete && desk.sent.count == 1)
     }
 
-    @Test func `what is asked for afterwards holds back the next`() {
+    @Test func `a failed refresh of credentials stops the next operations`() {
         var desk = Self.desk()
         desk.answerTogether(Self.results([(200, Self.row("r1")), (204, .unreadable("")), (200, Self.row("r3"))]))
         #expect(desk.sent == ["together r1 r2 r3", "get r2"])
@@ -90,7 +90,7 @@ import Testing
         #expect(desk.sent.last == "together r4 r5")
     }
 
-    @Test func `what has to be tried again waits once, and goes together again`() {
+    @Test func `operations to be retried share one wait and are sent together again`() {
         var desk = Self.desk { $0.retries = 2 }
         desk.answerTogether(Self.results([(503, .unreadable("")), (200, Self.row("r2")), (503, .unreadable(""))]))
         #expect(desk.waits == [1] && desk.sent == ["together r1 r2 r3", "together r1 r3"])
@@ -102,7 +102,7 @@ import Testing
         #expect(desk.thawed == 0, "a 503 may have been done nevertheless")
     }
 
-    @Test func `credentials are asked for once for all`() {
+    @Test func `several operations ask for credentials only once`() {
         var desk = Self.desk(3)
         desk.answerTogether(ServerReply(status: 401, content: .unreadable("")))
         #expect(desk.refreshes == 1 && desk.sent == ["together r1 r2 r3", "together r1 r2 r3"])
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [404, 405, 413, 400, 501, 302])
-    func `a server that can't take several gets them one by one`(status: Int) {
+    func `a server without batch support gets them one by one`(status: Int) {
         var desk = Self.desk(4)
         desk.answerTogether(ServerReply(status: status, content: .unreadable("")))
         for number in 1...4 {
@@ -123,7 +123,7 @@ import Testing
         #expect(desk.machine.outcome == .complete && desk.sent.count == 5, "and is not asked again")
     }
 
-    @Test func `an answer that can't be read, or lacks a result, says nothing of any`() {
+    @Test func `an answer that is unreadable or incomplete counts for no operation`() {
         for content in [ServerReply.Content.unreadable("x"), .results([]), Self.row("r1")] {
             var desk = Self.desk(3)
             desk.answerTogether(ServerReply(status: 200, content: content))
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a lost reply stops it, and what did not leave thaws`() {
+    @Test func `a lost reply stops it, and unsent operations thaw`() {
         var desk = Self.desk()
         desk.failTogether(.offline("gone"))
         #expect(desk.machine.stop?.code == .offline && desk.thawed == 0 && desk.together.isEmpty)
@@ -156,7 +156,7 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
-    @Test func `two of one row never go together, and nothing overtakes them`() {
+    @Test func `two operations of one row are never sent together, and nothing overtakes them`() {
         var desk = PushDesk([
             PushDesk.operation("a", 1, isOneOfSeveral: true, maybeSent: true), PushDesk.operation("b", 2),
             PushDesk.operation("a", 3, isOneOfSeveral: true), PushDesk.operation("c", 4),

@@ -63,7 +63,7 @@ private enum Fate: Hashable {
     private static let other: [String: Value] = ["a": .integer(2), "version": .string("2")]
     private static let ours: [String: Value] = ["a": .integer(1), "b": .integer(9), "version": .string("2")]
 
-    @Test func `2xx with our row is done, with anything else the row is fetched`() {
+    @Test func `2xx with our row means done; with anything else the row is fetched`() {
         for status in [200, 201, 204, 299] {
             expect(reply(status, Self.other), [.done, .done, .gone])
             expect(reply(status), [.fetch, .fetch, .gone])
@@ -76,14 +76,14 @@ private enum Fate: Hashable {
         }
     }
 
-    @Test func `404 and 410 mean a row that is gone, and a refusal where one was to be made`() {
+    @Test func `404 and 410 mean that the row is gone, or that an insert is refused`() {
         for status in [404, 410] {
             expect(reply(status), [.parked, .rowGone, .gone])
             expect(reply(status, Self.ours), [.parked, .rowGone, .gone])
         }
     }
 
-    @Test func `409 and 412 tell a conflict, or that it was done before`() {
+    @Test func `409 and 412 mean a conflict, or that the write was done before`() {
         for status in [409, 412] {
             expect(reply(status, Self.other), [.conflict, .conflict, .conflict])
             expect(reply(status, Self.ours), [.done, .done, .conflict])
@@ -125,7 +125,7 @@ private enum Fate: Hashable {
         return Fate(status.map { judge.judge(fetched: reply, after: $0) } ?? judge.judge(reply))
     }
 
-    @Test func `an insert that may bring its row back goes on where it meets a tombstone`() {
+    @Test func `an insert that may restore its row continues if it meets a tombstone`() {
         for status in [409, 412] {
             #expect(fate(nil, reply(status, Self.other, deleted: true)) == .tombstone)
             #expect(fate(nil, reply(status, Self.other)) == .conflict)
@@ -136,7 +136,7 @@ private enum Fate: Hashable {
         for status in [200, 201] { #expect(fate(nil, reply(status, Self.other, deleted: true)) == .rowGone) }
     }
 
-    @Test func `an undelete that carried no row goes on with what differs, and ends where nothing does`() {
+    @Test func `an undelete without a row continues with the differences, and ends if there are none`() {
         let bare = WriteRequest.Undelete.bare(tombstone: Row(Self.other.map { .init($0.key, $0.value) }))
         for status in [200, 201] {
             #expect(fate(bare, reply(status, Self.other)) == .revived)
@@ -166,7 +166,7 @@ private enum Fate: Hashable {
         }
     }
 
-    @Test func `401 wants credentials, and what is busy or broken is tried again`() {
+    @Test func `401 asks for credentials, and a busy or failing server is asked again`() {
         expect(reply(401), [.unauthorized, .unauthorized, .unauthorized])
         expect(reply(429), [.retry, .retry, .retry])
         for status in [408, 500, 502, 503, 504, 599] { expect(reply(status), [.retryMaybe, .retryMaybe, .retryMaybe]) }

@@ -28,7 +28,7 @@ func token(
         ["X-ZUMO-AUTH": token(subject, claims: claims)]
     }
 
-    @Test func `a token opens what needs a login, in either header`() throws {
+    @Test func `a token in either header gives access to what needs a login`() throws {
         let desk = try ServiceDesk()
         let locked = try desk.ask("GET", "/tables/secure")
         #expect(locked.status == 401 && locked.headers.contains("WWW-Authenticate"))
@@ -37,7 +37,7 @@ func token(
         #expect(try desk.ask("GET", "/tables/secure", nil, ["Authorization": "Basic \(token())"]).status == 401)
     }
 
-    @Test func `a token that can't be believed opens nothing`() throws {
+    @Test func `an invalid token gives no access`() throws {
         let desk = try ServiceDesk()
         let good = token()
         let parts = good.split(separator: ".").map(String.init)
@@ -141,7 +141,9 @@ func token(
     }
 
     @Test(arguments: TestBackend.available)
-    func `what two users deleted for good under one id, each is told of`(_ backend: TestBackend) throws {
+    func `each of two users learns about a row that they permanently deleted under the same id`(_ backend: TestBackend)
+        throws
+    {
         let desk = try ServiceDesk(backend)
         let path = "/tables/minehard"
         for name in ["ann", "bob"] {
@@ -188,7 +190,7 @@ func token(
         #expect(preflight.headers.value("Access-Control-Allow-Headers") == "x-zumo-auth, if-match")
     }
 
-    @Test func `an origin may be told whole`() throws {
+    @Test func `an origin may be given in full`() throws {
         func allows(_ pattern: String, _ origin: String) -> Bool {
             var cors = CrossOrigin()
             cors.origins = [pattern]

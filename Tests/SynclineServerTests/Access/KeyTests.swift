@@ -18,8 +18,8 @@ private final class FakeFile: Sendable {
     var looks: Int { state.withLock { $0.looks } }
     var reads: Int { state.withLock { $0.reads } }
 
-    var door: KeyFileDoor {
-        KeyFileDoor(
+    var door: KeyFileAccess {
+        KeyFileAccess(
             stamp: { [self] _ in
                 state.withLock { state in
                     state.looks += 1
@@ -54,7 +54,7 @@ private final class FakeFile: Sendable {
         return gate.login([HTTPHeader("X-ZUMO-AUTH", token(header: header, key: key))], now: now)
     }
 
-    @Test func `a token is checked with the key that it names, or with each where it names none`() throws {
+    @Test func `a token is checked with the key that it names, or with each key if it names none`() throws {
         let rules = TokenRules(keys: [
             TokenKey(Array(secret("a").utf8), id: "one"), TokenKey(Array(secret("b").utf8), id: "two"),
             TokenKey(Array(secret("c").utf8)),
@@ -70,7 +70,7 @@ private final class FakeFile: Sendable {
         #expect(gate.login([], now: KeyTests.now) == .none)
     }
 
-    @Test func `the keys of a file are read again when it changes, at which is looked once a second`() throws {
+    @Test func `a key file is read again when it changes, which is checked once a second`() throws {
         let file = FakeFile()
         var rules = TokenRules()
         rules.file = "keys.json"
@@ -183,7 +183,7 @@ private final class FakeFile: Sendable {
         #expect(try count { try desk.ask("GET", "/healthz", nil, headers).status } == 0)
     }
 
-    @Test func `what a running server can't take over is named`() throws {
+    @Test func `settings that a running server can't change are named`() throws {
         let auth = #""auth":{"key":"\#(secret("a"))"}"#
         let first = try configuration(#"{\#(auth),"pageSize":5}"#)
         #expect(first.whatNeedsRestart(try configuration(#"{"auth":{"jwks":"x"},"pageSize":5}"#)) == [])

@@ -10,8 +10,12 @@ import Testing
 
 @Suite struct BatchClientTests {
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `operations go together once the server is known`(_ backend: TestBackend, _ spoken: String) async throws {
-        let desk = try ClientDesk(backend, spoken)
+    func `operations are sent together once the server is known to support it`(
+        _ backend: TestBackend, _ protocolVersion: String
+    )
+        async throws
+    {
+        let desk = try ClientDesk(backend, protocolVersion)
         let store = try await desk.store("s")
         for number in 0..<250 { try await store.insert("r\(number)", "text \(number)") }
         #expect(try await store.push().outcome == .complete)
@@ -69,7 +73,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `N28: each operation has the fate it would have had alone`() async throws {
+    @Test func `N28: each operation has the same result as if it had been sent alone`() async throws {
         let desk = try ClientDesk()
         let store = try await desk.store("s")
         for id in ["a", "b", "c"] { try await store.insert(id, "one") }
@@ -98,7 +102,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `where something on the way lets no batch through, they go one by one`() async throws {
+    @Test func `if a proxy blocks batches, operations are sent one by one`() async throws {
         let desk = try ClientDesk()
         desk.line.close("/tables/$batch")
         let store = try await desk.store("s")

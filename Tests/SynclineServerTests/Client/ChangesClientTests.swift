@@ -11,10 +11,10 @@ import Testing
 
 @Suite struct ChangesClientTests {
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `a store finds out that there are changes, and goes by them from then on`(
-        _ backend: TestBackend, _ spoken: String
+    func `a store discovers the changes feed and uses it from then on`(
+        _ backend: TestBackend, _ protocolVersion: String
     ) async throws {
-        let desk = try ClientDesk(backend, spoken)
+        let desk = try ClientDesk(backend, protocolVersion)
         for number in 0..<7 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)"}"#) }
         let store = try await desk.store("a")
         let first = try await store.pullAll { $0.pageSize = 3 }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `without a query id everything is read by changes too, and nothing is remembered or taken away`(
+    func `without a query id everything is also read by changes, and nothing is remembered or removed`(
         _ backend: TestBackend
     ) async throws {
         let desk = try ClientDesk(backend)
@@ -81,8 +81,9 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a row that was deleted for good and made again is told of once, as it is`(_ backend: TestBackend) async throws
-    {
+    func `a row that was permanently deleted and created again is reported once, in its present form`(
+        _ backend: TestBackend
+    ) async throws {
         let desk = try ClientDesk(backend)
         let store = try await desk.store("a")
         try await store.pullAll("hard")
@@ -97,10 +98,10 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `rows that were deleted come back`(_ backend: TestBackend, _ spoken: String) async throws {
+    func `rows that were deleted come back`(_ backend: TestBackend, _ protocolVersion: String) async throws {
         for table in ["todoitem", "hard"] {
             for lost in 0...3 {
-                let desk = try ClientDesk(backend, spoken)
+                let desk = try ClientDesk(backend, protocolVersion)
                 let store = try await desk.store("a")
                 try await store.insert("r", "one", into: table)
                 try await store.pushOnce()
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a server that does not say what it can do is asked as ever`() async throws {
+    @Test func `a server that does not state its capabilities gets plain requests`() async throws {
         let desk = try ClientDesk()
         desk.line.tellCapabilities(false)
         for number in 0..<3 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)"}"#) }
@@ -213,7 +214,7 @@ import Testing
             try await store.update("b", "mine", in: table)
             try await store.update("c", "mine", in: table)
         }
-        try desk.desk.store.purge(tombstonesBefore: desk.desk.surroundings.now() + 1_000_000)
+        try desk.desk.store.purge(tombstonesBefore: desk.desk.environment.now() + 1_000_000)
         for table in ["todoitem", "hard"] {
             let report = try await store.pullAll(table) { $0.pushesFirst = false }
             #expect(report.reason == nil && report.deleted == 1)
@@ -229,7 +230,9 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `N18: another database is read from the start, pending changes are kept`(_ backend: TestBackend) async throws {
+    func `N18: another database is read from the beginning, and pending changes are kept`(_ backend: TestBackend)
+        async throws
+    {
         let desk = try ClientDesk(backend)
         for id in ["a", "b", "c"] { try desk.ask("POST", "todoitem", #"{"id":"\#(id)","text":"old"}"#) }
         let store = try await desk.store("s")
@@ -237,7 +240,7 @@ import Testing
         try await store.insert("mine", "pending")
         // The server starts again, with rows of the same ids.
         let other = try ServiceDesk(backend)
-        other.surroundings.set(now: 1_500_000_000_000)
+        other.environment.set(now: 1_500_000_000_000)
         for id in ["b", "d"] { _ = try other.ask("POST", "/tables/todoitem", #"{"id":"\#(id)","text":"other"}"#) }
         desk.line.turn(to: other.service)
         let report = try await store.pullAll { $0.pushesFirst = false }
@@ -252,7 +255,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `N18: of another database, rows go that are gone, whichever queries claim them`(_ backend: TestBackend)
+    func `N18: rows that another database lacks are removed, whichever queries claim them`(_ backend: TestBackend)
         async throws
     {
         let desk = try ClientDesk(backend)
@@ -305,12 +308,12 @@ import Testing
         try await store.close()
     }
 
-    @Test func `N6, N7: a clock that runs back hides nothing`() async throws {
+    @Test func `N6, N7: a clock that runs backwards hides no row`() async throws {
         let desk = try ClientDesk()
         let store = try await desk.store("s")
         try desk.ask("POST", "todoitem", #"{"id":"a"}"#)
         try await store.pullAll()
-        desk.desk.surroundings.set(now: 1_000_000_000)
+        desk.desk.environment.set(now: 1_000_000_000)
         try desk.ask("POST", "todoitem", #"{"id":"b"}"#)
         try await store.insert("c", "mine")
         let pushed = try await store.pushOnce()

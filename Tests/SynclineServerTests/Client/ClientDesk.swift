@@ -71,19 +71,19 @@ struct ClientDesk {
     let desk: ServiceDesk
     let line: DeskLine
     let folder: TemporaryFolder
-    let spoken: String
+    let protocolVersion: String
 
-    init(_ backend: TestBackend = .sqlite, _ spoken: String = "zumo2", more: String = "") throws {
+    init(_ backend: TestBackend = .sqlite, _ protocolVersion: String = "zumo2", more: String = "") throws {
         desk = try ServiceDesk(backend, more: more)
         line = DeskLine(desk.service)
         folder = try TemporaryFolder()
-        self.spoken = spoken
+        self.protocolVersion = protocolVersion
     }
 
     func store(_ name: String) async throws -> SyncDatabase {
         var configuration = SyncConfiguration()
         configuration.transport = line
-        configuration.wireProtocol = spoken
+        configuration.wireProtocol = protocolVersion
         return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
     }
 

@@ -9,13 +9,13 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct ClientTests {
-    private func device(_ server: RunningServer, _ folder: TemporaryFolder, _ name: String, _ spoken: String)
+    private func device(_ server: RunningServer, _ folder: TemporaryFolder, _ name: String, _ protocolVersion: String)
         async throws
         -> SyncDatabase
     {
         var configuration = SyncConfiguration()
         configuration.backend = server.server.url
-        configuration.wireProtocol = spoken
+        configuration.wireProtocol = protocolVersion
         return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
     }
 
@@ -25,13 +25,13 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `two devices end up with the same rows`(_ backend: TestBackend, _ spoken: String) async throws {
+    func `two devices end up with the same rows`(_ backend: TestBackend, _ protocolVersion: String) async throws {
         let server = try RunningServer(backend)
         defer { withExtendedLifetime(server) {} }
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
-        let first = try await device(server, folder, "first", spoken)
-        let second = try await device(server, folder, "second", spoken)
+        let first = try await device(server, folder, "first", protocolVersion)
+        let second = try await device(server, folder, "second", protocolVersion)
         for number in 0..<60 {
             try await first.table("todoitem").insert(
                 .object([.init("id", .string("r\(number)")), .init("text", .string("text \(number)"))]))

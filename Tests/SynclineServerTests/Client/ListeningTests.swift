@@ -7,7 +7,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct ListeningTests {
-    @Test func `what another store pushes comes without an interval`()
+    @Test func `changes that another store pushes arrive without an interval`()
         async throws
     {
         let server = try RunningServer()

@@ -11,10 +11,10 @@ import Testing
 @Suite struct NotEqualClientTests {
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
     func `a pull fetches rows without the value, by lists and by changes, and keeps them`(
-        _ backend: TestBackend, _ spoken: String
+        _ backend: TestBackend, _ protocolVersion: String
     ) async throws {
         for tellsChanges in [true, false] {
-            let desk = try ClientDesk(backend, spoken)
+            let desk = try ClientDesk(backend, protocolVersion)
             desk.line.tellCapabilities(tellsChanges)
             try desk.ask("POST", "todoitem", #"{"id":"closed","text":"closed"}"#)
             try desk.ask("POST", "todoitem", #"{"id":"none","n":1}"#)

@@ -66,7 +66,7 @@ private final class RevivalStory {
 
     init(_ seed: UInt64) async throws {
         chance = Chance(seed: seed)
-        let spoken = chance.pick(ServerProtocol.allCases)
+        let protocolVersion = chance.pick(ServerProtocol.allCases)
         let deletesForGood = chance.once(in: 3)
         let undeletes = !chance.once(in: 5)
         let answer: @Sendable (HTTPRequest) -> HTTPResponse
@@ -82,17 +82,17 @@ private final class RevivalStory {
             options.undeletes = undeletes
             options.recognizesOperations = chance.once(in: 2)
             options.takesBatches = chance.once(in: 3)
-            let server = SimulatedServer(spoken, options: options)
+            let server = SimulatedServer(protocolVersion, options: options)
             server.setTable("t", rows: [])
             (own, simulated, table) = (nil, server, "t")
             answer = { server.handle($0) }
         }
-        trace.append("\(spoken), own \(own != nil), for good \(deletesForGood), undeletes \(undeletes)")
+        trace.append("\(protocolVersion), own \(own != nil), for good \(deletesForGood), undeletes \(undeletes)")
         for _ in 0..<2 {
             let line = LossyLine(chance.next(), answer)
             var configuration = SyncConfiguration()
             configuration.transport = line
-            configuration.wireProtocol = spoken.rawValue
+            configuration.wireProtocol = protocolVersion.rawValue
             lines.append(line)
             stores.append(try await SyncDatabase.open(FaultyStorage(), configuration))
         }
@@ -223,7 +223,7 @@ private final class RevivalStory {
     private static let count =
         environment["SYNCLINE_LONG"] == "1" ? 10_000 : environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 200
 
-    @Test func `rows that were deleted come back or are decided, and every story ends`() async throws {
+    @Test func `deleted rows are restored or decided, and every story ends`() async throws {
         for seed in Self.seed.map({ [$0] }) ?? Array(1...Self.count) {
             let story = try await RevivalStory(seed)
             do {

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `what is wrong is told with its place`() throws {
+    @Test func `an error is reported with its place`() throws {
         let misspelt = "the configuration can't have a member pageSiz (Did you mean pageSize?)"
         #expect(try fault(#"{"pageSiz":5}"#) == misspelt)
         #expect(try fault(#"{"limits":{"bodyByte":5}}"#).contains("limits.bodyByte"))
@@ -66,7 +66,7 @@ import Testing
         #expect(throws: UsageFailure.self) { try arguments.parse(["--store"]) }
     }
 
-    @Test func `a flag that is given wrongly is an error, never passed over`() throws {
+    @Test func `a malformed flag is an error and never ignored`() throws {
         let arguments = ServerArguments(file: { _ throws(StartFailure) in Array("{}".utf8) }, variable: { _ in nil })
         for words in [
             ["--new-epoch=false"], ["--new-epoch=true"], ["--new-epoch="], ["--help=no"], ["--version=1"],
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `what is said twice is refused`() throws {
+    @Test func `a repeated member is refused`() throws {
         for json in [
             #"{"pageSize":5,"pageSize":6}"#, #"{"limits":{"bodyBytes":5,"bodyBytes":5}}"#,
             #"{"tables":{"t":{"softDelete":true,"softDelete":false}}}"#, #"{"tables":{"t":{},"t":{}}}"#,
@@ -102,7 +102,7 @@ import Testing
         #expect(try configuration("{\(address),\"databaseConnections\":1}").readWorkers == 1)
     }
 
-    @Test func `what is printed can be started with again`() throws {
+    @Test func `the printed configuration can be used again`() throws {
         let first = try configuration(#"{"cors":{},"tables":{"t":{"columns":{"a":"json"},"delete":"disabled"}}}"#)
         #expect(try configuration(first.value.json) == first)
         #expect(StoreAddress.masked("postgres://me:secret@host/db") == "postgres://me:(hidden)@host/db")
@@ -154,9 +154,9 @@ import Testing
         let map = #"{"id":"person","updatedAt":"modified","version":"revision","deleted":"gone"}"#
         let json = #"{"tables":{"folk":{"source":"people","map":\#(map)}}}"#
         let settings = try configuration(json)
-        let surroundings = StillSurroundings()
-        let store = try SQLStore(database, settings.tables, surroundings)
-        let service = try TableService(settings, store, surroundings)
+        let environment = StillEnvironment()
+        let store = try SQLStore(database, settings.tables, environment)
+        let service = try TableService(settings, store, environment)
         func ask(_ method: String, _ target: String, _ body: String? = nil) throws -> HTTPResponse {
             var request = try #require(HTTPRequest(method, target: target))
             request.body = body.map { Array($0.utf8) }
@@ -174,7 +174,7 @@ import Testing
 
         func start(_ tables: String) throws -> String {
             do {
-                _ = try SQLStore(database, try configuration(#"{"tables":\#(tables)}"#).tables, surroundings)
+                _ = try SQLStore(database, try configuration(#"{"tables":\#(tables)}"#).tables, environment)
                 return ""
             } catch let failure as StoreFailure {
                 return StartFailure(failure).message
@@ -190,18 +190,18 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a store that is opened again has what it had, and new columns besides`(_ backend: TestBackend) throws {
+    func `a store that is opened again has its rows, and also new columns`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()
         func open(_ tables: String) throws -> (TableService, SQLStore) {
             let settings = try configuration(#"{"tables":\#(tables)}"#)
-            let surroundings = StillSurroundings()
+            let environment = StillEnvironment()
             let database: any SQLDatabase =
                 switch try StoreAddress(store) {
                 case .sqlite(let path): try SQLiteDatabase(path: path)
                 case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
                 }
-            let opened = try SQLStore(database, settings.tables, surroundings)
-            return (try TableService(settings, opened, surroundings), opened)
+            let opened = try SQLStore(database, settings.tables, environment)
+            return (try TableService(settings, opened, environment), opened)
         }
         func ask(_ service: TableService, _ method: String, _ target: String, _ body: String?) throws -> HTTPResponse {
             var request = try #require(HTTPRequest(method, target: target))

@@ -65,7 +65,7 @@ import Testing
         for descriptor in 10..<50 { #expect(open(table, Int32(descriptor), 99) != nil, "a proxy has many") }
     }
 
-    @Test func `as many threads as processors serve the first connections, and all of them the rest`() {
+    @Test func `one thread per processor serves the first connections, and all threads serve the rest`() {
         func thread(_ counts: [Int], _ processors: Int) -> Int {
             ConnectionTable.thread(among: counts, processors: processors, few: 48)
         }
@@ -110,7 +110,7 @@ import Testing
         #expect(ended.all.withLock { $0 }.count == 5)
     }
 
-    @Test func `who stops waits for requests that have come, not for those that are coming`() {
+    @Test func `a stop waits for requests that have arrived, not for those still arriving`() {
         let ended = Ended()
         let table = table(100, perAddress: 100, ended)
         for (number, phase) in [OpenConnection.Phase.idle, .head, .body, .answer, .listening].enumerated() {
@@ -120,7 +120,7 @@ import Testing
         #expect(ended.all.withLock { $0.sorted() } == [1, 2])
     }
 
-    @Test func `a server stops while heads and bodies are on their way`() throws {
+    @Test func `a server can stop while requests are arriving`() throws {
         let server = try RunningServer()
         let waiting = try ["GET /healthz HTTP/1.1\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"].map {
             let connection = try server.connect()
@@ -180,7 +180,7 @@ import Testing
         "GET /healthz HTTP/1.1\r\nX-Slow: ",
         "POST /tables/todoitem HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n",
     ])
-    func `a head or a body that comes letter by letter is given up`(_ start: String) throws {
+    func `a head or a body that arrives byte by byte is given up`(_ start: String) throws {
         let server = try RunningServer(more: #","limits":{"headSeconds":1,"bodySeconds":1}"#)
         defer { withExtendedLifetime(server) {} }
         let connection = try server.connect()

@@ -82,7 +82,7 @@ import Testing
         #expect(statuses(wide) == ["431"] && wide.contains("headers-too-large"))
     }
 
-    @Test func `what is hardly HTTP does no harm`() throws {
+    @Test func `malformed HTTP does no harm`() throws {
         let server = try RunningServer(more: #","limits":{"idleSeconds":1,"stalledSeconds":1}"#)
         defer { withExtendedLifetime(server) {} }
         let connections = try [
@@ -159,7 +159,7 @@ import Testing
         #expect(try statuses(locked.exchange(get("/tables/$events", "Connection: close\r\n"))) == ["401"])
     }
 
-    @Test func `a silent stream gets a sign of life, whichever clients come meanwhile`() {
+    @Test func `an idle stream gets a keep-alive, whichever clients connect meanwhile`() {
         let hub = EventHub { "mark" }
         let stream = EventStream {}
         func text() -> String {

@@ -32,7 +32,7 @@ import Testing
         (["Host: x", "Content-Length: 5", "Content-Length: 5"], "400", "ambiguous-length"),
         (["Host: x", "Content-Length: 5", "Transfer-Encoding: chunked"], "400", "ambiguous-length"),
     ])
-    func `what is not HTTP is refused, and the connection ends`(
+    func `a request that is not HTTP is refused, and the connection ends`(
         _ headers: [String], _ expected: String, _ code: String
     ) throws {
         let server = try RunningServer()

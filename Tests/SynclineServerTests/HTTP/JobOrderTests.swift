@@ -10,7 +10,7 @@ import Testing
 
     private func time(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    @Test func `jobs begin in turn, the client's that has the fewest running first`() {
+    @Test func `jobs begin in turn, first those of the client with the fewest running`() {
         var order = JobOrder(workers: 2, bounds: .init(waiting: 10, running: 2))
         let (one, other) = (ClientAddress.v4(1), ClientAddress.v4(2))
         #expect([1, 2].map { order.arrive($0, of: one, now: start) } == [.begins, .begins])
@@ -43,7 +43,7 @@ import Testing
         #expect(order.crowders(now: time(1000)).isEmpty, "it stays now")
     }
 
-    @Test func `one client's jobs fill at most half of the room`() {
+    @Test func `one client's jobs fill at most half of the queue`() {
         var order = JobOrder(workers: 1, bounds: .init(waiting: 4, running: 1))
         #expect(order.arrive(1, of: .v4(1), now: start) == .begins)
         #expect([2, 3, 4].map { order.arrive($0, of: .v4(1), now: start) } == [.waits, .waits, .full])

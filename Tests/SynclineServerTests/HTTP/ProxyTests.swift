@@ -46,7 +46,7 @@ import Testing
         (["Forwarded: for=_hidden;proto=https"], "-", "https", "-"),
         ([], "-", "-", "-"),
     ])
-    func `the nearest proxy that is trusted says who asked, and how`(
+    func `the nearest trusted proxy says which client sent the request, and how`(
         _ lines: [String], _ client: String, _ scheme: String, _ host: String
     ) throws {
         let headers = lines.map { line in
@@ -59,7 +59,7 @@ import Testing
         #expect(forwarding.host ?? "-" == host)
     }
 
-    @Test func `links lead back through a trusted proxy, and nobody else is believed`() throws {
+    @Test func `links point to a trusted proxy, and no other proxy is trusted`() throws {
         let ask = """
             GET /tables/todoitem?$orderby=id HTTP/1.1\r\nHost: inside:99\r\nX-Forwarded-Proto: https\r
             X-Forwarded-Host: api.example\r\nX-Forwarded-For: 1.2.3.4\r\nConnection: close\r\n\r\n
@@ -86,7 +86,7 @@ import Testing
         Gzip.accepts(lines.map { HTTPHeader("Accept-Encoding", $0) })
     }
 
-    @Test func `gzip is for those who take it`() {
+    @Test func `gzip is used for clients that accept it`() {
         #expect(accepts("gzip") && accepts("deflate, GZIP;q=0.5, br") && accepts("*") && accepts("deflate", "x-gzip"))
         #expect(!accepts() && !accepts("") && !accepts("deflate, br"))
         #expect(!accepts("gzip;q=0") && !accepts("gzip;q=0, *"))
@@ -112,7 +112,7 @@ import Testing
         #expect(Gzip.encoded(response, for: wish) == response)
     }
 
-    @Test func `what is compressed comes back the same`() throws {
+    @Test func `compression is lossless`() throws {
         let server = try RunningServer(more: #","trustedProxies":["127.0.0.1"]"#)
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime((server, folder)) {} }

@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a read that makes room for others is answered when it begins again`(_ backend: TestBackend) throws {
+    func `a read that was interrupted for others is answered after it runs again`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let rows = (0..<500).map { #"{"operation":"insert","table":"todoitem","item":{"text":"\#($0)"}}"# }
         let batch = try desk.ask("POST", "/tables/$batch", #"{"operations":[\#(rows.joined(separator: ","))]}"#)
@@ -147,9 +147,9 @@ import Testing
             }
             told.withLock { $0 = limit }
             let first = try WorkLimit.$current.withValue(limit) { try desk.ask("GET", target) }
-            #expect(first.status == 503 && limit.takeLeftOff(), "\(first.text)")
+            #expect(first.status == 503 && limit.takeInterruption(), "\(first.text)")
             let second = try WorkLimit.$current.withValue(limit) { try desk.ask("GET", target) }
-            #expect(second.status == 200 && !limit.takeLeftOff(), "\(second.text)")
+            #expect(second.status == 200 && !limit.takeInterruption(), "\(second.text)")
             told.withLock { $0 = nil }
         }
     }
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `a client that has gone is found, and one that only finished sending is given time`() {
+    @Test func `a client that has disconnected is found, and one that only finished sending is given time`() {
         let sights = Mutex<[Int32: ClientWatch.Sight]>([:])
         let others = Atomic(false)
         let watch = ClientWatch(

@@ -10,7 +10,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct StopTests {
-    @Test func `a stop answers what was begun, and begins nothing`() throws {
+    @Test func `after a stop, running requests are answered and no new ones begin`() throws {
         let (arrived, go, stopped) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )

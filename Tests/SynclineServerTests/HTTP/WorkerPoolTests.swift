@@ -83,7 +83,7 @@ import Testing
                 arrived.signal()
                 go.wait()
                 if let stop = limits[number].stop { _ = limits[number].refusal(stop) }
-                return limits[number].takeLeftOff() ? .madeRoom : .done
+                return limits[number].takeInterruption() ? .madeRoom : .done
             }
             #expect(admission == .taken)
             arrived.wait()
@@ -108,7 +108,7 @@ import Testing
         #expect(pool.madeRoomCount == 1 && pool.waitingCount == 0)
     }
 
-    @Test func `no client takes all workers, nor all of the room`() {
+    @Test func `no client uses all workers or the whole queue`() {
         let pool = ReadWorkers(workers: 2, bounds: .init(waiting: 4, running: 1))
         let (one, other) = (ClientAddress.v4(1), ClientAddress.v4(2))
         let order = Mutex<[String]>([])

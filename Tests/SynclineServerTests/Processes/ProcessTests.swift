@@ -87,7 +87,7 @@ import Testing
         #expect(wrong.wait() == 2 && wrong.errors.contains("Did you mean --listen?"))
     }
 
-    @Test func `over TLS it is the same`() throws {
+    @Test func `the same works over TLS`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let make = """
@@ -284,7 +284,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `T19: what one process has answered, another shows at once`(_ backend: TestBackend) throws {
+    func `T19: a write that one process has answered is visible in another at once`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()
         defer { withExtendedLifetime(keeper) {} }
         let words = ["--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--log", "none"]

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
 struct StandstillTests {
-    @Test func `a PostgreSQL that stands still is told of, and may come back`() throws {
+    @Test func `a hanging PostgreSQL is reported, and may recover`() throws {
         let cluster = try #require(PrivatePostgres(syncs: false))
         let words = [
             "--store", cluster.url(try cluster.newDatabase()), "--listen", "127.0.0.1:0", "--table", "t", "--log",
@@ -22,7 +22,7 @@ struct StandstillTests {
         #expect(client.ask("POST", "/tables/t", #"{"id":"a"}"#)?.status == 201)
         #expect(client.ask("GET", "/healthz")?.status == 200)
         try cluster.standStill()
-        defer { try? cluster.goOn() }
+        defer { try? cluster.resume() }
         #expect(client.ask("GET", "/healthz")?.status == 503)
         for round in 0..<30 {
             let path = round % 2 == 0 ? "/tables/t/a" : "/tables/t?$filter=x%20div%202%20eq%201"
@@ -32,7 +32,7 @@ struct StandstillTests {
             #expect(client.ask("GET", "/metrics")?.status == 200)
             #expect(client.ask("GET", "/healthz")?.status == 503)
         }
-        try cluster.goOn()
+        try cluster.resume()
         var status: Int? = 0
         while status != 200 { status = client.ask("GET", "/healthz")?.status }
         #expect(client.ask("GET", "/tables/t/a")?.status == 200)
@@ -44,7 +44,7 @@ struct StandstillTests {
 }
 
 @Suite struct ReloadTests {
-    @Test func `SIGHUP takes over new keys, and keeps the old ones where the new can't be read`() throws {
+    @Test func `SIGHUP loads new keys, and keeps the old ones if the new can't be read`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let keys = ["first", "second"].map { String(repeating: $0, count: 8) }
@@ -71,7 +71,7 @@ struct StandstillTests {
         #expect(server.wait() == 0)
     }
 
-    @Test func `SIGHUP shows another certificate`() throws {
+    @Test func `SIGHUP switches to a new certificate`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let make = { (name: String) in

@@ -17,7 +17,7 @@ struct StartTests {
     private func open(_ url: String, _ tables: String = first) throws -> SQLStore {
         try SQLStore(
             try PostgresDatabase(url: url, connections: 2), try configuration(#"{"tables":\#(tables)}"#).tables,
-            StillSurroundings())
+            StillEnvironment())
     }
 
     private func newStore() throws -> (cluster: PrivatePostgres, url: String) {
@@ -42,7 +42,7 @@ struct StartTests {
         withExtendedLifetime(cluster) {}
     }
 
-    @Test func `a start where all is there waits for no writer`() throws {
+    @Test func `a start waits for no writer if everything exists`() throws {
         let (cluster, url) = try newStore()
         _ = try open(url)
         let writer = try PostgresConnection(url: url)
@@ -57,7 +57,7 @@ struct StartTests {
         withExtendedLifetime(cluster) {}
     }
 
-    @Test func `a start that has something to make stands in the line of the writers`() throws {
+    @Test func `a start that must create something waits its turn among the writers`() throws {
         let (cluster, url) = try newStore()
         _ = try open(url)
         let writer = try PostgresConnection(url: url)
@@ -98,9 +98,9 @@ struct StartTests {
                 case .sqlite(let path): try SQLiteDatabase(path: path)
                 case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
                 }
-            let surroundings = SystemSurroundings()
-            let opened = try SQLStore(database, settings.tables, surroundings, renewsEpoch: renews)
-            return (opened, try TableService(settings, opened, surroundings))
+            let environment = SystemServerEnvironment()
+            let opened = try SQLStore(database, settings.tables, environment, renewsEpoch: renews)
+            return (opened, try TableService(settings, opened, environment))
         }
         func epoch(_ service: TableService, _ method: String = "GET", _ body: String? = nil) throws -> String? {
             var request = try #require(HTTPRequest(method, target: body == nil ? "/tables/t/a" : "/tables/t"))

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `what is written larger than the row was counts as written`(_ backend: TestBackend) throws {
+    func `a row that has grown counts with its new size`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, more: limits)
         // Each character takes six bytes in the response.
         let text = String(repeating: #"\u0001"#, count: 5000)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a batch leaves out rows beyond the bound, and says so`(_ backend: TestBackend) throws {
+    func `a batch omits rows beyond the limit and says so`(_ backend: TestBackend) throws {
         let desk = try desk(backend)
         let updates = ["a", "b", "c", "d", "e"].map {
             #"{"operation":"update","table":"todoitem","id":"\#($0)","item":{"complete":true}}"#
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available, [true, false])
-    func `what is much work is done in parts, as if it were one`(_ backend: TestBackend, _ stops: Bool) throws {
+    func `large work is done in parts with the same result`(_ backend: TestBackend, _ stops: Bool) throws {
         let desk = try ServiceDesk(backend)
         let text = String(repeating: "x", count: 1_000_000)
         #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"\#(text)"}"#).status == 201)
@@ -182,11 +182,11 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `a client reads rows that an answer left out, and goes on from a page that was cut`(
-        _ backend: TestBackend, _ spoken: String
+    func `a client reads rows that an answer left out, and continues after a page that was cut`(
+        _ backend: TestBackend, _ protocolVersion: String
     ) async throws {
         for capabilities in [true, false] {
-            let desk = try ClientDesk(backend, spoken, more: limits)
+            let desk = try ClientDesk(backend, protocolVersion, more: limits)
             desk.line.tellCapabilities(capabilities)
             let store = try await desk.store("s")
             for number in 0..<12 { try await store.insert("r\(number)", Self.large) }

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a group is done wholly or not at all, and a batch may stop`(_ backend: TestBackend) throws {
+    func `a group is carried out completely or not at all, and a batch may stop`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let operations = #"""
             {"operation":"insert","table":"todoitem","item":{"id":"a","fresh":1},"group":"g"},
@@ -66,7 +66,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/todoitem").ids == ["c", "d"])
     }
 
-    @Test func `what is not a batch is refused`() throws {
+    @Test func `a body that is not a batch is refused`() throws {
         let desk = try ServiceDesk()
         for body in [
             "", "[]", #"{"operations":{}}"#, #"{"operations":[1]}"#, #"{"operations":[{}]}"#, #"{"operation":[]}"#,
@@ -103,7 +103,7 @@ import Testing
         #expect(try send("DELETE", "/tables/hard/h", nil, "o3").status == 404, "a refused operation is judged anew")
         #expect(try send("PATCH", "/tables/todoitem/x", #"{"text":"x"}"#, "o2").status == 422)
 
-        desk.surroundings.set(now: desk.surroundings.now() + 90_000_000)
+        desk.environment.set(now: desk.environment.now() + 90_000_000)
         try desk.store.purge(tombstonesBefore: nil)
         #expect(try send("DELETE", "/tables/hard/h", nil, "o2").status == 404, "after a day it is forgotten")
     }
@@ -167,7 +167,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/hard/changes?since=\(end)").ids == ["child"])
     }
 
-    @Test func `T16: a row that leaves a filter is said to have left`() throws {
+    @Test func `T16: a row that leaves a filter is reported as having left`() throws {
         let desk = try ServiceDesk()
         _ = try desk.ask("POST", "/tables/todoitem", #"{"id":"a","complete":false}"#)
         let filter = "complete eq false".encoded
@@ -195,7 +195,7 @@ import Testing
         let before = try #require(try desk.ask("GET", "/tables/hard/changes?since=").json["cursor"]?.string)
         for table in ["todoitem", "hard"] { _ = try desk.ask("DELETE", "/tables/\(table)/a") }
         let after = try #require(try desk.ask("GET", "/tables/hard/changes?since=").json["cursor"]?.string)
-        try desk.store.purge(tombstonesBefore: desk.surroundings.now() + 1_000_000)
+        try desk.store.purge(tombstonesBefore: desk.environment.now() + 1_000_000)
         func answer(_ cursor: String) throws -> HTTPResponse {
             try desk.ask("GET", "/tables/hard/changes?since=\(cursor.encoded)")
         }
@@ -221,22 +221,22 @@ import Testing
     @Test func `T18: a new epoch makes all clients read everything again`() throws {
         let (database, keeper) = try TestBackend.sqlite.database()
         let settings = try configuration(#"{"tables":{"t":{}}}"#)
-        let surroundings = StillSurroundings()
+        let environment = StillEnvironment()
         func epoch(renewed: Bool) throws -> String {
-            try SQLStore(database, settings.tables, surroundings, renewsEpoch: renewed).mark().epoch
+            try SQLStore(database, settings.tables, environment, renewsEpoch: renewed).mark().epoch
         }
         let first = try epoch(renewed: false)
         #expect(try epoch(renewed: false) == first)
         #expect(try epoch(renewed: true) != first)
-        let mark = try SQLStore(database, settings.tables, surroundings).mark()
+        let mark = try SQLStore(database, settings.tables, environment).mark()
         #expect(mark.change >= 1 << 40, "no number of before is given again")
         withExtendedLifetime(keeper) {}
     }
 
-    @Test func `T7: time does not run back, whatever the clock does`() throws {
+    @Test func `T7: times of changes never run backwards, whatever the clock does`() throws {
         let desk = try ServiceDesk()
         let first = try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#)
-        desk.surroundings.set(now: 1_000_000_000)
+        desk.environment.set(now: 1_000_000_000)
         let second = try desk.ask("POST", "/tables/todoitem", #"{"id":"b"}"#)
         let times = [first, second].compactMap { $0.json["updatedAt"]?.string }
         #expect(times.count == 2 && times[0] < times[1])

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `what a batch takes back counts as begun`(_ backend: TestBackend) throws {
+    func `columns of a batch that is rolled back count as created`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, tables: #"{"t":{}}"#, more: #","limits":{"newColumns":3}"#)
         let operations = (0..<4).map { number in
             """
@@ -73,7 +73,7 @@ import Testing
                 case .sqlite(let path): try SQLiteDatabase(path: path)
                 case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
                 }
-            return try SQLStore(database, configuration.tables, StillSurroundings())
+            return try SQLStore(database, configuration.tables, StillEnvironment())
         }
         let stores = [try store(), try store()]
         func write(_ id: String, _ value: Value) throws -> WriteOutcome {
@@ -99,7 +99,7 @@ import Testing
         #expect(try stores[1].row("t", id: "a")?.columns["extra"] == .null)
     }
 
-    @Test func `a table that PostgreSQL takes no more columns for refuses only what begins one`() throws {
+    @Test func `if PostgreSQL accepts no more columns, only writes with a new column are refused`() throws {
         guard TestBackend.available.contains(.postgres) else { return }
         let desk = try ServiceDesk(.postgres, tables: #"{"t":{"columns":{"text":"string"}}}"#)
         let columns = (0..<1594).map { "ADD COLUMN h\($0) integer" }.joined(separator: ", ")
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `an operator is told of columns that come and go by hand`(_ backend: TestBackend) throws {
+    func `an operator is told about columns that are added and removed by hand`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, tables: #"{"t":{"columns":{"text":"string"}}}"#)
         let before = desk.store.currentCatalogue
         try desk.store.database.carryOut([
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a column that somebody made by hand is taken over, or stands in the way of one row`(
+    func `a column created by hand is adopted, or makes one row fail`(
         _ backend: TestBackend
     ) throws {
         let desk = try ServiceDesk(backend, tables: #"{"t":{"columns":{"text":"string"}}}"#)

@@ -20,7 +20,7 @@ import Testing
             ].contains(where: IDKind.uuid.canBe))
     }
 
-    @Test func `a type is served as what its values are, or not at all`() {
+    @Test func `a column type is served as the type of its values, or not at all`() {
         func served(_ type: String, _ dialect: SQLDialect) -> ColumnType? { DatabaseColumn("c", type).served(dialect) }
         #expect(served("character varying", .postgres) == .string && served("enum", .postgres) == .string)
         #expect(served("real", .postgres) == .number && served("date", .postgres) == .date)
@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test func `the first row always has room, others have what is left`() {
+    @Test func `the first row always fits, and others share the rest`() {
         func row(_ size: Int) -> TableRow {
             TableRow(
                 id: "i", columns: Row([.init("t", .string(String(repeating: "x", count: size)))]),
                 createdAt: .init(seconds: 0), updatedAt: .init(seconds: 0), version: "v")
         }
         func taken(_ sizes: [Int]) -> [Bool] {
-            var room = AnswerRoom(1000)
+            var room = AnswerBudget(1000)
             return sizes.map { room.takes(row($0)) }
         }
         #expect(taken([5000, 1]) == [true, false])

@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `numbers and dates beyond JSON's are told as texts`(_ backend: TestBackend) throws {
+    func `numbers and dates beyond JSON's are written as strings`(_ backend: TestBackend) throws {
         let (number, date) = backend == .sqlite ? ("REAL", "TIMESTAMP") : ("double precision", "timestamptz")
         let desk = try desk(backend, ", n \(number), m \(backend == .sqlite ? "ANY" : "numeric"), d \(date)")
         let values =
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `a time of SQLite's is looked for from the day before on`() throws {
+    @Test func `a time in SQLite's form is searched from the day before`() throws {
         let desk = try desk(.sqlite, ", made TIMESTAMP")
         let schema = try #require(desk.store.schema("t"))
         for column in ["made", "updatedAt"] {
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `a column whose type was changed by hand is told`() throws {
+    @Test func `a column whose type was changed by hand is reported`() throws {
         guard TestBackend.available.contains(.postgres) else { return }
         let desk = try ServiceDesk(
             .postgres, tables: #"{"t":{"columns":{"text":"string","n":"number"}},"u":{}}"#)

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `null stands first where an order ascends, and the id decides the rest`(_ backend: TestBackend) throws {
+    func `null comes first in ascending order, and the id decides ties`(_ backend: TestBackend) throws {
         let desk = try desk(backend, rows: ListTests.rows)
         func ids(_ order: String) throws -> String {
             try desk.ask("GET", "/tables/t?$orderby=\(order.encoded)").ids.joined()
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `links lead through all rows, whoever follows them`(_ backend: TestBackend) throws {
+    func `links lead through all rows, for every client`(_ backend: TestBackend) throws {
         let rows = (10..<31).map { #"{"id":"r\#($0)","n":\#($0 % 3)}"# }
         let desk = try desk(backend, rows: rows, pageSize: 5)
         var target = "/tables/t?$orderby=n&$filter=n%20lt%202"
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a question that makes no sense is refused, and where it went wrong is told`() throws {
+    @Test func `an invalid query is refused, with the position of the error`() throws {
         let desk = try desk(.sqlite, rows: [])
         let wrong = [
             "$filter=n%20eq", "$filter=(n%20eq%201", "$filter=nofunction(n)", "$filter=n%20eq%20datetime'x'", "$top=-1",
@@ -156,7 +156,7 @@ import Testing
         ("length(d) eq 1", 8), ("round(s) eq 1", 7), ("substring(s,'1') eq 'x'", 13), ("tolower(s) eq 5", 15),
         ("concat(s,s) and b", 1), ("n eq b", 6),
     ])
-    func `a filter whose parts do not fit is refused with its place`(filter: String, place: Int) throws {
+    func `a filter with mismatched types is refused, with the position`(filter: String, place: Int) throws {
         let desk = try desk(.sqlite, rows: [])
         for path in ["t?", "t/changes?since=&"] {
             let answer = try desk.ask("GET", "/tables/\(path)$filter=\(filter.encoded)")
@@ -175,7 +175,7 @@ import Testing
         "id eq guid'5d0f2a53-a6a7-4b64-8d5e-6f54e1d0c9d1'", "contains(tolower(S),'x')", "DELETED eq false",
         "s in ('a',null)",
     ])
-    func `a filter whose parts may fit is answered`(filter: String) throws {
+    func `a filter whose types may match is answered`(filter: String) throws {
         let desk = try desk(.sqlite, rows: [])
         #expect(try desk.ask("GET", "/tables/t?$filter=\(filter.encoded)").status == 200)
     }

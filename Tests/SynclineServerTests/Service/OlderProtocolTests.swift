@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a filter as deep as the configuration says is answered`(_ backend: TestBackend) throws {
+    func `a filter of the maximum configured depth is answered`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, more: #","limits":{"filterDepth":200,"urlBytes":1048576}"#)
         for (id, flag) in [("a", "true"), ("b", "false"), ("c", "null")] {
             _ = try desk.ask("POST", "/tables/fixed", #"{"id":"\#(id)","b":\#(flag),"n":1}"#)

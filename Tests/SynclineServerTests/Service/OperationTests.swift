@@ -113,7 +113,7 @@ import Testing
         #expect(try desk.ask("DELETE", "/tables/todoitem/a", nil, before, new: true).status == 412)
     }
 
-    @Test func `what can't be an item is refused with a code`() throws {
+    @Test func `an invalid item is refused with a code`() throws {
         let desk = try ServiceDesk()
         func code(_ body: String, _ table: String = "fixed", new: Bool = false) throws -> String {
             let answer = try desk.ask("POST", "/tables/\(table)", body, new: new)
@@ -143,7 +143,7 @@ import Testing
         #expect(try code(#"{"a\"; DROP TABLE todoitem; --":1}"#, "todoitem") == "invalid-column")
     }
 
-    @Test func `what another program stored is shown as far as it can be`() throws {
+    @Test func `records of another program are shown as far as possible`() throws {
         let desk = try ServiceDesk()
         _ = try desk.ask("POST", "/tables/fixed", #"{"id":"a","text":"x","d":"2026-01-01T00:00:00Z","j":[1]}"#)
         try desk.store.database.write { connection throws(StoreFailure) in
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `values come back as they went`(_ backend: TestBackend) throws {
+    func `values survive a round trip`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let item = """
             {"id":"v","text":"Ünï\\u2028 %_'\\"","n":-9223372036854775808,"d":"2026-05-19T23:30:00.1234+02:00","b":false,\
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a server makes ids in the form of the protocol`() throws {
+    @Test func `a server creates ids in the form of the protocol`() throws {
         let desk = try ServiceDesk()
         let old = try #require(try desk.ask("POST", "/tables/todoitem", "{}").json["id"]?.string)
         let new = try #require(try desk.ask("POST", "/tables/todoitem", #"{"id":""}"#, new: true).json["id"]?.string)
@@ -204,7 +204,7 @@ import Testing
         #expect(new.count == 32 && new.allSatisfy(\.isHexDigit))
     }
 
-    @Test func `paths, methods and versions that mean nothing are told so`() throws {
+    @Test func `unknown paths, methods and versions are refused with a reason`() throws {
         let desk = try ServiceDesk()
         for path in ["/", "/tables", "/tables/nope", "/tables/todoitem/a/b", "/tables/..%2f", "/tables/syncline_state"]
         {

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a patch changes what it names, and nothing else`(_ backend: TestBackend) throws {
+    func `a patch changes only what it names`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let before = try desk.ask(
             "POST", "/tables/fixed", #"{"id":"a","text":"one","n":1,"d":"2026-05-19T21:30:00Z","j":{"list":[1,2]}}"#)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `what can't be done changes nothing`(_ backend: TestBackend) throws {
+    func `an impossible migration changes nothing`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let row = try desk.ask("POST", "/tables/fixed", #"{"id":"a","text":"one","n":1}"#)
         for (operations, code) in [
@@ -79,7 +79,7 @@ import Testing
         #expect(answer.status == 200 && answer.json["deleted"] == .bool(false) && answer.json["text"] == .string("x"))
     }
 
-    @Test func `nobody patches what is another's, nor learns of it`() throws {
+    @Test func `no user can patch or see a row of another user`() throws {
         let desk = try ServiceDesk()
         let (anna, ben) = (["X-ZUMO-AUTH": token("anna")], ["X-ZUMO-AUTH": token("ben")])
         _ = try desk.ask("POST", "/tables/mine", #"{"id":"a","text":"secret"}"#, anna)

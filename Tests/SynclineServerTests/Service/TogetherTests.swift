@@ -50,7 +50,7 @@ import Testing
                 """)
         }
         let settings = try configuration(#"{"tables":{"t":{}}}"#)
-        let store = try SQLStore(database, settings.tables, StillSurroundings())
+        let store = try SQLStore(database, settings.tables, StillEnvironment())
         func write(_ id: String, _ number: Int64) -> TableWrite {
             TableWrite(.insert(Row([.init("n", .integer(number))])), table: "t", id: id, serverProtocol: .zumo2)
         }

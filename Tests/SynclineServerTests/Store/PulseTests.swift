@@ -7,21 +7,21 @@ import Testing
 @Suite struct PulseTests {
     private let start = ContinuousClock.Instant.now
 
-    @Test func `one that answers is asked only where there are doubts`() {
+    @Test func `a database that answers is checked only if there is doubt`() {
         var pulse = Pulse()
-        #expect(pulse.step(doubts: false, now: start) == .goOn)
+        #expect(pulse.step(doubts: false, now: start) == .proceed)
         #expect(pulse.step(doubts: true, now: start) == .probe)
-        #expect(pulse.step(doubts: true, now: start) == .goOn, "somebody asks it just now")
+        #expect(pulse.step(doubts: true, now: start) == .proceed, "somebody asks it just now")
         pulse.note(answered: true, now: start)
-        #expect(pulse.step(doubts: false, now: start) == .goOn)
+        #expect(pulse.step(doubts: false, now: start) == .proceed)
         #expect(pulse.step(doubts: true, now: start) == .probe)
     }
 
-    @Test func `nothing waits for one that missed twice, and one task asks it again after a pause`() {
+    @Test func `no request waits for a database that missed two checks, and one task checks it again after a pause`() {
         var pulse = Pulse()
         #expect(pulse.step(doubts: true, now: start) == .probe)
         pulse.note(answered: false, now: start)
-        #expect(pulse.step(doubts: false, now: start) == .goOn, "it may have been a hiccup")
+        #expect(pulse.step(doubts: false, now: start) == .proceed, "it may have been a hiccup")
         #expect(pulse.hasMissed && !pulse.isSilent)
         #expect(pulse.step(doubts: true, now: start) == .probe)
         pulse.note(answered: false, now: start)
@@ -34,12 +34,12 @@ import Testing
         #expect(pulse.step(doubts: false, now: start + Pulse.pause * 2.5) == .refuse)
         #expect(pulse.step(doubts: false, now: start + Pulse.pause * 3) == .probe)
         pulse.note(answered: true, now: start + Pulse.pause * 3)
-        #expect(!pulse.isSilent && pulse.step(doubts: false, now: start + Pulse.pause * 3) == .goOn)
+        #expect(!pulse.isSilent && pulse.step(doubts: false, now: start + Pulse.pause * 3) == .proceed)
     }
 
     @Test func `a caller that finds no free connection gets an error after a while`() throws {
         final class Thing {}
-        let pool = ConnectionPool<Thing>(limit: 1, patience: .zero) { Thing() }
+        let pool = ConnectionPool<Thing>(limit: 1, timeout: .zero) { Thing() }
         _ = try pool.withConnection { (_: Thing) throws(StoreFailure) in
             #expect {
                 try pool.withConnection { (_: Thing) throws(StoreFailure) in }
@@ -51,7 +51,7 @@ import Testing
         try pool.withConnection { (_: Thing) throws(StoreFailure) in }
     }
 
-    @Test func `a connection that was lost while idle is not lent`() throws {
+    @Test func `a connection that was lost while idle is not used again`() throws {
         final class Thing {}
         let pool = ConnectionPool<Thing>(limit: 1) { Thing() }
         func name(_ isGood: (Thing) -> Bool) throws -> ObjectIdentifier {

@@ -81,7 +81,7 @@ final class PrivatePostgres: Sendable {
     func standStill() throws { try signalAll("STOP") }
 
     /// Lets it continue.
-    func goOn() throws { try signalAll("CONT") }
+    func resume() throws { try signalAll("CONT") }
 
     /// The postmaster and its children; those that it creates in the meantime are caught by the second round.
     private func signalAll(_ signal: String) throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import SynclineServer
 
 /// A clock that stands still, and no randomness.
-final class StillSurroundings: Surroundings {
+final class StillEnvironment: ServerEnvironment {
     private let state = Mutex((now: Int64(1_767_225_600_000), count: UInt64(0)))
 
     func now() -> Int64 { state.withLock { $0.now } }
@@ -56,7 +56,7 @@ func configuration(_ json: String) throws -> ServerConfiguration {
 struct ServiceDesk {
     let service: TableService
     let store: SQLStore
-    let surroundings: StillSurroundings
+    let environment: StillEnvironment
     private let keeper: AnyObject
 
     init(
@@ -68,12 +68,12 @@ struct ServiceDesk {
             "tables":\(tables)\(more)}
             """
         let configuration = try configuration(json)
-        surroundings = StillSurroundings()
+        environment = StillEnvironment()
         let (database, keeper) = try backend.database()
         self.keeper = keeper
         try database.carryOut(before)
-        store = try SQLStore(database, configuration.tables, surroundings, limits: configuration.limits)
-        service = try TableService(configuration, store, surroundings)
+        store = try SQLStore(database, configuration.tables, environment, limits: configuration.limits)
+        service = try TableService(configuration, store, environment)
     }
 
     /// Sends a request as a client does, and returns the response.

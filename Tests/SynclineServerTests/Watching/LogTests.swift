@@ -19,7 +19,7 @@ import Testing
             status: 404, code: "row-not-found", bytesIn: 5, bytesOut: 60, microseconds: 17)
     }
 
-    @Test func `a line tells when, who, what, how it ended and how much it was`() {
+    @Test func `a line has the time, the client, the request, the result and the size`() {
         #expect(
             line.text
                 == #"2026-01-01T00:00:00.000Z 127.0.0.1 "ann" GET "/tables/t" 404 row-not-found 5B 60B 17µs r1"#)
@@ -33,10 +33,10 @@ import Testing
         #expect(plain.text.contains(#"127.0.0.1 - GET "/tables/t" 404 - 5B"#) && !plain.json.contains("user"))
     }
 
-    @Test(arguments: [ServerConfiguration.Log.text, .json])
-    func `nothing from outside ends a line or moves a terminal's cursor`(_ form: ServerConfiguration.Log) throws {
+    @Test(arguments: [LogForm.text, .json])
+    func `nothing from outside ends a line or moves a terminal's cursor`(_ form: LogForm) throws {
         let pipe = Pipe()
-        let log = ServerLog(form, StillSurroundings(), descriptor: pipe.fileHandleForWriting.fileDescriptor)
+        let log = ServerLog(form, StillEnvironment(), descriptor: pipe.fileHandleForWriting.fileDescriptor)
         var hostile = line
         hostile.path = "/a\"b\n\u{1b}[31m\u{7f}\u{85}\u{9b}\u{2028}\u{202e}x"
         hostile.user = "ann\r\nGET"
@@ -96,7 +96,7 @@ import Testing
         #expect(server.wait() == 0)
     }
 
-    @Test func `a failure is told at once, and those that follow are counted`() throws {
+    @Test func `a failure is logged at once, and later ones are counted`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let store = "\(folder.path)/a.db"
@@ -137,7 +137,7 @@ import Testing
         #expect(messages.count == 6 && messages.last == last, "\(messages)")
     }
 
-    @Test func `a spell of failures is told five times, and then how many more there were`() {
+    @Test func `five failures in a row are logged, and then the number of the others`() {
         var limiter = TroubleLimiter()
         let start = ContinuousClock.now
         for _ in 0..<5 { #expect(limiter.judge("a", now: start) == .told(leftOut: 0)) }
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `an operator learns what kind of trouble a database has`() {
+    @Test func `an operator learns what kind of failure a database has`() {
         typealias Kind = FailureReason.Kind
         let codes: [(String, Kind)] = [
             ("40P01", .deadlock), ("40001", .serialization), ("55P03", .locked), ("53100", .diskFull),

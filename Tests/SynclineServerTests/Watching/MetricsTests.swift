@@ -55,7 +55,7 @@ import Testing
         database.close()
     }
 
-    @Test func `what was served is counted`() throws {
+    @Test func `answered requests are counted`() throws {
         let server = try RunningServer()
         defer { withExtendedLifetime(server) {} }
         let missing = try server.exchange(get("/tables/nope"))
@@ -80,7 +80,7 @@ import Testing
         #expect(Measure("seconds", .counter, "Time.", 0.25).lines.last == "syncline_seconds 0.25")
     }
 
-    @Test func `they have an address of their own, if that is asked`() throws {
+    @Test func `they have an address of their own if it is configured`() throws {
         let server = try RunningServer(more: #","metricsListen":"127.0.0.1:0""#)
         defer { withExtendedLifetime(server) {} }
         #expect(try server.exchange(get("/metrics")).contains(" 404 "))

@@ -41,7 +41,7 @@ import Testing
         _ = try StateImage.check(pair.disk, "after all of it")
     }
 
-    @Test func `a pull leaves them, and takes none from a server that has a column of the name`() async throws {
+    @Test func `a pull leaves them unchanged, even if the server has a column of that name`() async throws {
         let pair = try await Self.pair(.zumo2, rows: [.item("r", ["n": .integer(1), "local": .string("theirs")])])
         try await pair.pull()
         #expect(try await pair.table.get(id: "r")?.columns["local"] == nil)
@@ -51,7 +51,7 @@ import Testing
         #expect(try await pair.table.get(id: "r")?.columns["local"] == .string("mine"))
     }
 
-    @Test func `a change of local columns is observed and pushes nothing`() async throws {
+    @Test func `a change of local columns is observed, and nothing is pushed`() async throws {
         let pair = try await Self.pair(.datasync3, rows: Value.rows(1))
         try await pair.pull()
         var results = pair.table.observe(RowQuery(table: "t")).makeAsyncIterator()

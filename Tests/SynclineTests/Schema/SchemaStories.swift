@@ -73,7 +73,7 @@ import Testing
         #expect(try await database.table("t").get(id: "1")?.columns["title"] == .string("milk"))
     }
 
-    @Test func `a process without a schema keeps to what the store has recorded`() async throws {
+    @Test func `a process without a schema uses the recorded one`() async throws {
         let disk = try await Self.store()
         let database = try await SyncDatabase.open(disk, Self.configuration(nil))
         try await database.table("t").insert(.item("2", ["open": .bool(false), "text": .string("bread")]))
@@ -103,7 +103,7 @@ import Testing
         #expect(try await database.table("t").get(id: "1")?.columns["text"] == .string("milk"))
     }
 
-    @Test func `a kill in the midst of a migration leaves it whole or not begun`() async throws {
+    @Test func `after a kill during a migration, it is complete or has not begun`() async throws {
         for call in 1...12 {
             let disk = try await Self.store()
             disk.arm(FaultPlan(call: call, of: [.write, .sync, .resize, .rename], persists: true))
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `the past is as it was, and says who renamed what`() async throws {
+    @Test func `the past is unchanged, and renamed columns are explained`() async throws {
         let disk = try await Self.store()
         let database = try await SyncDatabase.open(disk, Self.configuration(Self.second))
         let before = try await database.history(at: database.lastEvent - 1)

@@ -22,22 +22,22 @@ import Testing
     }
 
     private static func configuration(
-        _ schema: SyncSchema, _ spoken: ServerProtocol, _ network: SimulatedNetwork
+        _ schema: SyncSchema, _ protocolVersion: ServerProtocol, _ network: SimulatedNetwork
     ) -> SyncConfiguration {
         var configuration = SyncConfiguration.test()
         configuration.schema = schema
-        configuration.wireProtocol = spoken.rawValue
+        configuration.wireProtocol = protocolVersion.rawValue
         configuration.connect(to: network)
         return configuration
     }
 
     private static func servers() -> [SimulatedServer] {
-        ServerProtocol.allCases.flatMap { spoken in
+        ServerProtocol.allCases.flatMap { protocolVersion in
             [false, true].map { canMore in
                 var options = SimulatedServer.Options()
                 options.tellsChanges = canMore
                 options.takesBatches = canMore
-                let server = SimulatedServer(spoken, options: options)
+                let server = SimulatedServer(protocolVersion, options: options)
                 server.setTable(
                     "t",
                     rows: [
@@ -54,8 +54,8 @@ import Testing
 
     @Test func `after a rename the server's answers keep the list alive`() async throws {
         for server in Self.servers() {
-            let (spoken, disk, network) = (server.serverProtocol, FaultyStorage(), SimulatedNetwork(server))
-            let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, spoken, network))
+            let (protocolVersion, disk, network) = (server.serverProtocol, FaultyStorage(), SimulatedNetwork(server))
+            let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, protocolVersion, network))
             #expect(try await old.sync(["t"]).reason == nil)
             try await old.table("t").update(.item("1", ["note": "oat milk"]))
             // The write arrives, and its response is lost: it is frozen with the old name.
@@ -64,7 +64,7 @@ import Testing
             try await old.table("t").update(.item("2", ["note": "rye bread"]))
             try await old.close()
 
-            let new = try await SyncDatabase.open(disk, Self.configuration(Self.second, spoken, network))
+            let new = try await SyncDatabase.open(disk, Self.configuration(Self.second, protocolVersion, network))
             let notes = new.table(Note.self, named: "t")
             #expect(try await notes.order(by: "id").get().map(\.text) == ["oat milk", "rye bread"])
             let sent = network.requests.last { $0.method != "GET" }
@@ -83,15 +83,15 @@ import Testing
             #expect(Self.note(server, "3") == "salt")
             #expect(server.rows(of: "t").allSatisfy { $0[member: "text"] == nil }, "no column of the app's name")
             try await new.close()
-            _ = try StateImage.check(disk, "\(spoken)")
+            _ = try StateImage.check(disk, "\(protocolVersion)")
         }
     }
 
     @Test func `filters, orders, previews and decisions go by the app's names`() async throws {
         for server in Self.servers() {
-            let (spoken, network) = (server.serverProtocol, SimulatedNetwork(server))
+            let (protocolVersion, network) = (server.serverProtocol, SimulatedNetwork(server))
             let database = try await SyncDatabase.open(
-                FaultyStorage(), Self.configuration(Self.second, spoken, network))
+                FaultyStorage(), Self.configuration(Self.second, protocolVersion, network))
             var settings = PullSettings()
             settings.queryID = "m"
             settings.filter = try .init(parsing: "startswith(text, 'm')")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `what one device adds, changes and drops is not pushed by another`() async throws {
+    @Test func `local columns that one device adds, changes and drops are not pushed by another`() async throws {
         let server = SimulatedServer(.datasync3)
         server.setTable("t", rows: [.item("1", ["size": "12 kg", "note": "a"])])
         server.setTable("old", rows: [.item("x", [:])])

@@ -8,7 +8,7 @@ import SynclineTesting
 @testable import Syncline
 
 /// A deterministic clock and ids, which continue when the store is opened again.
-final class SimulatedSurroundings: Surroundings {
+final class SimulatedEnvironment: SyncEnvironment {
     private let name: String
     private let count = Mutex<Int64>(0)
 
@@ -32,7 +32,7 @@ final class SimulatedSurroundings: Surroundings {
 
 struct SyncClient {
     let number: Int
-    let surroundings: SimulatedSurroundings
+    let environment: SimulatedEnvironment
     var disk = FaultyStorage()
     var database: SyncDatabase?
     /// The numbers that identify the changes of each acknowledged event.
@@ -51,7 +51,7 @@ struct SyncClient {
 
     init(_ number: Int) {
         self.number = number
-        surroundings = SimulatedSurroundings("C\(number)")
+        environment = SimulatedEnvironment("C\(number)")
     }
 
     /// What the app sees of a table, as the server would return it.

@@ -37,7 +37,7 @@ extension SyncWorld {
 
     func open(_ client: Int) async throws {
         var configuration = SyncConfiguration.test()
-        configuration.surroundings = clients[client].surroundings
+        configuration.environment = clients[client].environment
         configuration.wireProtocol = plan.server.rawValue
         configuration.ids = plan.options.ignoresCase ? .ignoreCase : .exact
         if plan.hasLocalColumn {
@@ -91,7 +91,7 @@ extension SyncWorld {
                 let row = Row(columns.map { .init($0.key, $0.value) })
                 let isMatch = filter.map { filter in
                     row.withView { view in
-                        Array(id.utf8).withUnsafeBytes { filter.matches(RowSight(id: $0, row: view)) }
+                        Array(id.utf8).withUnsafeBytes { filter.matches(EncodedRowView(id: $0, row: view)) }
                     }
                 }
                 if isMatch ?? true { expected[id] = columns }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Syncline
 
-final class CountedSurroundings: Surroundings {
+final class CountedEnvironment: SyncEnvironment {
     private let count = Atomic<Int64>(0)
 
     func now() -> Int64 { count.add(1, ordering: .relaxed).newValue }
@@ -19,7 +19,7 @@ extension SyncConfiguration {
     /// Small enough that checkpoints are made and merged all the time.
     static func test(memory: UInt64 = 16 << 20) -> SyncConfiguration {
         var configuration = SyncConfiguration()
-        configuration.surroundings = CountedSurroundings()
+        configuration.environment = CountedEnvironment()
         configuration.memoryLimit = ByteCount(rawValue: memory)
         configuration.log.segmentSize = .kibibytes(64)
         configuration.log.zeroAhead = .kibibytes(16)

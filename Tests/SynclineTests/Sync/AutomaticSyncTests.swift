@@ -10,7 +10,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct AutomaticSyncTests {
-    private let clock = ManualSurroundings()
+    private let clock = ManualEnvironment()
     private let server = SimulatedServer(.zumo2)
     private let network: SimulatedNetwork
 
@@ -20,7 +20,7 @@ import Testing
 
     private func open() async throws -> SyncDatabase {
         var configuration = SyncConfiguration()
-        configuration.surroundings = clock
+        configuration.environment = clock
         configuration.connect(to: network)
         return try await SyncDatabase.open(MemoryStorage(), configuration)
     }
@@ -51,7 +51,7 @@ import Testing
         try await database.close()
     }
 
-    @Test func `without a network it tries again, and nothing is lost`() async throws {
+    @Test func `without a network it retries, and nothing is lost`() async throws {
         server.setTable("t", rows: [])
         let database = try await open()
         try await database.table("t").insert(.object([.init("id", .string("mine"))]))
@@ -83,7 +83,7 @@ import Testing
     @Test func `closing in the middle of a request waits until it has ended`() async throws {
         let held = HeldNetwork(network)
         var configuration = SyncConfiguration()
-        configuration.surroundings = clock
+        configuration.environment = clock
         configuration.transport = held
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
         let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
@@ -93,7 +93,7 @@ import Testing
         #expect(sync.status.phase == .stopped)
     }
 
-    @Test func `there is one at most, and it can be found again`() async throws {
+    @Test func `there is at most one automatic sync, and it can be found`() async throws {
         server.setTable("t", rows: [])
         let database = try await open()
         #expect(database.automaticSync == nil)
@@ -144,7 +144,7 @@ import Testing
 
     private func open(_ network: TellingNetwork) async throws -> SyncDatabase {
         var configuration = SyncConfiguration()
-        configuration.surroundings = clock
+        configuration.environment = clock
         configuration.credentials = TwoTokens()
         configuration.transport = network
         return try await SyncDatabase.open(MemoryStorage(), configuration)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `what the server tells comes, also from a stream that follows one that ended`() async throws {
+    @Test func `announced changes arrive, also through a stream after one that ended`() async throws {
         server.setTable("t", rows: [])
         let telling = TellingNetwork(network)
         let database = try await open(telling)
@@ -187,7 +187,7 @@ import Testing
         try await database.close()
     }
 
-    @Test func `a stream whose token was refused is asked for with another`() async throws {
+    @Test func `a stream whose token was refused is requested with another token`() async throws {
         server.setTable("t", rows: [])
         let telling = TellingNetwork(network, refusing: "first")
         let database = try await open(telling)

@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a write whose answer says nothing is looked up, and stays frozen where that fails`() async throws {
+    @Test func `a write with an empty answer is looked up, and stays frozen if that fails`() async throws {
         for body in ["", "{", "[]", "7", #"{"id":7}"#, #"{"id":"other"}"#, "<html>"] {
             let database = try await Self.store { _ in .success(.json(200, body)) }
             try await database.table("t").insert(.item("a", ["n": .integer(1)]))
@@ -126,11 +126,13 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `a server of the other protocol ends in a report, and nothing is lost`(_ spoken: ServerProtocol) async throws {
-        let server = SimulatedServer(spoken == .zumo2 ? .datasync3 : .zumo2)
+    func `a server of the other protocol ends in a report, and nothing is lost`(_ protocolVersion: ServerProtocol)
+        async throws
+    {
+        let server = SimulatedServer(protocolVersion == .zumo2 ? .datasync3 : .zumo2)
         server.setTable("t", rows: Value.rows(5), pageLimit: 2)
         var configuration = SyncConfiguration.test()
-        configuration.wireProtocol = spoken.rawValue
+        configuration.wireProtocol = protocolVersion.rawValue
         configuration.transport = PlayedLine { request in
             var request = request
             request.headers.removeAll { $0.isNamed("ZUMO-API-VERSION") }

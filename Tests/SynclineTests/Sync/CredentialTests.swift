@@ -79,7 +79,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
         #expect(network.requests.map { $0.headers.value("X-ZUMO-AUTH") } == ["t"])
     }
 
-    @Test func `a provider that is offline stops with offline`() async throws {
+    @Test func `if the provider is offline, the push stops with offline`() async throws {
         let ownWords = SyncError(.offline, "the login server can't be reached")
         for error in [ownWords, LostConnection()] as [any Error] {
             let database = try await open(Session([.failure(error)]))
@@ -125,8 +125,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
         #expect(server.rows(of: "t").count == 1)
     }
 
-    @Test func `an operation that may have arrived stays frozen when the credentials can't be had later`() async throws
-    {
+    @Test func `an operation that may have arrived stays frozen if there are no credentials later`() async throws {
         let database = try await open(Session([.success("t"), .failure(LoginExpired()), .success("t")]))
         try await database.table("t").insert(.item("1", ["a": .integer(1)]))
         network.script([.dropAnswer])

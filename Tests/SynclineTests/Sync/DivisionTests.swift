@@ -18,7 +18,7 @@ import Testing
         (.zumo2, "not (n div 10 eq 2) and 7 div 2 eq 3.5", ["a", "b", "d"]), (.datasync3, "n div 10 eq 2.5", ["b"]),
         (.datasync3, "n div 10 eq 2", ["a", "c"]),
     ])
-    func `a pull brings the rows that the same filter finds here`(
+    func `a pull fetches the rows that the same filter finds locally`(
         _ server: ServerProtocol, _ text: String, _ ids: [String]
     ) async throws {
         let filter = try FilterExpression(parsing: text)

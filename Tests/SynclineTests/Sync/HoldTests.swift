@@ -11,7 +11,7 @@ import Testing
         Dictionary(uniqueKeysWithValues: try await database.pending().map { ($0.id, $0.state) })
     }
 
-    @Test func `what is held is not pushed, also after a restart, and the rest is`() async throws {
+    @Test func `a held row is not pushed, not even after a restart, and the others are`() async throws {
         var pair = try await SyncPair()
         try await pair.table.insert(.item("a", ["n": .integer(1)]))
         try await pair.table.insert(.item("b", ["n": .integer(2)]))
@@ -30,7 +30,7 @@ import Testing
         #expect(try await pair.database.heldRows().isEmpty)
     }
 
-    @Test func `what was sent and is held is not sent again until it is released`() async throws {
+    @Test func `a sent operation on a held row is not sent again until it is released`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         try await pair.table.update(.item("r0", ["n": .integer(7)]))
@@ -44,7 +44,7 @@ import Testing
         #expect(try await pair.agrees())
     }
 
-    @Test func `a hold needs something that is pending, a release something that is held`() async throws {
+    @Test func `a hold needs a pending operation, and a release needs a held row`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         await #expect { try await pair.database.hold(table: "t", id: "r0") } throws: {
@@ -109,7 +109,7 @@ import Testing
         #expect(try await pair.database.heldRows().isEmpty, "dropping ends it in every spelling")
     }
 
-    @Test func `what the server's row has become since is foreseen`() async throws {
+    @Test func `a conflict with the server's present row is foreseen`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         try await pair.table.update(.item("r0", ["n": .integer(7)]))

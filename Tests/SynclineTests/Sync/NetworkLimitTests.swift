@@ -88,12 +88,12 @@ import Testing
         #expect(await counter.count == (byChanges ? 41 : 40))
     }
 
-    @Test func `a longer wait is accepted where the store was told so`() async throws {
-        let clock = ManualSurroundings()
+    @Test func `a longer wait is accepted if the store is configured so`() async throws {
+        let clock = ManualEnvironment()
         let server = SimulatedServer(.zumo2)
         let network = SimulatedNetwork(server)
         var configuration = SyncConfiguration()
-        configuration.surroundings = clock
+        configuration.environment = clock
         configuration.connect(to: network)
         configuration.limits = NetworkLimits()
         configuration.limits?.longestWait = .seconds(900)

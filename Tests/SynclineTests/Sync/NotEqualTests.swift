@@ -15,7 +15,7 @@ import Testing
 
     @Test(
         arguments: ServerProtocol.allCases, [false, true])
-    func `a pull brings the rows that the same filter finds here`(
+    func `a pull fetches the rows that the same filter finds locally`(
         _ server: ServerProtocol, _ tellsChanges: Bool
     ) async throws {
         var options = SimulatedServer.Options()
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `a row without the column stays where its list is reconciled`(_ server: ServerProtocol) async throws {
+    func `a row without the column stays when its list is reconciled`(_ server: ServerProtocol) async throws {
         let pair = try await SyncPair(server)
         try await pair.table.insert(.item("new", ["n": .integer(1)]))
         #expect(try await pair.push().outcome == .complete)

@@ -41,10 +41,10 @@ private struct TwoTokens: CredentialProvider {
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `rows are inserted, read, changed, deleted and brought back`(_ spoken: ServerProtocol) async throws {
-        let server = SimulatedServer(spoken)
+    func `rows are inserted, read, changed, deleted and brought back`(_ protocolVersion: ServerProtocol) async throws {
+        let server = SimulatedServer(protocolVersion)
         server.setTable("t", rows: [])
-        let table = Backend(SimulatedNetwork(server), speaking: spoken, nil).table("t")
+        let table = Backend(SimulatedNetwork(server), speaking: protocolVersion, nil).table("t")
         let inserted = try await table.insert(.object([.init("id", .string("a")), .init("n", .integer(1))]))
         let version = try #require(inserted.columns.version)
         let changed = try await table.update(
@@ -135,7 +135,7 @@ private struct TwoTokens: CredentialProvider {
         #expect(requests[3].headers.value("X-ZUMO-AUTH") == "t2")
     }
 
-    @Test func `a call of the server's own gets any answer`() async throws {
+    @Test func `a direct call to the server returns any answer`() async throws {
         let transport = ScriptedTransport([Self.response(418, #"{"tea":true}"#)])
         let backend = Backend(transport, speaking: .zumo2, nil)
         let answer = try await backend.call(

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 2, 4] as [Int?])
-    func `when a pull has ended, what it brought survives power loss`(lost: Int?) async throws {
+    func `rows of a finished pull survive a power loss`(lost: Int?) async throws {
         let database = try await open { $0 == lost ? .offline("the line is cut") : nil }
         let report = try await Self.pull(database)
         #expect(report.reason?.code == (lost == nil ? nil : .offline))
@@ -66,7 +66,7 @@ import Testing
         #expect(try await Self.rows(in: disk.crash { _ in false }) == report.changed)
     }
 
-    @Test func `a disk that is full at the third page keeps those before it, through power loss, too`() async throws {
+    @Test func `if the disk is full at the third page, earlier pages are kept, even after a power loss`() async throws {
         let disk = disk
         let database = try await open { number in
             if number == 3 { disk.arm(FaultPlan(call: 1, of: [.write], fault: .error(.diskFull), persists: true)) }

@@ -8,9 +8,9 @@ import Testing
 @testable import Syncline
 
 /// A clock that is wrong.
-private struct WrongClock: Surroundings {
+private struct WrongClock: SyncEnvironment {
     let offset: Int64
-    let counted = SimulatedSurroundings("W")
+    let counted = SimulatedEnvironment("W")
 
     func now() -> Int64 { counted.now() + offset }
     func newID() -> String { counted.newID() }
@@ -20,7 +20,7 @@ private struct WrongClock: Surroundings {
     private static let moment = "2026-03-01T10:00:00.464Z"
 
     @Test(arguments: ServerProtocol.allCases)
-    func `N1: a row that moves between any two pages is not lost, nor the one behind it`(
+    func `N1: a row that moves between two pages is not lost, nor is the row after it`(
         _ server: ServerProtocol
     ) async throws {
         let mutations = (1...12).map { request in
@@ -60,7 +60,7 @@ private struct WrongClock: Surroundings {
         #expect(try await pair.agrees())
     }
 
-    @Test func `N4: times more exact than the wire's lose nothing, and the cursor is a text`() async throws {
+    @Test func `N4: times more exact than the protocol's lose nothing, and the cursor is a string`() async throws {
         for precision in [SimulatedServer.Precision.milliseconds, .microseconds] {
             let pair = try await SyncPair(rows: Value.rows(25), pageLimit: 2, precision: precision)
             try await pair.pull()
@@ -98,7 +98,7 @@ private struct WrongClock: Surroundings {
     }
 
     @Test
-    func `N6: what commits later than the overlap reaches is outside of what is promised, and an audit can't tell`()
+    func `N6: a commit later than the overlap is not covered, and an audit does not find it`()
         async throws
     {
         var options = SimulatedServer.Options()
@@ -117,7 +117,7 @@ private struct WrongClock: Surroundings {
         #expect(try await pair.agrees())
     }
 
-    @Test func `N7: a clock that steps back lowers the cursor, and is told of`() async throws {
+    @Test func `N7: a clock that steps back lowers the cursor and is reported`() async throws {
         var configuration = SyncConfiguration.test()
         configuration.transport = PlayedLine { request in
             let (id, time) = request.method == "GET" ? ("r", "2026-03-01T10:00:00Z") : ("x", "2026-02-01T10:00:00Z")
@@ -151,7 +151,7 @@ private struct WrongClock: Surroundings {
         var cursors: [String] = []
         for years in [-10, 0, 10] as [Int64] {
             let pair = try await SyncPair(
-                rows: Value.rows(9), pageLimit: 2, surroundings: WrongClock(offset: years * 31_536_000_000))
+                rows: Value.rows(9), pageLimit: 2, environment: WrongClock(offset: years * 31_536_000_000))
             try await pair.pull()
             pair.server.upsert(Value.rows(3), in: "t")
             try await pair.pull()
@@ -161,7 +161,7 @@ private struct WrongClock: Surroundings {
         #expect(Set(cursors).count == 1)
     }
 
-    @Test func `N10, N13, N33: a pull that dies at any call of the disk goes on where it stood`() async throws {
+    @Test func `N10, N13, N33: a pull that dies at any call of the disk continues where it stopped`() async throws {
         for call in 1...40 {
             var pair = try await SyncPair(rows: Value.rows(12), pageLimit: 3)
             pair.disk.arm(FaultPlan(call: call, of: [.write, .sync, .resize, .rename], persists: true))
@@ -180,7 +180,7 @@ private struct WrongClock: Surroundings {
         }
     }
 
-    @Test func `N11, N27: a row that came under pending changes shows when they are taken back`() async throws {
+    @Test func `N11, N27: a row pulled beneath pending changes is visible after they are undone`() async throws {
         let pair = try await SyncPair(rows: [.item("r", ["a": .integer(1), "b": .integer(1)])])
         try await pair.pull()
         try await pair.table.update(.item("r", ["a": .integer(2)]))
@@ -206,7 +206,7 @@ private struct WrongClock: Surroundings {
         }
     }
 
-    @Test func `N14: a mark is seen, a row removed for good with an audit, and without one it stays`() async throws {
+    @Test func `N14: a soft delete is seen; a permanent one only by an audit`() async throws {
         for hard in [false, true] {
             let pair = try await SyncPair(rows: Value.rows(4), pageLimit: 2)
             try await pair.pull()
@@ -252,7 +252,7 @@ private struct WrongClock: Surroundings {
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `N19: a list that lags takes no own write back`(server: ServerProtocol) async throws {
+    func `N19: a lagging list does not undo an own write`(server: ServerProtocol) async throws {
         for deletesForGood in [true, false] {
             var options = SimulatedServer.Options()
             options.lag = 2
@@ -277,7 +277,7 @@ private struct WrongClock: Surroundings {
         }
     }
 
-    @Test func `what a server restores on purpose is not lag`() async throws {
+    @Test func `a row that a server restores on purpose is not taken for lag`() async throws {
         let pair = try await SyncPair(.zumo2, SimulatedServer.Options(), rows: Value.rows(1))
         try await pair.pull()
         let before = try #require(try await pair.table.get(id: "r0")?.columns["n"])

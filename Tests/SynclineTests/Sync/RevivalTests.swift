@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `an edit and a delete while it comes back follow it`(_ server: ServerProtocol) async throws {
+    func `an edit and a delete during its restoration follow it`(_ server: ServerProtocol) async throws {
         for isDelete in [false, true] {
             for lost in 0..<3 {
                 let pair = try await Self.inserted(server)
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases, [nil, OperationKind.insert, .update])
-    func `a row of the app's choosing over a row that is gone is inserted`(
+    func `a row chosen by the app in place of a missing row is inserted`(
         _ server: ServerProtocol, _ kind: OperationKind?
     ) async throws {
         let pair = try await Self.edited(server)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `an insert over a delete of somebody else waits for a decision`(_ server: ServerProtocol) async throws {
+    func `an insert of a row that another client deleted awaits a decision`(_ server: ServerProtocol) async throws {
         let pair = try await SyncPair(server, rows: [.item("r", Self.old.merging(["deleted": .bool(true)]) { $1 })])
         try await pair.table.insert(.item("r", Self.new))
         for policy in [ConflictPolicy.fail, .merge] {
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `a server that does not bring rows back leaves a conflict that the next decision ends`(
+    func `a server that does not restore rows leaves a conflict, which the next decision resolves`(
         _ server: ServerProtocol
     ) async throws {
         var options = SimulatedServer.Options()
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `what was deleted here is forgotten when the row is seen live, and at a purge`(
+    func `an own delete is forgotten when the row is seen live, and at a purge`(
         _ server: ServerProtocol
     ) async throws {
         for purges in [false, true] {

@@ -11,7 +11,8 @@ import Testing
 @Suite struct StuckOperationTests {
     private static let failing = NetworkFault.answer(status: 500)
 
-    @Test func `what the server fails on push after push is parked, and the rest goes on`() async throws {
+    @Test func `an operation that the server fails on push after push is parked, and the others continue`() async throws
+    {
         var pair = try await SyncPair()
         try await pair.table.insert(.item("poison", ["n": .integer(1)]))
         try await pair.table.insert(.item("good", ["n": .integer(2)]))
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a server that fails on everything parks nothing`() async throws {
+    @Test func `if a server fails on everything, nothing is parked`() async throws {
         let pair = try await SyncPair()
         try await pair.table.insert(.item("a", ["n": .integer(1)]))
         for _ in 0..<6 {
@@ -55,7 +56,7 @@ import Testing
         #expect(try await pair.push().outcome == .complete)
     }
 
-    @Test func `a push that stops for another reason begins the count again`() async throws {
+    @Test func `a push that stops for another reason resets the count`() async throws {
         let pair = try await SyncPair()
         try await pair.table.insert(.item("a", ["n": .integer(1)]))
         for fault in [Self.failing, Self.failing, .dropRequest, Self.failing, Self.failing] {
@@ -68,7 +69,7 @@ import Testing
         #expect(try await pair.push().operations.map(\.outcome) == [.parked])
     }
 
-    @Test func `dropping takes back what is pending on one row`() async throws {
+    @Test func `dropping discards the pending changes of one row`() async throws {
         let pair = try await SyncPair(rows: Value.rows(2))
         try await pair.pull()
         let cursors = try await pair.database.cursors().count
@@ -84,7 +85,7 @@ import Testing
         await #expect(throws: SyncError.self) { try await pair.database.discard(table: "t", id: "r0") }
     }
 
-    @Test func `what may have reached the server is dropped only by force`() async throws {
+    @Test func `an operation that may have reached the server is dropped only with force`() async throws {
         var pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         try await pair.table.update(.item("r0", ["n": .integer(7)]))
@@ -102,7 +103,7 @@ import Testing
         #expect(try await pair.table.get(id: "r0")?.columns["n"] == .integer(7))
     }
 
-    @Test func `what waits for a decision can be dropped, with what follows it`() async throws {
+    @Test func `an operation that awaits a decision can be dropped, with its follow-ups`() async throws {
         let pair = try await SyncPair()
         try await pair.table.insert(.item("a", ["n": .integer(1)]))
         pair.network.script([.answer(status: 400)])
@@ -113,7 +114,7 @@ import Testing
         #expect(try await pair.table.get(id: "a") == nil)
     }
 
-    @Test func `a purge with a filter finds a row by what was sent of it`() async throws {
+    @Test func `a purge with a filter finds a row by its sent values`() async throws {
         let pair = try await SyncPair()
         try await pair.table.insert(.item("a", ["n": .integer(1)]))
         pair.network.script([.dropRequest])
@@ -139,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a decision to delete takes the updates that followed along`(_ isGone: Bool) async throws {
+    func `a decision to delete also discards the updates that followed`(_ isGone: Bool) async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         try await pair.table.update(.item("r0", ["n": .integer(7)]))
@@ -155,7 +156,7 @@ import Testing
         #expect(try await pair.database.pending().isEmpty)
     }
 
-    @Test func `a conflict shows what was changed after its operation, apart from it`() async throws {
+    @Test func `a conflict shows the changes made after its operation separately`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         try await pair.table.update(.item("r0", ["n": .integer(7)]))
@@ -172,7 +173,7 @@ import Testing
     // MARK: Lost answers
 
     @Test(arguments: ServerProtocol.allCases, [true, false])
-    func `a conflict behind a lost answer says that ours may have been done`(
+    func `a conflict after a lost answer says that the operation may have been applied`(
         _ server: ServerProtocol, _ recognizes: Bool
     ) async throws {
         var options = SimulatedServer.Options()
@@ -198,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases, OperationKind.allCases)
-    func `the first answer, given again, takes nothing back that a pull has brought since`(
+    func `a repeated first answer does not undo what a pull has fetched since`(
         _ server: ServerProtocol, _ kind: OperationKind
     ) async throws {
         var options = SimulatedServer.Options()
@@ -222,7 +223,7 @@ import Testing
         #expect(try await pair.agrees())
     }
 
-    @Test func `a delete that finds the row gone takes away what a pull brought before`() async throws {
+    @Test func `a delete of a missing row also removes the row that a pull fetched before`() async throws {
         var options = SimulatedServer.Options()
         options.deletesForGood = true
         let pair = try await SyncPair(.datasync3, options, rows: Value.rows(1))
@@ -267,7 +268,7 @@ import Testing
     }
 
     @Test(arguments: OperationKind.allCases)
-    func `a tombstone says something also to a change without a base`(_ kind: OperationKind) async throws {
+    func `a tombstone also affects a change without a base`(_ kind: OperationKind) async throws {
         let pair = try await SyncPair(rows: [.item("r", ["n": .integer(1), "deleted": .bool(true)])])
         switch kind {
         case .insert: try await pair.table.insert(.item("r", ["n": .integer(2)]))
@@ -288,7 +289,7 @@ import Testing
         }
     }
 
-    @Test func `a pending insert does not mind a tombstone that comes after a live row`() async throws {
+    @Test func `a tombstone after a live row does not affect a pending insert`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.table.insert(.item("r0", ["n": .integer(2)]))
         try await pair.pull { $0.pushesFirst = false }
@@ -300,7 +301,9 @@ import Testing
     // MARK: Rows that are gone
 
     @Test(arguments: ServerProtocol.allCases)
-    func `a row that is gone goes, whichever queries claim it`(_ server: ServerProtocol) async throws {
+    func `a row that is gone from the server is removed, whichever queries claim it`(_ server: ServerProtocol)
+        async throws
+    {
         let rows: [Value] = (0..<3).map { .item("r\($0)", ["list": .integer(1), "n": .integer(Int64($0))]) }
         let pair = try await SyncPair(server, rows: rows)
         try await pair.pull { $0.queryID = "all" }

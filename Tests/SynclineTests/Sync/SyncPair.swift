@@ -35,7 +35,7 @@ struct SyncPair {
     init(
         _ serverProtocol: ServerProtocol = .datasync3, _ options: SimulatedServer.Options = .init(),
         rows: [Value] = [], pageLimit: Int? = nil, precision: SimulatedServer.Precision = .milliseconds,
-        mutations: [SimulatedServer.Mutation] = [], surroundings: any Surroundings = SimulatedSurroundings("P"),
+        mutations: [SimulatedServer.Mutation] = [], environment: any SyncEnvironment = SimulatedEnvironment("P"),
         schema: SyncSchema? = nil,
         hook: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
@@ -43,7 +43,7 @@ struct SyncPair {
         server.setTable("t", rows: rows, pageLimit: pageLimit, precision: precision, mutations: mutations)
         network = SimulatedNetwork(server, hook: hook)
         configuration = .test()
-        configuration.surroundings = surroundings
+        configuration.environment = environment
         configuration.wireProtocol = serverProtocol.rawValue
         configuration.transport = network
         configuration.schema = schema

@@ -65,7 +65,7 @@ import Testing
         #expect(try await device.conflicts().map(\.code) == ["row-gone"])
     }
 
-    @Test func `what is changed during the round is pushed before the pull by the same policy`() async throws {
+    @Test func `changes made during the round are pushed before the pull, with the same policy`() async throws {
         let device = try await device()
         _ = try await device.sync(["t", "u"])
         let (server, table) = (server, device.table("t"))
@@ -83,14 +83,14 @@ import Testing
         #expect(serverRow()?[member: "name"] == "Bea" && serverRow()?[member: "phone"] == "3")
     }
 
-    @Test func `without tables all that the store knows are pulled`() async throws {
+    @Test func `without a list of tables, all known tables are pulled`() async throws {
         let device = try await device()
         #expect(try await device.sync().pulls.isEmpty)
         for table in ["t", "u"] { _ = try await device.pull(table) }
         #expect(try await device.sync().pulls.map(\.table) == ["t", "u"])
     }
 
-    @Test func `a table that can't be pulled does not keep the others from it, and no network does`() async throws {
+    @Test func `a table that can't be pulled does not stop the others; a missing network does`() async throws {
         let device = try await device()
         network.script([.answer(status: 404)])
         let report = try await device.sync(["t", "u"])
@@ -101,7 +101,7 @@ import Testing
         #expect(try await device.sync(["t", "u"]).pulls.map { $0.report.reason?.code } == [.offline])
     }
 
-    @Test func `conflicts are told as they come and go`() async throws {
+    @Test func `conflicts are reported as they appear and disappear`() async throws {
         let device = try await device()
         _ = try await device.sync(["t", "u"])
         var all = try device.observeConflicts().makeAsyncIterator()
@@ -124,7 +124,7 @@ import Testing
         var name: String
     }
 
-    @Test func `conflicts are told as models`() async throws {
+    @Test func `conflicts are reported as models`() async throws {
         let device = try await device()
         _ = try await device.sync(["t"])
         let people = device.table(Person.self, named: "t")

@@ -9,7 +9,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct WaitingTests {
-    private let clock = ManualSurroundings()
+    private let clock = ManualEnvironment()
     private let server = SimulatedServer(.zumo2)
 
     /// A push whose first response is 503; returns the wait before the retry, or nil if the push stopped.
@@ -18,7 +18,7 @@ import Testing
         let server = server
         let calls = CallCount()
         var configuration = SyncConfiguration()
-        configuration.surroundings = clock
+        configuration.environment = clock
         configuration.transport = PlayedLine { request in
             if await calls.next() > 1 { return .success(server.handle(request)) }
             return .success(.json(503, "", headers))
@@ -49,21 +49,23 @@ import Testing
 
     private static let own: Int64 = 375
 
-    @Test func `a moment counts from the server's clock, whatever the device's says`() async throws {
+    @Test func `a moment is relative to the server's clock, whatever the device's clock says`() async throws {
         let headers = [HTTPHeader("Date", date(86_400_000)), HTTPHeader("Retry-After", date(86_410_000))]
         #expect(try await wait(headers) == 10_000)
         let long = [HTTPHeader("Date", date(-86_400_000)), HTTPHeader("Retry-After", date(0))]
         #expect(try await wait(long) == nil)
     }
 
-    @Test func `a moment without the server's clock counts from the device's, if that can be meant`() async throws {
+    @Test func `a moment without the server's clock is relative to the device's clock, if that is plausible`()
+        async throws
+    {
         #expect(try await wait([HTTPHeader("Retry-After", date(20_000))]) == 20_000)
         for offset in [-20_000, 400_000, 86_400_000] as [Int64] {
             #expect(try await wait([HTTPHeader("Retry-After", date(offset))]) == Self.own, "\(offset)")
         }
     }
 
-    @Test func `a number of any length is longer than anybody waits`() async throws {
+    @Test func `a number of any length is longer than the maximum wait`() async throws {
         for digits in [7, 17, 20, 400] {
             #expect(try await wait([HTTPHeader("Retry-After", String(repeating: "9", count: digits))]) == nil)
         }

@@ -115,7 +115,7 @@ import Testing
         #expect(try await pair.agrees())
     }
 
-    @Test func `N28: what the server refuses waits alone, and a delete of nothing is done`() async throws {
+    @Test func `N28: a refused operation waits alone, and a delete of a missing row counts as done`() async throws {
         for status in [302, 400, 403, 413, 422] {
             let pair = try await SyncPair()
             for id in ["a", "b", "c"] { try await pair.table.insert(.item(id, [:])) }
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `what a preview shows is what is sent`(_ server: ServerProtocol) async throws {
+    func `a preview shows the request that is sent`(_ server: ServerProtocol) async throws {
         let pair = try await SyncPair(server, rows: Value.rows(3))
         try await pair.pull()
         try await pair.table.insert(.item("new", ["n": .integer(1), "text": .string("é\"")]))

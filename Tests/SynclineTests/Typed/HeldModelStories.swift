@@ -130,7 +130,7 @@ private struct Contact: SyncModel {
         #expect(try await plain.update(Plain(id: "a", name: "Ada L.", phone: held.phone)).phone == "1")
     }
 
-    @Test func `a model of a row that went, or was new, is refused as well`() async throws {
+    @Test func `a model of a row that was deleted or is new is refused as well`() async throws {
         let (pair, contacts, held) = try await Self.story(.datasync3)
         var new = try await contacts.insert(Contact(id: "new", name: "Bob", phone: "3"))
         new.name = "Bo"
@@ -157,7 +157,7 @@ private struct Contact: SyncModel {
         #expect(try await pair.database.pending().isEmpty)
     }
 
-    @Test func `what is in hand can't become another row, and an error of the app's own leaves nothing`() async throws {
+    @Test func `a model can't become another row, and an error of the app leaves no change`() async throws {
         struct Own: Error {}
         let (pair, contacts, held) = try await Self.story(.zumo2)
         let other = await #expect(throws: SyncError.self) { try await contacts.update(id: "a") { $0.id = "b" } }
@@ -172,7 +172,7 @@ private struct Contact: SyncModel {
         #expect(try await pair.database.pending().isEmpty)
     }
 
-    @Test func `a whole model sets no column that it reads just so`() async throws {
+    @Test func `a whole model does not set columns that already have the same value`() async throws {
         struct Visit: SyncModel {
             var id: String
             var at: Date

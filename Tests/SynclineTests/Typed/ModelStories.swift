@@ -115,7 +115,7 @@ private struct Keyed: SyncModel {
         #expect(error?.message == "Finding has no column \"txet\"")
     }
 
-    @Test func `what a probe can't see is learned from a row, and nothing is refused before`() async throws {
+    @Test func `columns that a probe can't see are learned from a row, and nothing is refused before`() async throws {
         let table = try await database().table(Inspection.self)
         #expect(try await table.where { $0.street == "Elm" }.get().isEmpty)
         var live = try table.where { $0.steret == "Elm" }.observe().makeAsyncIterator()
@@ -162,7 +162,7 @@ private struct Keyed: SyncModel {
         #expect(try await table.untyped.get(id: "a")?.columns["text"] == "x")
     }
 
-    @Test func `a transaction with a row that does not fit its model is refused, also if it goes on`() async throws {
+    @Test func `a transaction with a row that does not fit its model is refused, even if it continues`() async throws {
         let database = try await database()
         let table = database.table(Stamped.self)
         let error = await #expect(throws: SyncError.self) {
@@ -176,7 +176,7 @@ private struct Keyed: SyncModel {
         #expect(try await database.pending().isEmpty)
     }
 
-    @Test func `a transaction keeps to the table that it is told`() async throws {
+    @Test func `a transaction is limited to its table`() async throws {
         let database = try await database()
         let findings = database.table(Finding.self, named: "inspectionresults")
         try await database.transaction { transaction in
@@ -205,7 +205,7 @@ private struct Keyed: SyncModel {
         #expect(list?.address == "finding/b")
     }
 
-    @Test func `a live list goes on after a row that the model can't decode`() async throws {
+    @Test func `a live list continues after a row that the model can't decode`() async throws {
         let findings = try await database().table(Finding.self)
         try await findings.insert(Finding(id: "a"))
         var live = try findings.observe().makeAsyncIterator()
@@ -217,7 +217,7 @@ private struct Keyed: SyncModel {
         #expect(try await live.next()?.map(\.id) == ["a"], "the same list as before the error")
     }
 
-    @Test func `errors as values leave a live list alive, and an error is told once`() async throws {
+    @Test func `errors as values do not end a live list, and an error is reported once`() async throws {
         let findings = try await database().table(Finding.self)
         var live = try findings.observe().outcomes.makeAsyncIterator()
         #expect(try await live.next()?.get().isEmpty == true)

@@ -30,7 +30,7 @@ private struct Note: SyncModel {
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `a model of the app's choosing sends what differs from the server's row, and keeps local columns`(
+    func `a model chosen by the app sends the differences from the server's row and keeps local columns`(
         _ server: ServerProtocol
     ) async throws {
         let (pair, notes) = try await Self.conflict(server)
@@ -58,7 +58,7 @@ private struct Note: SyncModel {
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `local columns stay where the chosen model takes the place of a row that is gone`(
+    func `local columns stay if the chosen model replaces a missing row`(
         _ server: ServerProtocol
     ) async throws {
         let (pair, notes) = try await Self.conflict(server)

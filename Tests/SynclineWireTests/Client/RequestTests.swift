@@ -177,9 +177,9 @@ struct RequestTests {
 
     @Test("several writes in one request")
     func batch() throws {
-        func all(_ spoken: ServerProtocol) throws -> HTTPRequest {
+        func all(_ protocolVersion: ServerProtocol) throws -> HTTPRequest {
             try request(
-                spoken,
+                protocolVersion,
                 .batch([
                     WriteRequest(
                         kind: .insert, table: "t", id: "a\"", body: Row([.init("n", .integer(1))]), version: "v",

@@ -10,7 +10,7 @@ import Testing
         event: other\n\ndata: x: y\n\nevent: cut
         """
 
-    @Test func `pieces of every size bring the same`() {
+    @Test func `pieces of every size give the same result`() {
         let expected = [ServerEvents.Event("change", "a.1"), .init("change", "a.2"), .init("", "x: y")]
         for size in 1...text.utf8.count {
             var reader = ServerEvents()
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `a line without end takes no room without end`() {
+    @Test func `an endless line uses bounded memory`() {
         var reader = ServerEvents()
         #expect(reader.take([UInt8](repeating: 0x61, count: 1 << 20)).isEmpty)
         #expect(reader.take(Array("\n\ndata: b\n\n".utf8)) == [.init("", "b")])

@@ -57,7 +57,7 @@ import Testing
         #"[{"op":"add","path":"/n/x","value":1}]"#, #"[{"op":"move","from":"/none","path":"/n"}]"#,
         #"[{"op":"add","path":"/n","value":11},{"op":"test","path":"/n","value":10}]"#,
     ])
-    func `what does not fit the document is told`(patch: String) throws {
+    func `a document that does not match is reported`(patch: String) throws {
         let document = try Value(json: #"{"baz":"qux","n":10,"list":[1,2]}"#.utf8)
         let error = #expect(throws: JSONPatchError.self) {
             try JSONPatch(try Value(json: patch.utf8)).applied(to: document)
@@ -79,7 +79,7 @@ import Testing
         #expect(error?.isOfDocument == false)
     }
 
-    @Test func `a document does not grow without end`() throws {
+    @Test func `the growth of a document is limited`() throws {
         let doubling = (0..<64).map { #"{"op":"copy","from":"","path":"/a\#($0)"}"# }.joined(separator: ",")
         let error = #expect(throws: JSONPatchError.self) { try apply("[\(doubling)]", to: #"{"text":"some words"}"#) }
         #expect(error?.message.contains("too much is copied") == true)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a document does not come to nest deeper than it could be read`() throws {
+    @Test func `a document can't be nested deeper than it could be read`() throws {
         // Each copy would double the depth.
         var (path, operations) = ("/a", [#"{"op":"add","path":"/a","value":{}}"#])
         for _ in 0..<16 {

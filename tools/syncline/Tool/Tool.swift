@@ -4,8 +4,6 @@
 import SynclineInspect
 
 package struct Tool {
-    package static let version = "0.1.0"
-
     private let host: Host
     private let table: CommandTable
 
@@ -96,7 +94,7 @@ package struct Tool {
         let output = Output(host.output, form: form, style: style(environment.outputIsTerminal))
         let narration = Narration(
             host.errors, style: style(environment.errorsAreTerminal), isTerminal: environment.errorsAreTerminal,
-            behind: output, now: host.now)
+            after: output, now: host.now)
         return Context(host: host, output: output, narration: narration, table: table)
     }
 }

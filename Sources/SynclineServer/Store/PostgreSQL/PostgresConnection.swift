@@ -15,10 +15,10 @@ import SynclineCore
 
 final class PostgresConnection: SQLConnection {
     private let handle: OpaquePointer
-    private let patience: PostgresPatience
+    private let waits: PostgresWaitLimits
     private var statements: [String: String] = [:]
     private var prepared = 0
-    private var mustPrepareAnew = false
+    private var mustPrepareAgain = false
     /// Whether an answer is outstanding that is no longer awaited.
     private(set) var isGivenUp = false
     /// Whether a pooler lends the session.
@@ -26,11 +26,11 @@ final class PostgresConnection: SQLConnection {
     /// Clients' filters can create any number of different statements.
     private static let statementLimit = 200
 
-    init(url: String, patience: PostgresPatience = PostgresPatience()) throws(StoreFailure) {
+    init(url: String, waits: PostgresWaitLimits = PostgresWaitLimits()) throws(StoreFailure) {
         // Parameters in the URL take precedence.
         let parameters = [
             ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
-            ("tcp_user_timeout", String(patience.limits.statement.milliseconds)),
+            ("tcp_user_timeout", String(waits.limits.statement.milliseconds)),
             ("fallback_application_name", "syncline-server"), ("client_encoding", "UTF8"), ("dbname", url),
         ]
         let handle = PostgresConnection.withPointers(parameters.map { Array($0.0.utf8CString) } + [nil]) { names in
@@ -40,7 +40,7 @@ final class PostgresConnection: SQLConnection {
         }
         guard let handle else { throw .broken("out of memory") }
         self.handle = handle
-        self.patience = patience
+        self.waits = waits
         try connect(url)
         PQsetnonblocking(handle, 1)
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
@@ -72,7 +72,7 @@ final class PostgresConnection: SQLConnection {
     var isLost: Bool { !isGivenUp && PQstatus(handle) != CONNECTION_OK }
 
     private func connect(_ url: String) throws(StoreFailure) {
-        let wait = patience.wait(patience.limits.connect)
+        let wait = waits.wait(waits.limits.connect)
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard state != PGRES_POLLING_FAILED, PQstatus(handle) != CONNECTION_BAD else {
@@ -89,7 +89,7 @@ final class PostgresConnection: SQLConnection {
     /// A process that stands still inside a transaction must not block all others forever, and neither must a statement
     /// whose client is gone.
     private func settings(isLocal: Bool) -> String {
-        let limit = patience.limits.statement.milliseconds
+        let limit = waits.limits.statement.milliseconds
         return ["lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"]
             .map { "SET \(isLocal ? "LOCAL " : "")\($0) = \(limit)" }.joined(separator: "; ")
     }
@@ -213,7 +213,7 @@ final class PostgresConnection: SQLConnection {
     }
 
     private func prepare(_ text: String) throws(StoreFailure) -> String {
-        if mustPrepareAnew { try forget() }
+        if mustPrepareAgain { try forget() }
         if let known = statements[text] { return known }
         if statements.count >= PostgresConnection.statementLimit { try forget() }
         prepared += 1
@@ -225,7 +225,7 @@ final class PostgresConnection: SQLConnection {
 
     private func forget() throws(StoreFailure) {
         try execute("DEALLOCATE ALL")
-        (statements, mustPrepareAnew) = ([:], false)
+        (statements, mustPrepareAgain) = ([:], false)
     }
 
     private static func withPointers<Result>(
@@ -271,7 +271,7 @@ final class PostgresConnection: SQLConnection {
     private func results(_ isSent: Int32, _ body: (OpaquePointer) -> Void) throws(StoreFailure) {
         guard isSent == 1 else { throw failure(nil) }
         // The database itself gives up a little earlier, and then the connection is still usable.
-        let wait = patience.wait(patience.limits.statement * 1.1)
+        let wait = waits.wait(waits.limits.statement * 1.1)
         while PQflush(handle) == 1 {
             // Data from the database must be read meanwhile, or neither side continues.
             try pause(wait, POLLIN | POLLOUT)
@@ -294,16 +294,16 @@ final class PostgresConnection: SQLConnection {
             try wait.wait(PQsocket(handle), events)
         } catch {
             // A request whose time is over must not keep the database busy, nor cost a connection.
-            if case .refused = error, leavesOff() { throw error }
+            if case .refused = error, cancelAndDrain() { throw error }
             isGivenUp = true
             throw error
         }
     }
 
     /// Cancels the statement and reads the rest of the answer; false if that takes too long.
-    private func leavesOff() -> Bool {
+    private func cancelAndDrain() -> Bool {
         cancel()
-        let wait = patience.wait(.seconds(1), isForRequest: false)
+        let wait = waits.wait(.seconds(1), isForRequest: false)
         while !isGivenUp {
             while PQisBusy(handle) == 1 {
                 do throws(StoreFailure) {
@@ -332,7 +332,7 @@ final class PostgresConnection: SQLConnection {
         switch code {
         case "0A000", "42703", "42P01", "42804", "42883":
             // Prepared statements may refer to the previous tables.
-            mustPrepareAnew = true
+            mustPrepareAgain = true
             return .changed(reason)
         case "54011": return .refused(TableSchema.tooManyColumns)
         // A trigger refuses, or only the database may set a column.

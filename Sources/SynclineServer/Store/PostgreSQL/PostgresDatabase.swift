@@ -14,13 +14,13 @@ final class PostgresDatabase: SQLDatabase {
 
     init(url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
         let watch = PostgresWatch(url, interruption)
-        let patience = PostgresPatience(limits: limits, interruption: interruption) { watch.isAnswering(doubts: true) }
+        let waits = PostgresWaitLimits(limits: limits, interruption: interruption) { watch.isAnswering(doubts: true) }
         // Checks at once that the database can be reached.
-        _ = try PostgresConnection(url: url, patience: patience)
+        _ = try PostgresConnection(url: url, waits: waits)
         self.watch = watch
         func pool(_ limit: Int) -> ConnectionPool<PostgresConnection> {
-            ConnectionPool(limit: max(1, limit), patience: limits.turn) { () throws(StoreFailure) in
-                try PostgresConnection(url: url, patience: patience)
+            ConnectionPool(limit: max(1, limit), timeout: limits.turn) { () throws(StoreFailure) in
+                try PostgresConnection(url: url, waits: waits)
             }
         }
         let forWriters = min(2, connections / 2)
@@ -74,11 +74,11 @@ final class PostgresWatch: Sendable {
     private let pool: ConnectionPool<PostgresConnection>
 
     init(_ url: String, _ interruption: Interruption) {
-        let limits = DatabaseLimits(connect: Pulse.patience, statement: Pulse.patience, turn: .zero)
+        let limits = DatabaseLimits(connect: Pulse.timeout, statement: Pulse.timeout, turn: .zero)
         // The check does not count against the time of the request that triggers it.
-        let patience = PostgresPatience(limits: limits, interruption: interruption, isForRequests: false)
-        pool = ConnectionPool(limit: 1, patience: limits.turn) { () throws(StoreFailure) in
-            try PostgresConnection(url: url, patience: patience)
+        let waits = PostgresWaitLimits(limits: limits, interruption: interruption, isForRequests: false)
+        pool = ConnectionPool(limit: 1, timeout: limits.turn) { () throws(StoreFailure) in
+            try PostgresConnection(url: url, waits: waits)
         }
     }
 
@@ -87,7 +87,7 @@ final class PostgresWatch: Sendable {
     /// Whether waiting for the database makes sense. If there are doubts, it is checked, unless a check is running.
     func isAnswering(doubts: Bool) -> Bool {
         switch pulse.withLock({ $0.step(doubts: doubts, now: .now) }) {
-        case .goOn: return true
+        case .proceed: return true
         case .refuse: return false
         case .probe:
             _ = ask()
@@ -98,7 +98,7 @@ final class PostgresWatch: Sendable {
     /// Throws the reason why the store can't be read.
     func check() throws(StoreFailure) {
         switch pulse.withLock({ $0.step(doubts: true, now: .now) }) {
-        case .goOn:
+        case .proceed:
             // Another check is running. The result of the last one is known.
             if pulse.withLock({ $0.hasMissed }) { throw PostgresWatch.standsStill }
         case .refuse: throw PostgresWatch.standsStill

@@ -10,16 +10,6 @@ import SynclineGround
     import Glibc
 #endif
 
-/// The time limits for waiting for the database.
-struct DatabaseLimits: Hashable, Sendable {
-    /// Until a connection is established.
-    var connect = Duration.seconds(5)
-    /// Until a statement is finished.
-    var statement = Duration.seconds(30)
-    /// Until another request releases its connection.
-    var turn = Duration.seconds(5)
-}
-
 /// Interrupts all waits: a pipe whose other end is closed.
 final class Interruption: Sendable {
     let reading: Int32
@@ -47,7 +37,7 @@ final class Interruption: Sendable {
 }
 
 /// The limits for the waits of a connection.
-struct PostgresPatience: Sendable {
+struct PostgresWaitLimits: Sendable {
     var limits = DatabaseLimits()
     var interruption = Interruption()
     /// Whether a request's time limit applies.
@@ -58,13 +48,13 @@ struct PostgresPatience: Sendable {
     /// A wait with a limit, which ends earlier if a request's time is over.
     func wait(_ time: Duration, isForRequest: Bool = true) -> SocketWait {
         let limit = isForRequest && isForRequests ? WorkLimit.current : nil
-        return SocketWait(patience: self, deadline: .now + time, limit: limit)
+        return SocketWait(waits: self, deadline: .now + time, limit: limit)
     }
 }
 
 /// Waits for a socket.
 struct SocketWait {
-    fileprivate let patience: PostgresPatience
+    fileprivate let waits: PostgresWaitLimits
     fileprivate let deadline: ContinuousClock.Instant
     fileprivate let limit: WorkLimit?
 
@@ -72,7 +62,7 @@ struct SocketWait {
     func wait(_ socket: Int32, _ events: Int32) throws(StoreFailure) {
         var questions = [
             pollfd(fd: socket, events: Int16(events), revents: 0),
-            pollfd(fd: patience.interruption.reading, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: waits.interruption.reading, events: Int16(POLLIN), revents: 0),
         ]
         // Whether the database answers on other connections is checked once a second; whether the request still waits,
         // more often.
@@ -90,7 +80,7 @@ struct SocketWait {
             }
             try limit?.check()
             waited += slice
-            if waited % 1000 == 0, !patience.answersOthers() { throw PostgresWatch.standsStill }
+            if waited % 1000 == 0, !waits.answersOthers() { throw PostgresWatch.standsStill }
         }
     }
 }

@@ -142,7 +142,9 @@ enum StateSQL {
 
     // MARK: Tombstones
 
-    static func bury(_ row: TableRowName, owner: String?, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
+    static func insertTombstone(_ row: TableRowName, owner: String?, _ stamp: Stamp, _ dialect: SQLDialect)
+        -> SQLStatement
+    {
         var statement = SQLStatement(dialect, #"INSERT INTO "syncline_tombstones" VALUES ("#)
         statement.add(.text(row.table))
         statement.add(", ")

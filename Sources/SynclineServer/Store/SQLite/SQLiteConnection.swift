@@ -50,7 +50,7 @@ final class SQLiteConnection: SQLConnection {
             sqlite3_clear_bindings(prepared)
         }
         for (index, value) in statement.values.enumerated() { try bind(value, Int32(index + 1), prepared) }
-        if let columns = statement.columns { try bind(columns, behind: Int32(statement.values.count), prepared) }
+        if let columns = statement.columns { try bind(columns, after: Int32(statement.values.count), prepared) }
         while true {
             switch sqlite3_step(prepared) {
             case SQLITE_ROW: if !each(SQLiteRow(statement: prepared)) { return }
@@ -109,7 +109,7 @@ final class SQLiteConnection: SQLConnection {
 
     /// Binds a row's values from their encoding.
     private func bind(
-        _ row: BoundColumns, behind count: Int32, _ statement: OpaquePointer
+        _ row: BoundColumns, after count: Int32, _ statement: OpaquePointer
     ) throws(StoreFailure) {
         try row.values.withView { view throws(StoreFailure) in
             var reader = ByteReader(view.bytes)

@@ -18,13 +18,13 @@ final class SQLiteDatabase: SQLDatabase {
         // Creates the file at once and checks that it is a database.
         _ = try SQLiteDatabase.writer(path)
         // A caller that waits for the writer waits for a large batch, or for the writers of another process.
-        writer = ConnectionPool(limit: 1, patience: limits.statement) { () throws(StoreFailure) in
+        writer = ConnectionPool(limit: 1, timeout: limits.statement) { () throws(StoreFailure) in
             try SQLiteDatabase.writer(path)
         }
-        watch = ConnectionPool(limit: 1, patience: Pulse.patience) { () throws(StoreFailure) in
+        watch = ConnectionPool(limit: 1, timeout: Pulse.timeout) { () throws(StoreFailure) in
             try SQLiteConnection(path: path, isReader: true)
         }
-        readers = ConnectionPool(limit: count, patience: limits.turn) { () throws(StoreFailure) in
+        readers = ConnectionPool(limit: count, timeout: limits.turn) { () throws(StoreFailure) in
             let reader = try SQLiteConnection(path: path, isReader: true)
             // A negative value is a size in KiB.
             try reader.execute("PRAGMA cache_size = -8192")

@@ -19,7 +19,7 @@ struct Branch {
     init(_ name: String, of store: String) throws {
         let folder = POSIXStorage(directory: store)
         let known = try Branches.names(folder)
-        guard known.contains(name) else { throw Branch.missing(name, known) }
+        guard known.contains(name) else { throw ToolError.missingBranch(name, known) }
         self.name = name
         path = Branch.path(name, of: store)
         let storage = POSIXStorage(directory: path)
@@ -30,12 +30,6 @@ struct Branch {
             throw ToolError("store-corrupt", "\(escaped(path)) does not say what it is a branch of")
         }
         self.point = point
-    }
-
-    static func missing(_ name: String, _ known: [String]) -> ToolError {
-        let meant = Suggestion.nearest(to: name, in: known).map { "Did you mean `\($0)`?" }
-        let all = known.isEmpty ? "There is none yet." : "There are: \(known.joined(separator: ", "))."
-        return ToolError("no-store", "there is no branch \(escaped(name))", hint: meant ?? all)
     }
 
     /// Makes a branch: its log begins after an event, with a checkpoint of the state up to it.

@@ -29,7 +29,7 @@ enum BranchCommands {
         let name = arguments.operands[0]
         let event = try arguments.value("at").map { try Moment($0, storage).event }
         Branches.removeLeftovers(storage)
-        let id = SystemSurroundings().newID()
+        let id = SystemEnvironment().newID()
         let through = try context.whileReading("reading") {
             try Branch.create(
                 name, at: event, of: store, { BranchPoint(id: id, event: $0) }, now: context.clock.now().rawValue)
@@ -131,7 +131,7 @@ enum BranchCommands {
         let over = arguments.flag("over")
         let (event, changes) = try await context.withDatabase(arguments) { database in
             let known = try Branch(name, of: store)
-            // Nobody changes it meanwhile.
+            // Nothing changes it meanwhile.
             let open = try await SyncDatabase.open(at: known.path)
             do {
                 let done = try await database.land(known.point, from: known.base, to: open.reader, over: over)
@@ -162,7 +162,7 @@ enum BranchCommands {
         let store = POSIXStorage(directory: try context.path(changing: arguments))
         Branches.removeLeftovers(store)
         let known = try Branches.names(store)
-        guard known.contains(name) else { throw Branch.missing(name, known) }
+        guard known.contains(name) else { throw ToolError.missingBranch(name, known) }
         try Branches.remove(name, of: store)
         try context.output.value(["dropped": .string(name)])
         try context.output.line("dropped \(name)")

@@ -1,22 +1,6 @@
 // A command: a value in one table, from which the parser, `--help`, the man page, the completions and the reference
 // page are made. A command reads and writes only through its context, so it runs in a shell, too.
 
-/// How a command ended.
-package enum ExitCode: Int32, Sendable {
-    /// Done, or the answer is yes.
-    case done = 0
-    /// The answer is no.
-    case no = 1
-    /// The command line is wrong.
-    case usage = 2
-    /// The command failed.
-    case failed = 3
-    /// Part of the answer could not be shown.
-    case partial = 4
-    /// A bug in the tool.
-    case internalError = 70
-}
-
 /// One command.
 package struct Command: Sendable {
     /// The words that name it: `inspect frames`.

@@ -1,4 +1,4 @@
-// The table of all commands. The parser, the help, the documents and the completions are made from it.
+// A table of commands. The parser, the help, the documents and the completions are made from it.
 
 /// The commands by task, and the options and exit codes that they share.
 package struct CommandTable: Sendable {
@@ -23,61 +23,8 @@ package struct CommandTable: Sendable {
         commands = sections.flatMap(\.commands)
     }
 
-    /// The tool's commands, in the order of the help.
-    package static let all = CommandTable([
-        Section(
-            "create, change and read a store",
-            [
-                InitCommand.command, ConfigCommand.command,
-                ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
-                ReadCommands.get, ReadCommands.query,
-                ExchangeCommands.export, ExchangeCommands.import,
-            ]),
-        Section(
-            "sync with a server",
-            [
-                SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
-                PendingCommand.command, ReadCommands.cursors,
-                ConflictCommands.conflicts, ConflictCommands.resolve,
-                DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo, ReadCommands.purge,
-            ]),
-        Section(
-            "look into a store",
-            [
-                LogCommands.log, LogCommands.tail, LogCommands.show,
-                InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
-                InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,
-                InspectStoreCommands.outbox, InspectStoreCommands.operations, InspectCommand.checkpoints,
-                StatsCommand.command, StudioCommand.command,
-            ]),
-        Section(
-            "explore the past",
-            [DiffCommand.command, BlameCommand.command, WhyCommand.command, ReplayCommand.command]),
-        Section(
-            "try changes out on a branch",
-            [
-                BranchCommands.create, BranchCommands.list, BranchCommands.diff, BranchCommands.plan,
-                BranchCommands.land, BranchCommands.drop,
-            ]),
-        Section(
-            "check, repair and clean up",
-            [
-                VerifyCommand.command, RepairCommand.command, CompactCommands.compact, CompactCommands.checkpoint,
-                EraseCommand.command, ReportCommand.command,
-            ]),
-        Section(
-            "test and measure",
-            [
-                ScenarioCommand.command, BenchLogCommand.command, BenchSyncCommand.command,
-                BenchHistoryCommand.command, RawAppendCommand.command, RawCatCommand.command,
-            ]),
-        Section(
-            "use the tool",
-            [
-                ShellCommand.command, HelpCommand.command, ManCommand.command, CompletionsCommand.command,
-                VersionCommand.command,
-            ]),
-    ])
+    /// The version of the tool.
+    package static let version = "0.1.0"
 
     /// The meaning of words that begin commands but are not commands themselves.
     package static let groups: [String: String] = [

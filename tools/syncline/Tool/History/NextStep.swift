@@ -20,9 +20,9 @@ extension WhyReport {
     }
 
     var sentences: [String] {
-        var all = [sight]
+        var all = [visibility]
         all += fields.map { sentence($0) }
-        if let field, fields.isEmpty, explanation.sight == .visible {
+        if let field, fields.isEmpty, explanation.visibility == .visible {
             let names = explanation.fields.map(\.origin.field)
             let meant = Suggestion.nearest(to: field, in: names).map { " Did you mean \($0)?" } ?? ""
             all.append("It has no field \(field).\(meant)")
@@ -33,8 +33,8 @@ extension WhyReport {
 
     // MARK: Seen or not
 
-    private var sight: String {
-        switch explanation.sight {
+    private var visibility: String {
+        switch explanation.visibility {
         case .visible:
             let count = explanation.operations.count
             let waits = count == 1 ? "1 operation on it is not pushed" : "\(count) operations on it are not pushed"
@@ -120,7 +120,7 @@ extension WhyReport {
         let collapsed = made.first { $0.operation.position == operation.position }
         var head = "~\(waiting.number), \(operation.kind == .delete ? "a" : "an") \(operation.kind)"
         if let fields = collapsed?.fields, !fields.isEmpty { head += " of \(fields.joined(separator: ", "))" }
-        var all = ["\(head), is not pushed: \(sentence(waiting.hindrance))"]
+        var all = ["\(head), is not pushed: \(sentence(waiting.obstacle))"]
         if let changes = collapsed?.changes, changes.count > 1 {
             all.append(
                 "It is made of \(changes.count) changes: "
@@ -129,8 +129,8 @@ extension WhyReport {
         return all
     }
 
-    private func sentence(_ hindrance: RowExplanation.Hindrance) -> String {
-        switch hindrance {
+    private func sentence(_ obstacle: RowExplanation.Obstacle) -> String {
+        switch obstacle {
         case .none: return "nothing has pushed since it was made."
         case .underWay: return "it is on its way at this moment."
         case .unanswered:
@@ -167,7 +167,7 @@ extension WhyReport {
     var next: [NextStep] {
         var steps: [NextStep] = []
         for waiting in explanation.operations { steps += self.steps(waiting) }
-        switch explanation.sight {
+        switch explanation.visibility {
         case .visible: break
         case .unknown:
             if near.isEmpty {
@@ -187,11 +187,11 @@ extension WhyReport {
     }
 
     private func steps(_ waiting: RowExplanation.Waiting) -> [NextStep] {
-        switch waiting.hindrance {
+        switch waiting.obstacle {
         case .underWay, .behind: return []
         case .held: return [step("release \(shellAddress)", "lets the next push send it")]
         case .none, .unanswered, .notReceived:
-            let push = step("push", waiting.hindrance == .none ? "sends it" : "sends it again, as it was")
+            let push = step("push", waiting.obstacle == .none ? "sends it" : "sends it again, as it was")
             let backend = step("config backend URL", "says where the server is; the store does not know one")
             return hasBackend ? [push] : [backend, push]
         case .failing:

@@ -22,7 +22,7 @@ enum WhyCommand {
         ],
         result:
             #"""
-            {"table","id","sight":"visible|hidden|unknown","reason","event","settled","fields":[… as in blame,\#
+            {"table","id","visibility":"visible|hidden|unknown","reason","event","settled","fields":[… as in blame,\#
             "standing":"confirmed|unconfirmed|local"],"operations":[… as in pending,"why","behind":"~1","status",\#
             "code","message","made":[{"event","kind","rule"}]],"attempt":{"sent","answered","status","outcome"},\#
             "near":[…],"next":[{"command","effect"}],"sentences":["…"]}
@@ -76,32 +76,16 @@ struct WhyReport {
         made = explanation.operations.isEmpty ? [] : try reader.outbox().filter { $0.operation.rowKey == key }
         hasBackend = try reader.setting("backend") != nil
         queries = try reader.cursors().filter { $0.table == row.table }.map(\.queryID)
-        near = explanation.sight == .unknown ? try RowsNearby.addresses(row.table, row.id, reader) : []
+        near = explanation.visibility == .unknown ? try RowsNearby.addresses(row.table, row.id, reader) : []
     }
 
     var fields: [RowExplanation.Field] {
         explanation.fields.filter { field == nil || $0.origin.field == field }
     }
 
-    var isFound: Bool { explanation.sight != .unknown && (field == nil || !fields.isEmpty) }
+    var isFound: Bool { explanation.visibility != .unknown && (field == nil || !fields.isEmpty) }
 
     func value(_ origin: FieldOrigin) -> JSONValue {
         redacts ? JSONValue(origin.value).redacted : JSONValue(origin.value)
-    }
-}
-
-/// Rows whose addresses somebody may have meant.
-enum RowsNearby {
-    /// In a larger table only the first of its rows are looked at.
-    private static let limit = 20_000
-
-    static func addresses(_ table: String, _ id: String, _ reader: StateReader) throws -> [String] {
-        let tables = try reader.knownTables()
-        guard tables.contains(table) else {
-            guard let meant = Suggestion.nearest(to: table, in: tables) else { return [] }
-            return [try reader.entry(meant, id) == nil ? meant : "\(meant)/\(id)"]
-        }
-        let ids = try reader.ids(of: table, limit: limit)
-        return Suggestion.nearest(to: id, in: ids).map { ["\(table)/\($0)"] } ?? []
     }
 }

@@ -6,7 +6,9 @@ import SynclineInspect
 
 extension WhyReport {
     var json: JSONValue {
-        let head: JSONValue = ["table": .string(row.table), "id": .string(row.id), "sight": .string(sightName)]
+        let head: JSONValue = [
+            "table": .string(row.table), "id": .string(row.id), "visibility": .string(visibilityName),
+        ]
         return head.adding([
             "field": field.map { .string($0) },
             "reason": gone.map { .string($0.absence.rawValue) },
@@ -28,11 +30,15 @@ extension WhyReport {
     }
 
     private var gone: (absence: RowExplanation.Absence, disappearance: Disappearance)? {
-        if case .hidden(let absence, let disappearance) = explanation.sight { (absence, disappearance) } else { nil }
+        if case .hidden(let absence, let disappearance) = explanation.visibility {
+            (absence, disappearance)
+        } else {
+            nil
+        }
     }
 
-    private var sightName: String {
-        switch explanation.sight {
+    private var visibilityName: String {
+        switch explanation.visibility {
         case .visible: "visible"
         case .hidden: "hidden"
         case .unknown: "unknown"
@@ -52,7 +58,7 @@ extension WhyReport {
     private func json(_ waiting: RowExplanation.Waiting) -> JSONValue {
         let collapsed = made.first { $0.operation.position == waiting.operation.position }
         return OutboxJSON.json(waiting.operation, fields: collapsed?.fields ?? [], number: waiting.number)
-            .adding(members(waiting.hindrance))
+            .adding(members(waiting.obstacle))
             .adding([
                 "made": .array(
                     (collapsed?.changes ?? []).map { change in
@@ -64,8 +70,8 @@ extension WhyReport {
             ])
     }
 
-    private func members(_ hindrance: RowExplanation.Hindrance) -> KeyValuePairs<String, JSONValue?> {
-        switch hindrance {
+    private func members(_ obstacle: RowExplanation.Obstacle) -> KeyValuePairs<String, JSONValue?> {
+        switch obstacle {
         case .none: ["why": "not-pushed"]
         case .underWay: ["why": "under-way"]
         case .held: ["why": "held"]

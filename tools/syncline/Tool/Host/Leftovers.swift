@@ -68,7 +68,7 @@ package enum Leftovers {
         }
         reading.activate()
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            // Somebody else handles it, or it is ignored.
+            // Another handler exists, or it is ignored.
             let before = signal(number, passOn)
             if !isDefault(before) { signal(number, before) }
         }

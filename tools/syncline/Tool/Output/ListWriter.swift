@@ -77,7 +77,7 @@ package struct ListWriter {
     }
 
     /// Writes the buffered rows, and continues.
-    package mutating func goOn() throws {
+    package mutating func flush() throws {
         try writeWaiting()
     }
 

@@ -13,7 +13,7 @@ package final class Narration {
 
     /// Flushed first, so that earlier output appears before the message.
     package init(
-        _ sink: any Sink, style: TextStyle, isTerminal: Bool, behind output: Output? = nil,
+        _ sink: any Sink, style: TextStyle, isTerminal: Bool, after output: Output? = nil,
         now: @escaping () -> ContinuousClock.Instant = { .now }
     ) {
         self.now = now

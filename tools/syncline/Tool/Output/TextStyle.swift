@@ -44,7 +44,7 @@ package struct TextStyle: Hashable, Sendable {
         isForPeople ? humanBytes(value) : String(value)
     }
 
-    /// Shortens a text that is too long for people.
+    /// Shortens a string that is too long for people.
     package func cut(_ text: String, to columns: Int) -> String {
         guard isForPeople, columns > 1, text.count > columns else { return text }
         return text.prefix(columns - 1) + "…"

@@ -97,7 +97,7 @@ enum ExpectedState {
     static func lines(_ difference: Difference?, _ file: String, _ style: TextStyle) -> [String] {
         guard let difference else { return [style.paint("it is what \(escaped(file)) expects", .good)] }
         return [
-            style.paint("! ", .bad) + "line \(difference.line) of \(escaped(file)) is not what the log comes to",
+            style.paint("! ", .bad) + "line \(difference.line) of \(escaped(file)) is not the result of the log",
             "  expected  " + escaped(difference.expected ?? "nothing more"),
             "  found     " + escaped(difference.found ?? "nothing more"),
         ]

@@ -23,7 +23,7 @@ final class ReplaySession {
     private var window: [UInt64: Event] = [:]
     private static let windowSize = 512
     /// The distance up to which events are replayed from the present state rather than from a checkpoint.
-    private static let patience: UInt64 = 20_000
+    private static let replayLimit: UInt64 = 20_000
 
     init(_ storage: any LogStorage) throws {
         self.storage = storage
@@ -45,7 +45,7 @@ final class ReplaySession {
     /// Applies the next event; nil at the end.
     @discardableResult
     func forward() throws -> ReplayStep? {
-        guard through < last, let (number, event) = try event(behind: through) else { return nil }
+        guard through < last, let (number, event) = try event(after: through) else { return nil }
         step = try replay.step(event, number: number)
         return step
     }
@@ -71,7 +71,7 @@ final class ReplaySession {
                     break
                 }
             }
-        } else if target - through > ReplaySession.patience {
+        } else if target - through > ReplaySession.replayLimit {
             try begin(at: target)
         }
         while through < target, try forward() != nil {}
@@ -93,7 +93,7 @@ final class ReplaySession {
         try forward()
     }
 
-    private func event(behind number: UInt64) throws -> (UInt64, Event)? {
+    private func event(after number: UInt64) throws -> (UInt64, Event)? {
         let next = number + 1
         if let event = window[next] { return (next, event) }
         window.removeAll(keepingCapacity: true)

@@ -31,7 +31,7 @@ enum ReportReplay {
     }
 
     static func run(_ file: String, _ context: Context) async throws -> ExitCode {
-        let report = try context.host.reports.report(file, context)
+        let report = try context.report(file)
         let storage = POSIXStorage(directory: report.store)
         let start = try StateLoader(storage).earliest()
         let end = try StateLoader(storage).load()

@@ -17,7 +17,7 @@ final class MachineShell {
     private var ending = 0
 
     /// The next event: a line of input, its end, or the reply of a background request.
-    private enum Happening: Sendable {
+    private enum Event: Sendable {
         case line([UInt8])
         case end
         case broken(ToolError)
@@ -26,7 +26,7 @@ final class MachineShell {
         case ended(ShellReply)
     }
 
-    private typealias Tell = @Sendable (Happening) -> Void
+    private typealias Post = @Sendable (Event) -> Void
 
     init(_ host: Host, _ output: Output) {
         parts = ShellParts(host)
@@ -36,7 +36,7 @@ final class MachineShell {
 
     func run() async throws {
         defer { running?.task.cancel() }
-        let (happenings, source) = AsyncStream.makeStream(of: Happening.self)
+        let (events, source) = AsyncStream.makeStream(of: Event.self)
         func readNext() {
             lines.next { line in
                 switch line {
@@ -48,8 +48,8 @@ final class MachineShell {
         }
         readNext()
         var isAtEnd = false
-        for await happening in happenings {
-            switch happening {
+        for await event in events {
+            switch event {
             case .line(let line):
                 if let reply = await answer(line, { source.yield($0) }) { try write(reply) }
                 readNext()
@@ -75,7 +75,7 @@ final class MachineShell {
     }
 
     /// The reply to a line; nil if it is answered later, or is empty.
-    private func answer(_ line: [UInt8], _ tell: @escaping Tell) async -> ShellReply? {
+    private func answer(_ line: [UInt8], _ tell: @escaping Post) async -> ShellReply? {
         if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { return nil }
         let request: ShellRequest
         do throws(ToolError) {
@@ -103,14 +103,14 @@ final class MachineShell {
         return nil
     }
 
-    private func startNext(_ tell: @escaping Tell) {
+    private func startNext(_ tell: @escaping Post) {
         guard running == nil, !waiting.isEmpty else { return }
         let (key, request) = waiting.removeFirst()
         running = (key, Task { [parts] in tell(.finished(await parts.reply(to: request))) })
     }
 
     /// Cancels the running request, or one that waits for its turn; returns whether there is such a request.
-    private func cancel(_ key: String, _ tell: @escaping Tell) -> Bool {
+    private func cancel(_ key: String, _ tell: @escaping Post) -> Bool {
         if let running, running.key == key {
             running.task.cancel()
             return true

@@ -78,7 +78,7 @@ final class StudioData: Sendable {
             return [
                 "store": .string(path), "first": .number(first), "last": .number(last),
                 "segments": .number(catalog.segments.count), "writable": .boolean(mayWrite),
-                "pending": .number(plan.count), "version": .string(Tool.version),
+                "pending": .number(plan.count), "version": .string(CommandTable.version),
                 "conflicts": .number(plan.count { $0.state == .conflict || $0.state == .parked }),
                 "damage": .array(catalog.damage.map { .string($0.sentence) }),
             ]

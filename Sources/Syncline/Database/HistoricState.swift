@@ -1,0 +1,85 @@
+// The history of a store: its state at any past event, the differences between two states, and the event that set
+// each field. Reading history writes nothing and does not block the store.
+
+import SegmentLog
+public import SynclineCore
+
+/// A store as of an event.
+public struct HistoricState: Sendable {
+    let reader: StateReader
+    /// The last event this state includes.
+    public let event: UInt64
+
+    /// Returns the row with an id, or nil if there was none.
+    public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
+        try mapErrors { () throws(StateError) in try reader.declaration }.check(table)
+        return try mapErrors { () throws(StateError) in try reader.row(table, id) }
+    }
+
+    /// Returns the rows that matched a query.
+    public func query(_ query: RowQuery) throws(SyncError) -> QueryResult {
+        try mapErrors { () throws(StateError) in try reader.declaration }.check(query.table)
+        return try mapErrors { () throws(StateError) in try reader.run(query) }
+    }
+
+    /// Returns the operations that were pending.
+    public func pending() throws(SyncError) -> [PlannedOperation] {
+        try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
+    }
+
+    /// Returns the rows that differ between this state and another.
+    public func differences(to other: HistoricState) throws(SyncError) -> [RowDifference] {
+        try mapErrors { () throws(StateError) in
+            var all: [RowDifference] = []
+            try reader.differences(to: other.reader) { all.append($0) }
+            return all
+        }
+    }
+}
+
+extension SyncDatabase {
+    /// A snapshot of the current state. Later changes do not affect it.
+    public var present: HistoricState {
+        let current = writer.current
+        return HistoricState(reader: current.reader, event: current.through)
+    }
+
+    /// Returns the store as of an event.
+    public func history(at event: UInt64) async throws(SyncError) -> HistoricState {
+        let projector = try HistoryReading.run(storage) { () throws(SyncError) in
+            try StateLoader(storage).load(through: event)
+        }
+        return HistoricState(
+            reader: projector.reader(of: projector.store.endCommit()), event: projector.through)
+    }
+
+    /// Returns the rows that differ between two events. Without `last`, compares with the current state.
+    public func differences(from first: UInt64, to last: UInt64? = nil) async throws(SyncError) -> [RowDifference] {
+        guard let last else { return try await history(at: first).differences(to: present) }
+        return try HistoryReading.run(storage) { () throws(SyncError) in
+            try StateLoader(storage).differences(from: first, to: last)
+        }
+    }
+
+    /// Returns, for each field of a row, the event that set its value; nil if there is no such row.
+    public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
+        do {
+            return try HistoryReading.run(storage) {
+                let start = try StateLoader(storage).earliest()
+                let first = start.through + 1
+                var blame = try Blame(table: table, id: id, from: start)
+                try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
+                    _ = try mapErrors { () throws(StateError) in try blame.fold(record, number: number) }
+                    return true
+                }
+                return blame.fields
+            }
+        } catch let error as SyncError {
+            throw error
+        } catch let error as StateError {
+            throw SyncError(error)
+        } catch {
+            throw SyncError(.internalError, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// Removes history as the store's retention allows: whole segments that precede a verified checkpoint of the whole
+// state. Unconfirmed changes are first written into the log again.
+
+import SegmentLog
+public import SynclineCore
+
+/// The result of a compaction.
+public struct CompactReport: Hashable, Sendable {
+    /// The last event that the newest checkpoint covers.
+    public var checkpoint: UInt64
+    /// The first event that is still in the log.
+    public var firstEvent: UInt64
+    /// The number of log files removed.
+    public var segmentsRemoved: Int
+    /// The size of the removed files.
+    public var bytesRemoved: UInt64
+}
+
+extension SyncDatabase {
+    /// Returns how much of the history is kept.
+    public func retention() async throws(SyncError) -> Retention {
+        try mapErrors { () throws(StateError) in try reader.retention }
+    }
+
+    /// Changes how much of the history is kept. Takes effect with the next `compact()`.
+    public func set(retention: Retention) async throws(SyncError) {
+        try await set(SettingName.retention, .string(retention.description))
+    }
+
+    /// Seals the log's current segment, writes a checkpoint of the whole state, and removes the history that the
+    /// retention does not keep. With `.everything`, nothing is removed.
+    @discardableResult
+    public func compact() async throws(SyncError) -> CompactReport {
+        let now = configuration.environment.now()
+        return try await offCallersActor { () throws(SyncError) in try self.writer.compact(self.storage, now: now) }
+    }
+
+    /// Runs off the caller's actor, because it takes long and waits for the disk.
+    @concurrent
+    private func offCallersActor<Value: Sendable>(
+        _ body: @Sendable () throws(SyncError) -> Value
+    ) async throws(SyncError) -> Value {
+        try body()
+    }
+}
+
+extension StoreWriter {
+    func compact(_ storage: any LogStorage, now: Int64) throws(SyncError) -> CompactReport {
+        let log = log
+        let retention = try mapErrors { () throws(StateError) in try current.reader.retention }
+        try mapErrors { () throws(LogError) in
+            // Removed data must not remain as the dictionary of the next segment.
+            if retention == .everything { try log.roll() } else { try log.rollForgetting() }
+        }
+        try checkpoint(isWhole: true)
+        var report = CompactReport(checkpoint: current.through, firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
+        if let plan = try historyPlan(retention, storage, now: now), try canLetGo(of: plan, storage) {
+            // Check the newest checkpoint, too: from now on it is all that remains of the removed history.
+            for through in Set([plan.anchor, try newestCheckpoint(storage)]) {
+                try CheckpointFile.check(storage, through, log.identity)
+            }
+            try carry(through: plan.anchor)
+            let collection = try mapErrors { () throws(LogError) in
+                if log.lastSequence.rawValue <= plan.anchor { try log.rollForgetting() }
+                let collection = try log.collect(keepingFrom: SequenceNumber(rawValue: plan.anchor + 1))
+                try log.remove(checkpoints: plan.dropped.map { SequenceNumber(rawValue: $0) })
+                return collection
+            }
+            report.segmentsRemoved = collection.segmentsRemoved
+            report.bytesRemoved = collection.bytesRemoved.rawValue
+        }
+        report.firstEvent = try mapErrors { () throws(LogError) in
+            try LogReader.open(storage, showing: .written).floor.rawValue
+        }
+        return report
+    }
+
+    /// Returns what may be removed, or nil if nothing may.
+    private func historyPlan(
+        _ retention: Retention, _ storage: any LogStorage, now: Int64
+    ) throws(SyncError) -> HistoryPlan? {
+        // By then, the newest event is the one that carries the changes.
+        var horizon = try StoreWriter.horizon(retention, storage, through: current.through + 1, now: now)
+        // A reader also needs the state before the first event it has claimed.
+        let claimed = try mapErrors { () throws(LogError) in try LogLease.lowest(in: storage) }
+        if let claimed { horizon = min(horizon, claimed.rawValue - min(claimed.rawValue, 1)) }
+        return HistoryPlan(try CheckpointFile.all(storage, log.identity), horizon: horizon)
+    }
+
+    /// Returns the last event that need not be kept.
+    private static func horizon(
+        _ retention: Retention, _ storage: any LogStorage, through last: UInt64, now: Int64
+    ) throws(SyncError) -> UInt64 {
+        switch retention {
+        case .everything: return 0
+        case .events(let count): return last - min(last, UInt64(count))
+        case .days(let count):
+            let (milliseconds, isTooMany) = Int64(count).multipliedReportingOverflow(by: 86_400_000)
+            if isTooMany { return 0 }
+            let moment = WallTime(rawValue: now - min(now, milliseconds))
+            return try mapErrors { () throws(LogError) in
+                var cursor = try LogReader.open(storage, showing: .written).cursor(since: moment)
+                return try cursor.nextFrame() ? cursor.firstSequence.rawValue - 1 : last
+            }
+        }
+    }
+
+    /// Returns whether a segment or a checkpoint file would be removed.
+    private func canLetGo(of plan: HistoryPlan, _ storage: any LogStorage) throws(SyncError) -> Bool {
+        if !plan.dropped.isEmpty { return true }
+        let segments = try mapErrors { () throws(LogError) in try LogCatalog(storage) }.segments
+        return segments.count > 1 && segments[1].first.rawValue <= plan.anchor + 1
+    }
+
+    private func newestCheckpoint(_ storage: any LogStorage) throws(SyncError) -> UInt64 {
+        try mapErrors { () throws(LogError) in try Checkpoint.list(storage) }.first?.rawValue ?? 0
+    }
+
+    /// Writes the unconfirmed changes of the events through `last` into the log again. They are durable when it
+    /// returns.
+    private func carry(through last: UInt64) throws(SyncError) {
+        try performNow(.durable) { engine in
+            let rows = try mapErrors { () throws(StateError) in try engine.reader.carriedRows(through: last) }
+            for part in CarriedRow.parts(rows) { try engine.record(.carried(through: last, part)) }
+        }
+    }
+}
+
+extension CarriedRow {
+    /// The approximate maximum size of an event of carried rows, in bytes.
+    private static let eventSize = 1 << 20
+
+    /// Splits rows into one list per event. Returns at least one list, which may be empty.
+    static func parts(_ rows: [CarriedRow]) -> [[CarriedRow]] {
+        var parts: [[CarriedRow]] = [[]]
+        var size = 0
+        for row in rows {
+            if size > eventSize {
+                parts.append([])
+                size = 0
+            }
+            parts[parts.count - 1].append(row)
+            size += row.changes.reduce(64) { $0 + 16 + $1.columns.bytes.count }
+            if let frozen = row.frozen {
+                size +=
+                    frozen.columns.bytes.count + (frozen.ancestor?.bytes.count ?? 0)
+                    + (frozen.server?.bytes.count ?? 0)
+            }
+        }
+        return parts
+    }
+}

@@ -1,0 +1,59 @@
+// Deletes a store with all its files, for example when the user logs out. Opening the directory later creates a new
+// store.
+
+public import SegmentLog
+public import SynclineCore
+
+extension SyncDatabase {
+    /// Files that the tool keeps in a store's directory beside the log. The names of their temporary files begin
+    /// with these.
+    package static let filesBesideLog = ["secrets.json", "traffic.jsonl"]
+
+    /// Closes the store and removes every file of it: rows, history, branches, quarantine, secrets and recordings. Refused while
+    /// changes are pending, unless `force` gives them up. Stop an automatic sync first.
+    public func erase(force: Bool = false) async throws(SyncError) {
+        let reader = reader
+        if !force {
+            try SyncDatabase.checkNoBranches(storage)
+            try SyncDatabase.checkNothingPending(reader)
+        }
+        // A store that can't be closed well is erased all the same.
+        try? writer.close()
+        try await SyncDatabase.erase(storage, force: force)
+        configuration.recording?.remove()
+    }
+
+    /// Removes all files of the store in a directory. Throws if another process has it open. Unless `force` is true,
+    /// also throws if changes are pending or if that can't be determined.
+    public static func erase(at path: String, force: Bool = false) async throws(SyncError) {
+        try await erase(POSIXStorage(directory: path), force: force)
+    }
+
+    /// Removes all files of the store in a storage.
+    public static func erase(_ storage: any LogStorage, force: Bool = false) async throws(SyncError) {
+        let erasure: LogErasure
+        do throws(LogError) { erasure = try LogErasure(storage) } catch { throw SyncError(error) }
+        if !force {
+            try checkNoBranches(storage)
+            let projector = try StateLoader(storage).load()
+            try checkNothingPending(projector.reader(of: projector.store.endCommit()))
+        }
+        Branches.removeAll(of: storage)
+        do throws(LogError) { try erasure.run(with: filesBesideLog) } catch { throw SyncError(error) }
+    }
+
+    private static func checkNoBranches(_ storage: any LogStorage) throws(SyncError) {
+        let names = try Branches.names(storage)
+        if names.isEmpty { return }
+        throw SyncError(
+            .pendingChanges, "the store has branches: \(names.joined(separator: ", "))",
+            hint: "Land or drop them first, or erase with force to give them up.")
+    }
+
+    private static func checkNothingPending(_ reader: StateReader) throws(SyncError) {
+        guard try mapErrors({ () throws(StateError) in try reader.oldestPending }) != nil else { return }
+        throw SyncError(
+            .pendingChanges, "the store has changes that were not pushed",
+            hint: "Push them first, or erase with force to lose them.")
+    }
+}

@@ -1,0 +1,359 @@
+// The database an app opens: tables that work without a network. Reads and writes are local; every change is an
+// event in the log.
+
+public import SegmentLog
+public import SynclineCore
+import SynclineGround
+package import SynclineWire
+
+/// Options for opening a store.
+public struct SyncConfiguration: Sendable {
+    /// Whether opening may create a new store.
+    public var creation: LogCreation = .ifMissing
+    /// How durable a change is when the call returns.
+    public var durability: Durability = .durable
+    /// How a new store compares ids.
+    public var ids: IDComparison = .exact
+    /// The sync protocol of a new store's backend.
+    public var wireProtocol = "zumo2"
+    /// The app's schema, if it has one. The store records it and enforces the recorded schema.
+    public var schema: SyncSchema?
+    /// How much memory the newest changes may use before they are written to a checkpoint.
+    public var memoryLimit = ByteCount.mebibytes(16)
+    /// A clock and a source of ids.
+    public var environment: any SyncEnvironment = SystemEnvironment()
+    /// The log's settings.
+    public var log = LogConfiguration()
+    /// The base URL of the backend, whose tables are below `/tables`; nil for the URL in the store's settings, if it
+    /// has one.
+    public var backend: String?
+    /// Supplies the token that requests carry; nil if the server needs none.
+    public var credentials: (any CredentialProvider)?
+    /// Timeouts and size limits for the server; nil for those in the store's settings, or else the defaults.
+    public var limits: NetworkLimits?
+    /// Where to record the requests and responses, for a bug report; nil to record nothing.
+    public var recording: TrafficRecording?
+    /// The transport to use instead of the network.
+    package var transport: (any HTTPTransport)?
+    /// The server's capabilities, if they are known from an earlier response.
+    package var knownOfServer: ServerCapabilities = []
+
+    /// Further settings that a new store starts with.
+    package var settings: [(name: String, value: Value)] = []
+
+    /// Creates a configuration with defaults that suit most apps.
+    public init() {}
+}
+
+extension SyncConfiguration {
+    /// The settings that a new store records in its first events.
+    fileprivate var initialSettings: [Event.Body] {
+        var settings = [(SettingName.device, Value.string(environment.newID())), ("protocol", .string(wireProtocol))]
+        if ids == .ignoreCase { settings.append((SettingName.ids, .string("ignore-case"))) }
+        return (settings + self.settings).map { .configured(name: $0.0, value: $0.1) }
+    }
+
+    /// Returns the first records of a new log: its process, and the settings.
+    fileprivate func initialRecords(in storage: any LogStorage) -> RecordBatch {
+        let settings = initialSettings
+        var opening = Opening(
+            device: "", engineVersion: engineVersion, projectorVersion: Projector.version,
+            schemaVersion: schema?.version ?? 0, place: StorePlace.mark(storage))
+        if case .configured(_, .string(let device)?)? = settings.first { opening.device = device }
+        var batch = RecordBatch()
+        for body in [.opened(opening)] + settings { batch.append(Event(time: environment.now(), body).bytes) }
+        return batch
+    }
+}
+
+/// A database of tables with a local log.
+public final class SyncDatabase: Sendable {
+    let writer: StoreWriter
+    package let storage: any LogStorage
+    let configuration: SyncConfiguration
+    let syncLock = AsyncLock()
+    /// The rows whose operations are in flight.
+    let onTheirWay = Mutex<Set<[UInt8]>>([])
+    let link = Mutex<ServerLink?>(nil)
+    let automatic = Mutex(AutomaticSlot.free)
+
+    private init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
+        self.writer = writer
+        self.storage = storage
+        self.configuration = configuration
+    }
+
+    /// Opens the store in a directory.
+    public static func open(
+        at path: String, _ configuration: SyncConfiguration = .init()
+    ) async throws(SyncError) -> SyncDatabase {
+        try await open(POSIXStorage(directory: path), configuration)
+    }
+
+    /// Opens the store in a storage.
+    public static func open(
+        _ storage: any LogStorage, _ configuration: SyncConfiguration = .init()
+    ) async throws(SyncError) -> SyncDatabase {
+        try configuration.schema?.check()
+        try configuration.limits?.check()
+        let log = try mapErrors { () throws(LogError) in
+            try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log) {
+                configuration.initialRecords(in: $0)
+            }
+        }
+        let projector = try StateLoader(log.storage, removesDamaged: true).load()
+        let isNew = projector.through == 0
+        let engine = try StoreEngine(
+            log, projector, configuration.environment, schemaVersion: configuration.schema?.version ?? 0,
+            hasRecordedOpening: log.isNew)
+        let database = SyncDatabase(
+            StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)), log.storage, configuration)
+        if isNew { try await database.writeInitialSettings() }
+        guard let schema = configuration.schema else { return database }
+        do throws(SyncError) {
+            try await database.open(with: schema)
+            return database
+        } catch {
+            try? await database.close()
+            throw error
+        }
+    }
+
+    /// Writes the first events of a store, for a log that was created without them.
+    private func writeInitialSettings() async throws(SyncError) {
+        let settings = configuration.initialSettings
+        try await perform(.durable) { engine throws(SyncError) in
+            for setting in settings { try engine.record(setting) }
+        }
+    }
+
+    /// Makes all changes durable and closes the store. Stops automatic sync first; no request is sent after that.
+    public func close() async throws(SyncError) {
+        await automatic.withLock { $0.close() }?.stop()
+        try writer.close()
+    }
+
+    func perform<Value: Sendable>(
+        _ durability: Durability? = nil, _ body: @escaping @Sendable (StoreEngine) throws(SyncError) -> Value
+    ) async throws(SyncError) -> Value {
+        do {
+            return try await writer.perform(durability ?? configuration.durability, body)
+        } catch let error as SyncError {
+            throw error
+        } catch {
+            throw SyncError(.internalError, "\(error)")
+        }
+    }
+
+    // MARK: Tables
+
+    /// Returns a table without a model.
+    public func table(_ name: String) -> RowTable {
+        RowTable(database: self, name: name)
+    }
+
+    /// Returns the names of the tables that have rows or pending changes.
+    public func tables() async throws(SyncError) -> [String] {
+        try mapErrors { () throws(StateError) in try writer.current.reader.tables() }
+    }
+
+    /// Runs a transaction on any tables: all of its changes are stored, or none.
+    @discardableResult
+    public func transaction<Value: Sendable>(
+        durability: Durability? = nil, _ body: @escaping @Sendable (SyncTransaction) throws -> Value
+    ) async throws -> Value {
+        try await perform(transaction: durability, body).value
+    }
+
+    /// Like `transaction`, but returns the event's number, or nil if nothing changed.
+    package func transactionEvent(
+        durability: Durability? = nil, _ body: @escaping @Sendable (SyncTransaction) throws -> Void
+    ) async throws -> UInt64? {
+        try await perform(transaction: durability, body).event
+    }
+
+    /// Runs a transaction. Without a group, its only change is recorded as a single-change event.
+    func perform<Value: Sendable>(
+        transaction durability: Durability?, isGrouped: Bool = true,
+        _ body: @escaping @Sendable (SyncTransaction) throws -> Value
+    ) async throws -> (value: Value, event: UInt64?) {
+        let environment = configuration.environment
+        return try await writer.perform(durability ?? configuration.durability) { engine in
+            let (outcome, event) = try engine.local(isGrouped: isGrouped) {
+                (writer: inout LocalTransactionWriter) throws(SyncError) -> Result<Value, any Error> in
+                let transaction = SyncTransaction(engine, writer, environment)
+                let result = Result { try body(transaction) }
+                writer = transaction.finish()
+                return result
+            }
+            // An error that the app throws passes through unchanged; the writer rolls the changes back.
+            return (try outcome.get(), event)
+        }
+    }
+
+    // MARK: Outbox
+
+    /// Returns the operations that a push would send now, in push order.
+    public func pending() async throws(SyncError) -> [PlannedOperation] {
+        let reader = reader
+        var operations = try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
+        operations.mark(onTheirWay: rowsOnTheirWay)
+        return operations
+    }
+
+    /// The keys of the rows whose operations are in flight.
+    package var rowsOnTheirWay: Set<[UInt8]> { onTheirWay.withLock { $0 } }
+
+    /// Returns the columns that an operation sends, sorted.
+    public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
+        try mapErrors { () throws(StateError) in try PushPlan.fields(of: operation, reader) }
+    }
+
+    /// Undoes the newest local transaction that can be undone, and returns its event.
+    @discardableResult
+    public func undo() async throws(SyncError) -> UInt64 {
+        try await perform { engine throws(SyncError) in
+            let reader = engine.reader
+            let found = try mapErrors { () throws(StateError) in
+                try UndoSearch.newest(reader, through: engine.projector.through)
+            }
+            guard let event = found else {
+                throw SyncError(.operationNotFound, "there is nothing to undo")
+            }
+            for position in try mapErrors({ () throws(StateError) in try reader.changes(of: event) }) {
+                engine.touch(try mapErrors { () throws(StateError) in try reader.table(of: position) })
+            }
+            try engine.record(.undone(event: event))
+            return event
+        }
+    }
+
+    /// Returns the cursor of each query.
+    public func cursors() async throws(SyncError) -> [QueryCursor] {
+        try mapErrors { () throws(StateError) in
+            try writer.current.reader.cursors().map {
+                QueryCursor(table: $0.table, queryID: $0.queryID, state: $0.state)
+            }
+        }
+    }
+
+    /// Resets a query's cursor, so that its next pull starts from the beginning.
+    public func resetCursor(table: String, queryID: String) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            try engine.projector.check(table: table)
+            let known = try mapErrors { () throws(StateError) in try engine.reader.cursor(table, queryID) }
+            if known != nil { try engine.record(.cursorReset(table: table, queryID: queryID)) }
+        }
+    }
+
+    /// Removes matching local rows and all cursors of the table without sending anything to the server.
+    @discardableResult
+    public func purge(
+        table: String, filter: FilterExpression? = nil, force: Bool = false
+    ) async throws(SyncError) -> PurgeReport {
+        return try await perform { engine throws(SyncError) in
+            try engine.projector.check(table: table)
+            let plan = try mapErrors { () throws(StateError) in
+                try PurgePlan(engine.reader, table: table, filter: filter)
+            }
+            guard self.onTheirWay.withLock({ $0.isDisjoint(with: plan.pendingKeys) }) else {
+                throw SyncError(
+                    .pendingChanges, "an operation on the rows is being sent", hint: "Purge after the push has ended.")
+            }
+            if plan.pending > 0 && !force {
+                throw SyncError(
+                    .pendingChanges, "\(plan.pending) of the rows have changes that were not pushed",
+                    hint: "Push them first, or purge with force to drop them.")
+            }
+            try engine.record(
+                .purged(Purge(table: table, ids: filter == nil ? nil : plan.ids, isForced: force)))
+            engine.touch(table)
+            return PurgeReport(removed: plan.ids.count, dropped: plan.pending)
+        }
+    }
+
+    /// Declares an index on a column of a table. Queries that compare the column with a value use it automatically.
+    public func declareIndex(table: String, column: String) async throws(SyncError) {
+        try await setIndex(table, column, isOn: true)
+    }
+
+    /// Drops an index.
+    public func dropIndex(table: String, column: String) async throws(SyncError) {
+        try await setIndex(table, column, isOn: false)
+    }
+
+    private func setIndex(_ table: String, _ column: String, isOn: Bool) async throws(SyncError) {
+        try await perform { engine throws(SyncError) in
+            try engine.projector.check(table: table)
+            let known = try mapErrors { () throws(StateError) in try engine.reader.indexedColumns(of: table) }
+            guard known.contains(column) != isOn else { return }
+            try engine.record(.indexed(table: table, column: column, isOn: isOn))
+        }
+    }
+
+    // MARK: Settings
+
+    /// Returns a setting of the store.
+    public func setting(_ name: String) async throws(SyncError) -> Value? {
+        try mapErrors { () throws(StateError) in try writer.current.reader.setting(name) }
+    }
+
+    /// Changes a setting; nil removes it.
+    public func set(_ name: String, _ value: Value?) async throws(SyncError) {
+        guard !name.utf8.contains(0) else {
+            throw SyncError(.invalidConfiguration, "a setting's name is not valid", hint: "Leave out the zero byte.")
+        }
+        try await perform { engine throws(SyncError) in
+            _ = try engine.record(.configured(name: name, value: value))
+        }
+        forgetServer()
+    }
+
+    /// Throws if the store was replaced or can't be written for another reason. Call it before changing files that
+    /// are kept beside the log.
+    package func checkWritable() async throws(SyncError) { try await writer.flush() }
+
+    /// Makes the next push or pull connect again with the configuration of that time.
+    package func forgetServer() { link.withLock { $0 = nil } }
+
+    /// Writes a checkpoint now, so that the next opening has no events to fold.
+    public func checkpoint() async throws(SyncError) {
+        try writer.checkpoint()
+    }
+
+    /// A reader of the current state.
+    package var reader: StateReader { writer.current.reader }
+
+    /// Counts of what happened to all changes.
+    public var totals: Totals { writer.current.totals }
+    /// The number of the last event.
+    public var lastEvent: UInt64 { writer.current.through }
+}
+
+extension [PlannedOperation] {
+    /// Marks the operations of these rows as in flight.
+    package mutating func mark(onTheirWay rows: Set<[UInt8]>) {
+        if rows.isEmpty { return }
+        for index in indices where self[index].isFrozen && self[index].state == .pending {
+            if rows.contains(self[index].rowKey) { self[index].state = .inFlight }
+        }
+    }
+}
+
+/// The cursor of one incremental query.
+public struct QueryCursor: Hashable, Sendable {
+    /// The query's table.
+    public var table: String
+    /// The query's id.
+    public var queryID: String
+    /// Where the next pull continues.
+    public var state: CursorState
+}
+
+/// The result of a purge.
+public struct PurgeReport: Hashable, Sendable {
+    /// The number of rows removed.
+    public var removed: Int
+    /// The number of pending operations dropped with them.
+    public var dropped: Int
+}

@@ -1,0 +1,136 @@
+// A row of the state as an app sees it, read in place: base and pending columns stay encoded until one is requested. It
+// retains nothing, so its creator must keep the row and the shapes alive.
+
+import SynclineGround
+
+package struct EncodedRowView: FilterSubject {
+    /// Where the id is: given separately, or in the row's key.
+    private enum Name {
+        case text(UnsafeRawBufferPointer)
+        case key(UnsafeRawBufferPointer, skipping: Int)
+    }
+
+    private let name: Name
+    /// The columns that never leave the device.
+    private let local: RowView?
+    private let over: RowView?
+    private let under: RowView?
+
+    /// Nil if an app does not see the row.
+    package init?(
+        table prefixLength: Int, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ shapes: ShapeList
+    ) throws(StateError) {
+        do throws(MalformedBytes) {
+            var reader = ByteReader(value)
+            let flags = RowFlags(rawValue: try reader.byte())
+            name = flags.contains(.spelling) ? .text(try reader.counted()) : .key(key, skipping: prefixLength)
+            local = flags.contains(.local) ? try reader.view(shapes) : nil
+            let base = flags.contains(.base) ? try reader.view(shapes) : nil
+            guard flags.contains(.pending) else {
+                guard base != nil else { return nil }
+                over = nil
+                under = base
+                return
+            }
+            let pendingFlags = PendingFlags(rawValue: try reader.byte())
+            guard pendingFlags.contains(.present) else { return nil }
+            over = try reader.view(shapes)
+            under = pendingFlags.contains(.hidesBase) ? nil : base
+        } catch {
+            throw .malformed("a row of the state")
+        }
+    }
+
+    package var id: String {
+        switch name {
+        case .text(let id): String(decoding: id, as: UTF8.self)
+        case .key(let key, let prefix): (try? RowKey.id(in: key, skipping: prefix)) ?? ""
+        }
+    }
+
+    /// A column's encoded value and what follows it; nil if the row has no such column.
+    @inline(__always)
+    func encoded(_ column: inout ColumnPlaces) -> UnsafeRawBufferPointer? {
+        if let local, let place = column.local.place(in: local.reference) { return local.encoded(at: place) }
+        if let over, let place = column.over.place(in: over.reference) { return over.encoded(at: place) }
+        if let under, let place = column.under.place(in: under.reference) { return under.encoded(at: place) }
+        return nil
+    }
+
+    /// Whether the row must be decoded as a whole, because an operation that was sent may show another base.
+    package static func isFrozen(_ value: UnsafeRawBufferPointer) -> Bool {
+        var reader = ByteReader(value)
+        guard let byte = try? reader.byte() else { return false }
+        let flags = RowFlags(rawValue: byte)
+        guard flags.contains(.pending), !flags.contains(.base) else { return false }
+        if flags.contains(.spelling) { guard (try? reader.counted()) != nil else { return false } }
+        if flags.contains(.local) {
+            guard (try? reader.varint()) != nil, (try? reader.counted()) != nil else { return false }
+        }
+        guard let pending = try? reader.byte() else { return false }
+        return PendingFlags(rawValue: pending).contains(.frozen)
+    }
+
+    /// Creates a view of a row whose id is given as text.
+    package init(id: UnsafeRawBufferPointer, row: RowView) {
+        name = .text(id)
+        local = nil
+        over = nil
+        under = row
+    }
+
+    package func value(ofColumn name: String) -> Value {
+        if name == "id" { return .string(id) }
+        if let local, let place = local.shape.place(of: name) { return local.value(at: place) }
+        if let over, let place = over.shape.place(of: name) { return over.value(at: place) }
+        if let under, let place = under.shape.place(of: name) { return under.value(at: place) }
+        return .null
+    }
+
+    /// The whole row, copied.
+    package var row: Row {
+        guard let local else { return shared }
+        return shared.merged(with: local.row)
+    }
+
+    private var shared: Row {
+        guard let over else { return under?.row ?? .empty }
+        guard let under else { return over.row }
+        return under.row.merged(with: over.row)
+    }
+
+    /// The requested columns that exist, in the requested order.
+    package func row(selecting columns: [String]) -> Row {
+        var builder = RowBuilder()
+        for name in columns where name != "id" {
+            let exists =
+                over?.shape.place(of: name) != nil || under?.shape.place(of: name) != nil
+                || local?.shape.place(of: name) != nil
+            if exists { builder.set(name, value(ofColumn: name)) }
+        }
+        return builder.row
+    }
+}
+
+extension ByteReader {
+    @inline(__always)
+    mutating func view(_ shapes: ShapeList) throws(MalformedBytes) -> RowView {
+        let number = try varint()
+        guard number < UInt64(shapes.references.count) else { throw MalformedBytes() }
+        return RowView(shapes.references[Int(number)], try counted())
+    }
+}
+
+extension RowKey {
+    /// The id in a row's key, after the part with its table.
+    static func id(in key: UnsafeRawBufferPointer, skipping prefix: Int) throws(MalformedBytes) -> String {
+        var reader = ByteReader(key)
+        try reader.skip(prefix)
+        switch try reader.byte() {
+        case 1: return TextForm.text(ofUUID: try reader.take(16), isUpper: false)
+        case 2: return TextForm.text(ofUUID: try reader.take(16), isUpper: true)
+        case 3: return String(decoding: reader.rest, as: UTF8.self)
+        default: throw MalformedBytes()
+        }
+    }
+}

@@ -1,0 +1,13 @@
+// How long a client may take.
+
+/// Time limits for a client, in seconds.
+struct ConnectionDeadlines: Hashable, Sendable {
+    /// Between two requests. After this time without traffic, the HTTP library closes a connection.
+    var idle: Int
+    /// From a request's first line to the end of its head.
+    var head: Int
+    /// From the end of the head to the end of the body.
+    var body: Int
+    /// From the first line until the answer is sent.
+    var request: Int
+}

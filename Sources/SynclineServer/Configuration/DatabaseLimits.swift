@@ -1,0 +1,11 @@
+// How long a request may wait for the database.
+
+/// The time limits for waiting for the database.
+struct DatabaseLimits: Hashable, Sendable {
+    /// Until a connection is established.
+    var connect = Duration.seconds(5)
+    /// Until a statement is finished.
+    var statement = Duration.seconds(30)
+    /// Until another request releases its connection.
+    var turn = Duration.seconds(5)
+}

@@ -1,0 +1,21 @@
+// Why a store could not carry out a request, and whether trying again can help.
+
+/// The reason why a store could not carry out a request.
+enum StoreFailure: Error, Hashable, Sendable {
+    /// The request may succeed in a moment.
+    case busy(FailureReason)
+    /// The request can't be carried out on the current tables.
+    case refused(Refusal)
+    /// A statement does not fit the tables: they were changed by hand. Another look at them solves or explains it.
+    case changed(FailureReason)
+    /// A defect, or a damaged database.
+    case broken(FailureReason)
+
+    /// Nil if only the request was at fault.
+    var reason: FailureReason? {
+        switch self {
+        case .busy(let reason), .changed(let reason), .broken(let reason): reason
+        case .refused: nil
+        }
+    }
+}

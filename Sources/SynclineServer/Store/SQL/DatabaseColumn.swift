@@ -1,0 +1,91 @@
+// Maps a database's column types to served types: which values a column has for clients, whether the database compares
+// them as the engine does, and which ids a key can hold. Types that can't be served are reported, never omitted.
+
+import SynclineCore
+
+/// A column as the database declares it.
+struct DatabaseColumn: Hashable, Sendable {
+    var name: String
+    var type: String
+
+    init(_ name: String, _ type: String) {
+        self.name = name
+        self.type = type.lowercased()
+    }
+
+    /// The type of its values for clients; nil if they can't be served.
+    func served(_ dialect: SQLDialect) -> ColumnType? {
+        switch dialect {
+        case .postgres: DatabaseColumn.postgresTypes[type]
+        // A type in SQLite is any string; its meaning depends on the words in it.
+        case .sqlite: DatabaseColumn.sqliteWords.first { type.contains($0.key) }?.value
+        }
+    }
+
+    private static let postgresTypes: [String: ColumnType] = [
+        "text": .string, "character varying": .string, "character": .string, "uuid": .string, "enum": .string,
+        "smallint": .number, "integer": .number, "bigint": .number, "numeric": .number, "real": .number,
+        "double precision": .number, "boolean": .boolean, "date": .date, "timestamp with time zone": .date,
+        "timestamp without time zone": .date, "json": .json, "jsonb": .json,
+    ]
+
+    private static let sqliteWords: KeyValuePairs<String, ColumnType> = [
+        "json": .json, "bool": .boolean, "timestamp": .date, "date": .date, "int": .number, "num": .number,
+        "real": .number, "double": .number, "float": .number, "dec": .number, "any": .number, "char": .string,
+        "text": .string, "clob": .string, "uuid": .string,
+    ]
+
+    /// Whether values can be served as a type that an operator has declared. SQLite's columns hold anything.
+    func canServe(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
+        dialect == .sqlite || served(dialect) == wanted
+    }
+
+    /// Whether the server would have created the column for a type.
+    func isOwn(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
+        switch (dialect, wanted) {
+        case (.sqlite, _): type == dialect.type(wanted).lowercased()
+        case (.postgres, .string): type == "text"
+        case (.postgres, .number): type == "numeric"
+        case (.postgres, .boolean): type == "boolean"
+        case (.postgres, .date): type == "timestamp with time zone"
+        case (.postgres, .json): type == "json"
+        }
+    }
+
+    /// Whether the database compares its values differently from the engine, or as values of another type. SQLite
+    /// stores times in more than one text form.
+    func isOpaque(_ dialect: SQLDialect) -> Bool {
+        switch dialect {
+        case .postgres: ["uuid", "enum", "character", "real"].contains(type)
+        case .sqlite: served(dialect) == .date
+        }
+    }
+
+    /// The kind of ids of a key column; nil if the column can't be a key.
+    func idKind(_ dialect: SQLDialect) -> IDKind? {
+        switch dialect {
+        case .postgres:
+            switch type {
+            case "text", "character varying": .text
+            case "uuid": .uuid
+            case "smallint", "integer", "bigint": .integer
+            default: nil
+            }
+        case .sqlite: type.contains("int") ? .integer : served(dialect) == .number ? nil : .text
+        }
+    }
+}
+
+extension Timestamp {
+    /// Reads a moment that a database stores as text, including SQLite's own form, `2026-05-19 21:30:00`, which is in
+    /// UTC.
+    init?(stored text: String) {
+        if let moment = Timestamp(text) {
+            self = moment
+        } else if text.utf8.dropFirst(10).first == UInt8(ascii: " ") {
+            self.init(text.prefix(10) + "T" + text.dropFirst(11))
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// The tables of a database as a server knows them, and what is worth telling an operator about them.
+
+/// The tables as of a schema number.
+struct StoreCatalogue: Sendable {
+    var tables: [String: TableSQL]
+    var number: Int64
+    var epoch: String
+    /// The reasons why tables can't be served in their current form.
+    var faults: [String: Refusal] = [:]
+    /// Columns of a server's table that the server did not create.
+    var unknownColumns: [String: [String]] = [:]
+}
+
+extension StoreCatalogue {
+    /// Messages for the operator about the difference from an earlier catalogue.
+    func notes(since old: StoreCatalogue) -> [String] {
+        var notes: [String] = []
+        for (name, fault) in faults.sorted(by: { $0.key < $1.key }) where old.faults[name] != fault {
+            notes.append("table \(name) can't be served: \(fault.message)")
+        }
+        for (name, table) in old.tables.sorted(by: { $0.key < $1.key }) {
+            guard let now = tables[name] else { continue }
+            let gone = table.schema.columns.filter { now.schema.place(of: $0.name) == nil }.map(\.name)
+            if !gone.isEmpty {
+                notes.append("table \(name) no longer has \(gone.joined(separator: ", ")): dropped in the database")
+            }
+        }
+        for (name, columns) in unknownColumns.sorted(by: { $0.key < $1.key }) {
+            let new = columns.filter { old.unknownColumns[name]?.contains($0) != true }
+            if new.isEmpty { continue }
+            notes.append(
+                "table \(name) has \(new.joined(separator: ", ")), which the server did not make and does not serve")
+        }
+        for name in old.faults.keys.sorted() where faults[name] == nil { notes.append("table \(name) is served again") }
+        return notes
+    }
+}

@@ -1,0 +1,253 @@
+// A transaction in progress: each write is looked up, decided, carried out and remembered in turn.
+
+import SynclineCore
+import SynclineWire
+
+struct StoreTransaction {
+    private let store: SQLStore
+    private let connection: any SQLConnection
+    /// Whether each group has a savepoint, so that its failure affects only itself.
+    private let isCareful: Bool
+    private(set) var catalogue: StoreCatalogue
+    private(set) var hasEffect = false
+    private var stamp: Stamp
+    private var allowance: WriteAllowance
+    /// The bytes of rows that the job has read and written.
+    private var work = 0
+    /// A job with more work continues in another transaction, so that others need not wait for it.
+    private static let workLimit = 4 << 20
+    /// An atomic group can't continue in another transaction.
+    private static let groupLimit = 64 << 20
+
+    private var dialect: SQLDialect { store.dialect }
+
+    /// Takes its position in the order of changes. After a failed transaction it uses savepoints, and if the tables
+    /// differ from the known ones, it reads them again.
+    init(
+        _ store: SQLStore, _ connection: any SQLConnection, count: Int, after failure: StoreFailure?
+    ) throws(StoreFailure) {
+        (self.store, self.connection, isCareful) = (store, connection, failure != nil)
+        let statement = StateSQL.stamp(count, now: store.environment.now(), store.dialect)
+        guard let values = try connection.first(statement, count: 3) else {
+            throw .broken("the server's own table is missing")
+        }
+        stamp = Stamp(change: values[0].integer - Int64(count), time: values[1].integer)
+        var looks = false
+        if case .changed = failure { looks = true }
+        if looks || values[2].integer > store.currentCatalogue.number { try store.refresh(connection) }
+        catalogue = store.currentCatalogue
+        allowance = WriteAllowance(store.limits)
+    }
+
+    /// Carries out a job's groups, or as many of the first ones as reach the work limit.
+    mutating func write(_ job: WriteJob) throws(StoreFailure) -> WriteProgress {
+        var progress = WriteProgress(job.allowance)
+        (allowance, work) = (job.allowance, 0)
+        for group in job.groups where work < StoreTransaction.workLimit && !progress.isStopped {
+            progress.outcomes.append(try write(group, job))
+            progress.isStopped = job.stopsAtRefusal && progress.outcomes.last?.contains(where: \.isRefused) == true
+        }
+        progress.allowance = allowance
+        return progress
+    }
+
+    /// Carries out a group: completely, or not at all.
+    private mutating func write(_ group: [PreparedWrite], _ job: WriteJob) throws(StoreFailure) -> [WriteOutcome] {
+        if group.count == 1, !isCareful { return [try write(group[0], job)] }
+        let before = self
+        try connection.execute("SAVEPOINT \"group\"")
+        var outcomes: [WriteOutcome] = []
+        for write in group {
+            var outcome: WriteOutcome
+            do throws(StoreFailure) {
+                outcome = try self.write(write, job)
+            } catch {
+                // If the database has ended the transaction, there is no savepoint to return to.
+                guard isCareful, (try? connection.execute("ROLLBACK TO SAVEPOINT \"group\"")) != nil else {
+                    throw error
+                }
+                outcome = .failed(store.told(error, write.write.table))
+            }
+            if work - before.work > StoreTransaction.groupLimit { outcome = .refused(.groupTooLarge, nil) }
+            outcomes.append(outcome)
+            guard outcome.isRefused else { continue }
+            try connection.execute("ROLLBACK TO SAVEPOINT \"group\"")
+            try connection.execute("RELEASE SAVEPOINT \"group\"")
+            // Numbers are not issued twice, and added columns count, even those that were rolled back.
+            let (used, columns, done) = (stamp, allowance.columns, work)
+            self = before
+            (stamp, allowance.columns, work) = (used, columns, done)
+            let failed = Refusal(424, "group-refused", "Another operation of the group was refused")
+            return group.indices.map { $0 == outcomes.count - 1 ? outcome : .refused(failed, nil) }
+        }
+        try connection.execute("RELEASE SAVEPOINT \"group\"")
+        return outcomes
+    }
+
+    private mutating func write(_ prepared: PreparedWrite, _ job: WriteJob) throws(StoreFailure) -> WriteOutcome {
+        let outcome = try decided(prepared)
+        guard let row = outcome.row else { return outcome }
+        work += row.size
+        let isTold = outcome.isRefused || job.wantsRows
+        return isTold && allowance.answer.takes(row) ? outcome : outcome.bare
+    }
+
+    private mutating func decided(_ prepared: PreparedWrite) throws(StoreFailure) -> WriteOutcome {
+        stamp.change += 1
+        let write = prepared.write
+        guard let statements = catalogue.tables[write.table] else { throw store.tableChanged(write.table) }
+        if let known = try remembered(write, statements) { return known }
+        let schema = statements.schema
+        guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
+        let mayBegin = store.mayBegin(schema, allowance.columns)
+        if case .insert = write.kind, schema.isOwn,
+            let outcome = try insertNew(prepared.ready(for: schema, on: nil, mayBegin: mayBegin), statements)
+        {
+            if !outcome.isRefused { try remember(outcome, of: write) }
+            return outcome
+        }
+        let existing = try row(write.id, statements)
+        work += existing?.size ?? 0
+        let ready = prepared.ready(for: schema, on: existing, mayBegin: mayBegin)
+        let item: CheckedItem
+        switch ready.item {
+        case .success(let checked): item = checked
+        case .failure(let refusal):
+            // Checks that precede it are reported first.
+            if write.isPatch {
+                let outcome = write.decide(on: existing, CheckedItem(), schema, stamp)
+                if outcome.isRefused { return outcome }
+            }
+            return .refused(refusal, nil)
+        }
+        if item.newColumns.count > mayBegin { return .refused(TableSchema.tooManyColumns, nil) }
+        let grown = item.newColumns.isEmpty ? statements : TableSQL(schema.adding(item.newColumns), dialect)
+        var outcome = ready.write.decide(on: existing, item, grown.schema, stamp)
+        if let refusal = store.refusalOfSize(outcome, existing) { return .refused(refusal, nil) }
+        if outcome.isRefused { return outcome }
+        try add(item.newColumns, to: grown)
+        try apply(outcome, grown)
+        // A foreign table may change the row when it stores it.
+        if !schema.isOwn, let row = try row(write.id, grown) { outcome = outcome.with(row) }
+        try remember(outcome, of: write)
+        return outcome
+    }
+
+    /// Inserts a row without first checking whether it exists, which usually it does not. Returns nil if that was not
+    /// possible or did not happen: then the row must be read. Foreign tables may have rules that this would hide.
+    private func insertNew(_ ready: PreparedWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
+        let item: CheckedItem
+        switch ready.item {
+        case .success(let checked): item = checked
+        case .failure(let refusal): return .refused(refusal, nil)
+        }
+        guard item.newColumns.isEmpty else { return nil }
+        let outcome = ready.write.decide(on: nil, item, statements.schema, stamp)
+        if let refusal = store.refusalOfSize(outcome, nil) { return .refused(refusal, nil) }
+        guard case .inserted(let row) = outcome else { return nil }
+        return try connection.change(statements.insertNew(row, stamp)) == 1 ? outcome : nil
+    }
+
+    /// Stores the outcome of an operation, for its repeats.
+    private mutating func remember(_ outcome: WriteOutcome, of write: TableWrite) throws(StoreFailure) {
+        if let key = write.operation, let row = outcome.row {
+            let isKept = row.size <= min(store.limits.rememberedBytes, allowance.memory)
+            if isKept { allowance.memory -= row.size }
+            if let (kind, text) = OperationMemory.texts(isKept ? outcome : outcome.bare) {
+                try connection.run(
+                    StateSQL.remember(key, time: stamp.time, table: write.table, kind: kind, row: text, dialect))
+            }
+        }
+        hasEffect = true
+    }
+
+    private func row(_ id: String, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
+        var row: TableRow?
+        try connection.run(statements.row(id: id)) { values in
+            row = statements.row(values).row
+            return false
+        }
+        return row
+    }
+
+    /// The outcome of an earlier write with the same operation id.
+    private func remembered(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
+        guard let key = write.operation, let values = try connection.first(StateSQL.operation(key, dialect), count: 3)
+        else { return nil }
+        guard let outcome = OperationMemory.outcome(kind: values[1].text, text: values[2].text),
+            values[0].text == write.table, write.couldBecome(outcome)
+        else {
+            return .refused(
+                Refusal(422, "operation-id-reused", "Another operation already used the id of this operation"), nil)
+        }
+        guard let row = outcome.row, row.isBare else { return outcome }
+        // The row was too large to keep; it may still be unchanged.
+        let now = try self.row(row.id, statements)
+        return now?.version == row.version ? now.map { outcome.with($0) } : outcome
+    }
+
+    private func apply(_ outcome: WriteOutcome, _ statements: TableSQL) throws(StoreFailure) {
+        switch outcome {
+        case .inserted(let row): try connection.run(statements.insert(row, stamp))
+        case .changed(let row), .undeleted(let row): try connection.run(statements.update(row, stamp))
+        case .deleted(let row):
+            let definition = statements.schema.definition
+            if definition.softDelete { return try connection.run(statements.update(row, stamp)) }
+            try connection.run(statements.remove(id: row.id))
+            var owner: String?
+            if let column = definition.perUser, case .string(let text)? = row.columns[column] { owner = text }
+            let name = TableRowName(table: definition.name, id: row.id)
+            try connection.run(StateSQL.insertTombstone(name, owner: owner, stamp, dialect))
+        case .refused, .failed: break
+        }
+    }
+
+    private mutating func add(_ columns: [Column], to grown: TableSQL) throws(StoreFailure) {
+        guard !columns.isEmpty else { return }
+        allowance.columns -= columns.count
+        let installer = SchemaInstaller(definitions: [], dialect: dialect)
+        try installer.add(columns, to: grown.schema.definition, connection)
+        catalogue.tables[grown.schema.name] = grown
+        catalogue.number += 1
+    }
+}
+
+extension Refusal {
+    fileprivate static let groupTooLarge = Refusal(
+        413, "group-too-large", "The operations of a group read and write more than 64 MiB of rows")
+}
+
+extension SQLStore {
+    /// Refuses a row that is larger than an answer, unless it already was.
+    fileprivate func refusalOfSize(_ outcome: WriteOutcome, _ existing: TableRow?) -> Refusal? {
+        switch outcome {
+        case .inserted(let row), .changed(let row):
+            let isFine = row.size <= max(limits.answerBytes, existing?.size ?? 0)
+            return isFine ? nil : Refusal(413, "too-large", "The row would be larger than \(limits.answerBytes) bytes")
+        case .deleted, .undeleted, .refused, .failed: return nil
+        }
+    }
+}
+
+extension TableWrite {
+    /// Whether an outcome can belong to this write: the same kind, of the same row.
+    fileprivate func couldBecome(_ outcome: WriteOutcome) -> Bool {
+        switch (kind, outcome) {
+        // An insert without an id gets a new one on every repeat.
+        case (.insert, .inserted): true
+        case (.update, .changed(let row)), (.replace, .changed(let row)), (.patch, .changed(let row)),
+            (.delete, .deleted(let row)),
+            (.undelete, .undeleted(let row)):
+            Array(row.id.utf8) == Array(id.utf8)
+        default: false
+        }
+    }
+
+    /// The refusal for an id that the table can't have.
+    fileprivate func refusalOfID(_ schema: TableSchema) -> Refusal {
+        if case .insert = kind {
+            return Refusal(400, "invalid-id", "The ids of table \(table) are \(schema.idKind.plural)")
+        }
+        return Refusal(404, "row-not-found", "The item does not exist")
+    }
+}

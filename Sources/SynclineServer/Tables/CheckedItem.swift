@@ -1,0 +1,184 @@
+// Checks whether a client's item fits the columns of a table, and what is stored of it. A value is stored unchanged or
+// refused, never converted: a string in a column of numbers is the client's error.
+
+import SynclineCore
+import SynclineGround
+
+extension ColumnType {
+    /// The type of a new column with this first value; nil for null, which has none.
+    init?(of value: Value) {
+        switch value {
+        case .null: return nil
+        case .bool: self = .boolean
+        case .integer, .double: self = .number
+        case .string, .bytes: self = .string
+        case .date: self = .date
+        case .array, .object: self = .json
+        }
+    }
+
+    /// The stored form of a value.
+    func stored(_ value: Value, column: String) throws(Refusal) -> Value {
+        switch (self, value) {
+        case (_, .null), (.boolean, .bool), (.number, .integer): return value
+        case (.number, .double(let number)): return .double(number == 0 ? 0 : number)
+        case (.string, .string(let text)):
+            try ColumnType.check(text, column)
+            return value
+        case (.date, .string(let text)):
+            // Databases support years from 1, and the protocols up to 9999, in UTC.
+            if let date = Timestamp(anyForm: text), (-62_135_596_800...253_402_300_799).contains(date.instant.seconds) {
+                return ColumnType.day(date)
+            }
+        case (.date, .date(let date)): return ColumnType.day(date)
+        case (.json, _):
+            try ColumnType.check(value, column)
+            return value
+        default: break
+        }
+        let given = value.kindName
+        throw Refusal(400, "invalid-value", "Column \(column) holds \(plural), but the value is \(given)")
+    }
+
+    /// In UTC, with milliseconds.
+    private static func day(_ date: Timestamp) -> Value {
+        .date(Timestamp(.init(milliseconds: date.instant.milliseconds)))
+    }
+
+    private var plural: String {
+        switch self {
+        case .string: "strings"
+        case .number: "numbers"
+        case .boolean: "true or false"
+        case .date: "dates such as 2026-05-19T21:30:00.000Z"
+        case .json: "any JSON"
+        }
+    }
+
+    /// PostgreSQL's strings can't hold U+0000, so neither database receives it.
+    private static func check(_ text: String, _ column: String) throws(Refusal) {
+        if text.utf8.contains(0) { throw zero(column) }
+    }
+
+    fileprivate static func zero(_ column: String) -> Refusal {
+        Refusal(400, "invalid-value", "A string in column \(column) contains U+0000")
+    }
+
+    private static func check(_ value: Value, _ column: String) throws(Refusal) {
+        switch value {
+        case .string(let text): try check(text, column)
+        case .array(let elements): for element in elements { try check(element, column) }
+        case .object(let members):
+            for member in members {
+                try check(member.name, column)
+                try check(member.value, column)
+            }
+        default: break
+        }
+    }
+}
+
+/// A client's item in the columns of a table, with its values encoded.
+struct CheckedItem: Hashable, Sendable {
+    fileprivate(set) var bytes: [UInt8] = []
+    /// The position of the value of each of the table's columns; nil for a column that the item does not name. New
+    /// columns follow.
+    fileprivate(set) var extents: [Range<Int>?] = []
+    /// Columns that must be created first; their places follow the table's.
+    fileprivate(set) var newColumns: [Column] = []
+}
+
+extension TableSchema {
+    /// Checks an item, which may add at most `limit` columns. A client can never set the owner column: its value there
+    /// is ignored.
+    func check(_ item: Row, mayBegin limit: Int) throws(Refusal) -> CheckedItem {
+        var checked = CheckedItem()
+        var begun: Set<String> = []
+        checked.extents = .init(repeating: nil, count: columns.count)
+        var writer = ByteWriter(capacity: item.bytes.count + 16)
+        try item.withView { view throws(Refusal) in
+            var reader = ByteReader(view.bytes)
+            for (name, place) in zip(view.shape.names, places(of: view.shape)) {
+                let start = writer.count
+                if let place {
+                    let column = columns[place]
+                    if column.name == definition.perUser {
+                        _ = try? reader.skipValue()
+                    } else {
+                        try column.store(&reader, into: &writer)
+                        checked.extents[place] = start..<writer.count
+                    }
+                } else {
+                    let value = (try? reader.value()) ?? .null
+                    guard let column = try newColumn(name, value, beside: begun) else { continue }
+                    guard begun.count < limit else { throw TableSchema.tooManyColumns }
+                    begun.insert(name.lowercased())
+                    writer.append(value: try column.type.stored(value, column: name))
+                    checked.extents.append(start..<writer.count)
+                    checked.newColumns.append(column)
+                }
+            }
+        }
+        checked.bytes = writer.bytes
+        return checked
+    }
+
+    /// The new column for a value; nil for null, which creates none.
+    private func newColumn(_ name: String, _ value: Value, beside others: Set<String>) throws(Refusal) -> Column? {
+        if SystemColumn(anyCase: name) != nil {
+            throw Refusal(400, "reserved-column", "Column \(name) can be set only by the server")
+        }
+        guard definition.dynamicSchema else {
+            throw Refusal(400, "unknown-column", "Table \(definition.name) has no column \(name.prefix(80))")
+        }
+        if let fault = NameRule.fault(column: name) {
+            throw Refusal(400, "invalid-column", "'\(name.prefix(80))' can't name a column: \(fault)")
+        }
+        // Some databases treat these as one name.
+        if place(ofAnyCase: name) != nil || others.contains(name.lowercased()) {
+            throw Refusal(400, "invalid-column", "Column \(name) differs from another one in letter case only")
+        }
+        return ColumnType(of: value).map { Column(name, $0) }
+    }
+
+    static let tooManyColumns = Refusal(
+        400, "too-many-columns", "The request adds more columns than one request or the table may have")
+
+    /// A row in the columns of this table: the item's values, and the row's values for columns that the item does not
+    /// name.
+    func columns(of row: Row, setting item: CheckedItem) -> Row {
+        var writer = ByteWriter(capacity: row.bytes.count + item.bytes.count + columns.count)
+        row.withView { view in
+            var reader = ByteReader(view.bytes)
+            item.bytes.withUnsafeBytes { bytes in
+                for place in columns.indices {
+                    let start = reader.offset
+                    let hasOwn = (try? reader.skipValue()) != nil
+                    if place < item.extents.count, let extent = item.extents[place] {
+                        writer.append(UnsafeRawBufferPointer(rebasing: bytes[extent]))
+                    } else if hasOwn {
+                        writer.append(UnsafeRawBufferPointer(rebasing: view.bytes[start..<reader.offset]))
+                    } else {
+                        // The row is older than the column.
+                        writer.append(value: .null)
+                    }
+                }
+            }
+        }
+        return Row(shape: shape, bytes: writer.bytes)
+    }
+}
+
+extension Column {
+    /// Writes the stored form of the next value.
+    fileprivate func store(_ reader: inout ByteReader, into writer: inout ByteWriter) throws(Refusal) {
+        let start = reader.offset
+        // No string is created for a value that is text.
+        if type == .string, let hasZero = try? reader.withText({ $0.contains(0) }) {
+            if hasZero { throw ColumnType.zero(name) }
+            writer.append(UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.offset]))
+        } else {
+            writer.append(value: try type.stored((try? reader.value()) ?? .null, column: name))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// Secrets that must not be in the log: the token and the headers of a store's requests, in a file next to it that only
+// its owner can read.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+import SynclineWire
+
+struct StoreSecrets: CredentialProvider {
+    private let file: WholeFile
+    private static let name = "secrets.json"
+
+    init(store directory: String) {
+        self.init(POSIXStorage(directory: directory))
+    }
+
+    init(_ storage: any LogStorage) {
+        file = WholeFile(StoreSecrets.name, in: storage, isPrivate: true)
+    }
+
+    /// The content of the file; empty if there is none.
+    func read() throws(ToolError) -> [Value.Member] {
+        guard let bytes = try mapErrors({ () throws(LogError) in try file.read() }) else { return [] }
+        guard case .object(let members)? = try? Value(json: bytes) else {
+            throw ToolError(
+                "invalid-configuration", "\(StoreSecrets.name) is not a JSON object",
+                hint: "Remove the file, then set the token and the headers again.")
+        }
+        return members
+    }
+
+    /// Sets a secret, durably; nil removes it. The file is replaced as a whole: a reader sees the old or the new.
+    func set(_ name: String, _ value: Value?) throws(ToolError) {
+        var members = try read().filter { $0.name != name }
+        if let value { members.append(.init(name, value)) }
+        let bytes = Array(Value.object(members).json.utf8)
+        try mapErrors { () throws(LogError) in try file.replace(with: bytes) }
+    }
+
+    private func mapErrors<Result>(_ body: () throws(LogError) -> Result) throws(ToolError) -> Result {
+        do throws(LogError) { return try body() } catch { throw ToolError(error) }
+    }
+
+    // MARK: Credentials
+
+    /// The content of the file; an error is the reason why a push or pull stops.
+    private func readForRequest() throws(SyncError) -> [Value.Member] {
+        do throws(ToolError) { return try read() } catch {
+            throw SyncError(.init(rawValue: error.code), error.message, hint: error.hint, address: error.file)
+        }
+    }
+
+    func token(insteadOf refused: String?) async throws -> String? {
+        let token = try readForRequest().first { $0.name == "token" }?.value
+        guard case .string(let text)? = token, text != refused else { return nil }
+        return text
+    }
+
+    func headers() async throws -> [String: String] {
+        let kept = try readForRequest().first { $0.name == "headers" }?.value
+        guard case .object(let members)? = kept else { return [:] }
+        var headers: [String: String] = [:]
+        for member in members {
+            if case .string(let text) = member.value { headers[member.name] = text }
+        }
+        return headers
+    }
+}

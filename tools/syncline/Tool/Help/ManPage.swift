@@ -1,0 +1,108 @@
+// The manual page, in the format of man(7).
+
+struct ManPage {
+    private let table: CommandTable
+
+    init(_ table: CommandTable) {
+        self.table = table
+    }
+
+    var text: String { lines.map { $0 + "\n" }.joined() }
+
+    var lines: [String] {
+        var lines = [
+            ".TH SYNCLINE 1 \"\" \"syncline \(CommandTable.version)\" \"User Commands\"",
+            // Ragged lines without hyphens, because shapes of JSON do not stretch well.
+            ".nh", ".ad l",
+            ".SH NAME", "syncline \\- inspect, verify and use a Syncline store",
+            ".SH SYNOPSIS", ".B syncline", ".I COMMAND", "[OPTIONS]",
+            ".SH DESCRIPTION",
+            "Data is written to standard output, everything else to standard error.",
+            "On a terminal the output is formatted for people. In a pipe it is plain text, and with", bold("--json"),
+            "one JSON value.",
+            "Read\\-only commands never write, work while another program has the store open, and show as much as they can of a damaged store.",
+            ".SH OPTIONS OF EVERY COMMAND",
+        ]
+        lines += options(CommandTable.common)
+        for part in table.sections {
+            lines.append(".SH COMMANDS TO " + escape(part.title.uppercased()))
+            for command in part.commands { lines += section(command) }
+        }
+        lines.append(".SH EXIT STATUS")
+        for exit in CommandTable.exits { lines += [".TP", bold("\(exit.code.rawValue)"), escape(exit.meaning)] }
+        lines += [".SH ENVIRONMENT"]
+        for (name, meaning) in Documents.environment { lines += [".TP", bold(name), escape(meaning)] }
+        lines += [".SH FILES"]
+        for (name, meaning) in Documents.files { lines += [".TP", bold(name), escape(meaning)] }
+        return lines
+    }
+
+    private func section(_ command: Command) -> [String] {
+        var lines = [".SS \"\(escape(command.usage))\"", escape(capitalized(command.summary)) + "."]
+        for paragraph in command.details { lines += [".PP", escape(paragraph)] }
+        for operand in command.operands { lines += [".TP", ".I \(escape(operand.name))", escape(operand.summary)] }
+        lines += options(command.options)
+        for example in command.examples {
+            lines += [".PP", "Example, \(escape(example.summary)):", ".RS", ".nf", escape(example.line), ".fi", ".RE"]
+        }
+        if let result = command.result {
+            lines += [".PP", "With " + bold("--json") + ":", ".RS", ".nf"]
+            lines += folded(result, columns: 64).map(escape) + [".fi", ".RE"]
+        }
+        for exit in command.exits { lines += [".TP", "Exit \(exit.code.rawValue)", escape(exit.meaning)] }
+        return lines
+    }
+
+    private func options(_ options: [Option]) -> [String] {
+        options.flatMap { option in
+            let choices = option.choices.isEmpty ? "" : " (\(option.choices.joined(separator: ", ")))"
+            return [".TP", bold(option.usage), escape(option.summary + choices)]
+        }
+    }
+
+    private func bold(_ text: String) -> String { "\\fB\(escape(text))\\fP" }
+
+    private func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+
+    /// A line must not begin with a control character, and a minus sign must not become a hyphen.
+    private func escape(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "\\": result += "\\e"
+            case "-": result += "\\-"
+            case "\"": result += "\\(dq"
+            case "`": result += "\\(ga"
+            case "'": result += "\\(aq"
+            case _ where character.unicodeScalars.contains(where: { !$0.isASCII }):
+                for scalar in character.unicodeScalars { result += "\\[u" + scalar.fourDigits + "]" }
+            default: result.append(character)
+            }
+        }
+        return result.hasPrefix(".") ? "\\&" + result : result
+    }
+}
+
+extension Unicode.Scalar {
+    /// At least four upper-case hexadecimal digits.
+    fileprivate var fourDigits: String {
+        let text = String(value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - text.count)) + text
+    }
+}
+
+/// The parts of every document that belong to no command.
+enum Documents {
+    static let environment = [
+        ("SYNCLINE_STORE", "the store to use if --store is not given"),
+        ("SYNCLINE_PAGER", "the pager for long output on a terminal (default: $PAGER, then less); empty: no pager"),
+        ("NO_COLOR", "if set: no colour"),
+        ("CLICOLOR_FORCE", "if set and not 0: colour in pipes, too"),
+        ("TERM", "if `dumb`: no colour"),
+        ("XDG_STATE_HOME", "the folder for syncline/history, the lines typed at a prompt (default: ~/.local/state)"),
+    ]
+
+    static let files = [
+        (StoreLocation.folderName, "the store of a project, searched for in the current folder and then in its parents")
+    ]
+}

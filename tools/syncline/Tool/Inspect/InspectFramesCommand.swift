@@ -1,0 +1,146 @@
+// `inspect frames`: the frames in the files of the log, with damage at its place.
+
+import SegmentLog
+import SynclineInspect
+
+extension InspectCommand {
+    static let frames = Command(
+        "inspect frames", "list the frames of the log, in order",
+        details: [
+            """
+            One row per frame, from ADDRESS if it is given; a range also says where to end. Damage is shown at its \
+            place, in a line that begins with `!`, and every whole frame after it is shown.
+            """,
+            """
+            LAG is the number of records before the frame that were not known to be durable when it was written. \
+            The frames after a damaged frame prove in this way whether that frame was acknowledged.
+            """,
+        ],
+        operands: [Operand("ADDRESS", "where to start: @41, @41..57, @-1 (the last), s7 or s7:5209663")],
+        options: [
+            Option("segment", value: "N", "show only this segment"),
+            Option("limit", short: "n", value: "N", "show the first N rows from ADDRESS, or the last N rows"),
+        ],
+        examples: [
+            Example("syncline inspect frames -n 20", "the twenty newest frames"),
+            Example("syncline inspect frames s7:5209663 -n 1", "the frame that holds a byte"),
+            Example("syncline inspect frames @41..57", "the frames that hold these records"),
+        ],
+        result:
+            #"""
+            [{"address":"s1:512","kind","records","bytes":n,"storedBytes":n,"rawBytes":n,"codec","lag":n,\#
+            "transaction":"whole|begins|continues|ends","masked":bool,"time","detail"} or {"address",\#
+            "damage":{…}}]
+            """#,
+        exits: [Exit(.done, "done, whether or not there is damage")],
+        run: runFrames)
+
+    private nonisolated(nonsending) static func runFrames(
+        _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
+        let address = try arguments.address(at: 0)
+        let selection = FrameSelection(segment: try arguments.number("segment"), address: address)
+        let limit = try arguments.number("limit").map(Int.init)
+        let inspection = LogInspection(try context.storage(arguments))
+        var list = try FrameList(context.output)
+        if let limit, address == nil {
+            var last: [Found<FrameEntry>] = []
+            try inspection.frames(selection) { found in
+                if last.count >= 2 * limit { last.removeFirst(limit) }
+                last.append(found)
+            }
+            for found in last.suffix(limit) { try list.add(found) }
+        } else {
+            do {
+                try inspection.frames(selection) { found in
+                    if let limit, list.count == limit { throw LimitReached() }
+                    try list.add(found)
+                }
+            } catch is LimitReached {}
+        }
+        try list.finish()
+        return .done
+    }
+
+    /// Thrown when the limit is reached.
+    private struct LimitReached: Error {}
+}
+
+/// Frames as rows.
+private struct FrameList {
+    private(set) var count = 0
+    private var list: ListWriter
+    private let style: TextStyle
+
+    init(_ output: Output) throws {
+        style = output.style
+        list = try ListWriter(
+            output,
+            [
+                Column("ADDRESS"), Column("KIND"), Column("RECORDS"), Column("BYTES", .right), Column("RAW", .right),
+                Column("CODEC"), Column("LAG", .right), Column("TIME OR DETAIL"),
+            ])
+    }
+
+    mutating func add(_ found: Found<FrameEntry>) throws {
+        count += 1
+        let style = style
+        switch found {
+        case .damage(let damage):
+            try list.line(style.marked(damage), json: ["address": .string(damage.address), "damage": damage.json])
+        case .item(let entry):
+            try list.row(FrameList.cells(entry, style), json: entry.json)
+        }
+    }
+
+    mutating func finish() throws {
+        try list.finish()
+    }
+
+    private static func cells(_ entry: FrameEntry, _ style: TextStyle) -> [Cell] {
+        let frame = entry.summary
+        let transaction = frame.transaction == "whole" ? "" : "  \(frame.transaction)"
+        let time = entry.time.map { style.isForPeople ? $0.humanText : $0.text }
+        return [
+            Cell(frame.position.description, .address),
+            Cell(frame.kind, frame.kind == "data" ? .plain : frame.kind == "hole" ? .warning : .dim),
+            Cell(frame.records.isEmpty ? "" : frame.records.description),
+            Cell(style.count(frame.length.rawValue)),
+            Cell(style.count(frame.rawLength.rawValue)),
+            Cell(frame.codec + (frame.isMasked ? " masked" : ""), .dim),
+            Cell(style.count(frame.durableLag)),
+            Cell((time ?? entry.detail ?? "") + transaction, .dim),
+        ]
+    }
+}
+
+extension FrameSummary {
+    /// The frame's position in its transaction.
+    fileprivate var transaction: String {
+        switch (continuesFromPrevious, continuesInNext) {
+        case (false, false): "whole"
+        case (false, true): "begins"
+        case (true, true): "continues"
+        case (true, false): "ends"
+        }
+    }
+}
+
+extension FrameEntry {
+    var json: JSONValue {
+        [
+            "address": .string(summary.position.description),
+            "kind": .string(summary.kind),
+            "records": summary.records.isEmpty ? .null : .string(summary.records.description),
+            "bytes": .number(summary.length.rawValue),
+            "storedBytes": .number(summary.storedLength.rawValue),
+            "rawBytes": .number(summary.rawLength.rawValue),
+            "codec": .string(summary.codec),
+            "lag": .number(summary.durableLag),
+            "transaction": .string(summary.transaction),
+            "masked": .boolean(summary.isMasked),
+            "time": .optional(time?.text),
+            "detail": .optional(detail),
+        ]
+    }
+}

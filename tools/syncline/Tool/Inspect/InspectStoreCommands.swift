@@ -1,0 +1,220 @@
+// `inspect events`, `tables`, `indexes`, `outbox`, `operations`: the meaning of the records in the log, and the content
+// of the state that they produce.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum InspectStoreCommands {
+    static let events = Command(
+        "inspect events", "count the events of the log, by kind",
+        details: ["`syncline log` lists them."],
+        examples: [Example("syncline inspect events", "the number of each kind")],
+        result: #"[{"kind","events":n,"bytes":n,"first":"@1","last":"@41"}]"#,
+        exits: [Exit(.partial, "damage keeps some events from being counted")]
+    ) { arguments, context in
+        let reading = EventReading(try context.storage(arguments), context)
+        let counts = try context.whileReading("reading") { try EventCounts(reading) }
+        let style = context.output.style
+        var list = try ListWriter(
+            context.output,
+            [
+                Column("KIND"), Column("EVENTS", .right), Column("BYTES", .right), Column("FIRST"), Column("LAST"),
+            ])
+        for kind in counts.kinds {
+            try list.row(
+                [
+                    Cell(kind.name), Cell(style.count(kind.count)), Cell(style.bytes(kind.bytes)),
+                    Cell("@\(kind.first)", .address), Cell("@\(kind.last)", .address),
+                ],
+                json: [
+                    "kind": .string(kind.name), "events": .number(kind.count), "bytes": .number(kind.bytes),
+                    "first": .string("@\(kind.first)"), "last": .string("@\(kind.last)"),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let tables = Command(
+        "inspect tables", "list the tables of the store",
+        options: [.at], examples: [Example("syncline inspect tables", "with rows, pending changes and columns")],
+        result: #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"]}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        let declaration = try reader.declaration
+        let operations = try PushPlan(reader).operations
+        let cursors = try reader.cursors()
+        let names = Set(try reader.tables()).union(declaration?.tables.map(\.name) ?? [])
+        var list = try ListWriter(
+            context.output,
+            [
+                Column("TABLE"), Column("ROWS", .right), Column("PENDING", .right), Column("CONFLICTS", .right),
+                Column("CURSORS", .right), Column("COLUMNS"),
+            ])
+        let style = context.output.style
+        for name in names.sorted() {
+            let rows = try reader.count(RowQuery(table: name))
+            let own = operations.filter { $0.table == name }
+            let waiting = own.count { $0.state == .conflict || $0.state == .parked }
+            let positions = cursors.count { $0.table == name }
+            let columns = try reader.columns(of: name)
+            let local = declaration?.localColumns(of: name) ?? []
+            try list.row(
+                [
+                    Cell(escaped(name)), Cell(style.count(rows)), Cell(style.count(own.count)),
+                    Cell(style.count(waiting)), Cell(style.count(positions)),
+                    Cell(escaped(columns.joined(separator: ", "))),
+                ],
+                json: [
+                    "table": .string(name), "rows": .number(rows), "pending": .number(own.count),
+                    "conflicts": .number(waiting), "cursors": .number(positions),
+                    "columns": .array(columns.map(JSONValue.string)),
+                    "localColumns": .array(local.sorted().map(JSONValue.string)),
+                ])
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let indexes = Command(
+        "inspect indexes", "list the indexes on columns of tables",
+        options: [.at], examples: [Example("syncline inspect indexes", "all of them")],
+        result: #"[{"table","column"}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        var list = try ListWriter(context.output, [Column("TABLE"), Column("COLUMN")])
+        for table in try reader.tables() {
+            for column in try reader.indexedColumns(of: table) {
+                try list.row(
+                    [Cell(escaped(table)), Cell(escaped(column))],
+                    json: ["table": .string(table), "column": .string(column)])
+            }
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let outbox = Command(
+        "inspect outbox", "show what would be pushed, with the changes in each operation",
+        details: ["Each change is listed with the rule that combined it with earlier changes, and with the result."],
+        options: [.at], examples: [Example("syncline inspect outbox", "why did these changes become one update?")],
+        result:
+            #"[{"address":"~1",… as in pending,"place","changes":[{"event":"@3","kind","columns","rule","result"}]}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        let operations = try reader.outbox()
+        try context.output.beginList()
+        for (index, report) in operations.enumerated() {
+            try context.output.element(OutboxJSON.json(report, number: index + 1))
+            guard context.output.form.isText else { continue }
+            for line in StepperScreen.lines(report, number: index + 1) { try context.output.line(line) }
+        }
+        try context.output.endList()
+        return .done
+    }
+
+    static let operations = Command(
+        "inspect operations", "account for every change that this app made",
+        details: [
+            """
+            Each change is unconfirmed (in the outbox), done, superseded (part of a later change's operation, or \
+            cancelled out by one), cancelled (undone, dropped or purged) or resolved. The fates are read from the \
+            log and compared with the counts that the store keeps.
+            """
+        ],
+        options: [
+            Option("list", "list every change with its fate, and the event that decided it"),
+            Option(
+                "fate", value: "FATE", choices: Fate.allCases.map(\.rawValue), "with --list: changes with this fate"
+            ).needing("list"),
+            Option("table", value: "TABLE", "with --list: changes of this table").needing("list"),
+        ],
+        examples: [
+            Example("syncline inspect operations", "was any change lost?"),
+            Example("syncline inspect operations --list --fate cancelled", "what was undone, dropped or purged"),
+        ],
+        result:
+            #"""
+            {"made":n,"unconfirmed":n,"done":n,"superseded":n,"cancelled":n,"resolved":n,"balanced":bool,\#
+            "differences":[…]}; with --list [{"change":"@5","index":n,"table","id","kind","fate","by":"@9"}]
+            """#,
+        exits: [Exit(.done, "every change has one fate"), Exit(.no, "the counts differ")]
+    ) { arguments, context in
+        let reading = EventReading(try context.storage(arguments), context)
+        let claim = HistoryReading.claim(reading.storage)
+        defer { claim?.release() }
+        let start = try StateLoader(reading.storage).earliest()
+        let first = start.through + 1
+        var accounting = try Accounting(from: start)
+        let isListed = arguments.flag("list")
+        let (fate, table) = (arguments.value("fate"), arguments.value("table"))
+        var list =
+            try isListed
+            ? ListWriter(
+                context.output, [Column("CHANGE"), Column("KIND"), Column("ROW"), Column("FATE"), Column("BY")])
+            : nil
+        var hasTable = false
+        func add(_ change: ChangeFate) throws {
+            if change.table == table { hasTable = true }
+            if fate ?? change.fate.rawValue != change.fate.rawValue || table ?? change.table != change.table { return }
+            try list?.row(
+                [
+                    Cell("@\(change.position.event)", .address), Cell("\(change.kind)"),
+                    Cell(escaped("\(change.table)/\(change.id)")), Cell(change.fate.rawValue),
+                    Cell(change.event.map { "@\($0)" } ?? "", .address),
+                ], json: change.json)
+        }
+        try context.whileListing("reading") {
+            try reading.forEachRecord(from: first) { number, record in
+                try accounting.fold(record, number: number, add)
+                return true
+            }
+        }
+        let result = try accounting.finish(add)
+        // A table that is not there any more may have changes.
+        if let table, !hasTable { try context.check(table: table, try await context.view(arguments).reader) }
+        if isListed {
+            try list?.finish()
+        } else {
+            try context.output.value(result.json)
+            for (name, count) in result.named { try context.output.line("\(name.padded(to: 12))\(count)") }
+        }
+        for difference in result.differences {
+            context.narration.warn("\(difference.name): \(difference.found) found, \(difference.counted) counted")
+        }
+        let verdict = result.isBalanced ? "every change has one fate" : "the counts differ"
+        if !isListed {
+            try context.output.line(context.output.style.paint(verdict, result.isBalanced ? .good : .bad))
+        }
+        return result.isBalanced ? .done : .no
+    }
+}
+
+extension ChangeFate {
+    fileprivate var json: JSONValue {
+        [
+            "change": .string("@\(position.event)"), "index": .number(position.index), "table": .string(table),
+            "id": .string(id), "kind": .string("\(kind)"), "fate": .string(fate.rawValue),
+            "by": .optional(event.map { "@\($0)" }),
+        ]
+    }
+}
+
+extension AccountingResult {
+    fileprivate var named: [(String, UInt64)] {
+        [("made", sums.made)] + Fate.allCases.map { ($0.rawValue, sums[$0]) }
+    }
+
+    fileprivate var json: JSONValue {
+        let counts = named.map { JSONValue.Member(key: $0.0, value: .number($0.1)) }
+        return JSONValue.object(counts).adding([
+            "balanced": .boolean(isBalanced),
+            "differences": .array(
+                differences.map {
+                    ["fate": .string($0.name), "counted": .number($0.counted), "found": .number($0.found)]
+                }),
+        ])
+    }
+}

@@ -1,0 +1,228 @@
+// `log`, `tail`, `show`: show the events in the log.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+enum LogCommands {
+    static let log = Command(
+        "log", "list events, the newest last",
+        details: [
+            """
+            If some events can't be read, a message on standard error names them, the others are listed, and the exit \
+            code is 4.
+            """
+        ],
+        operands: [Operand("ADDRESS", "@41, @41..57 or 2026-05-19T21:30Z..2026-05-20T08:00Z; all events without it")],
+        options: [
+            Option("table", value: "TABLE", "only events of this table"),
+            Option("kind", value: "KIND", choices: EventKind.allCases.map(\.cause), "only events of this kind"),
+            Option("limit", short: "n", value: "N", "show the N newest"),
+            .at, .full, .redact,
+        ],
+        examples: [Example("syncline log -n 20", "show the last twenty")],
+        result: #"[{"address":"@41","time","kind",…}]"#,
+        exits: [Exit(.partial, "damage keeps some events from being shown")]
+    ) { arguments, context in
+        let storage = try context.storage(arguments)
+        let table = arguments.value("table")
+        let reader = try await context.view(arguments).reader
+        if let table { try reader.declaration.check(table) }
+        let kind = arguments.value("kind")
+        let (first, last) = try range(arguments, storage)
+        let limit = try arguments.number("limit", in: 1...1_000_000).map { Int($0) }
+        let reading = EventReading(storage, context)
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
+        var list = try EventList(context, arguments)
+        var hasTable = table == nil
+        func matches(_ event: Event) -> Bool {
+            if let table {
+                guard EventSummary(number: 0, event: event).tables.contains(table) else { return false }
+                hasTable = true
+            }
+            return kind == nil || kind == event.cause
+        }
+        // Without a limit, events are written as they are read.
+        if let limit {
+            let newest = try context.whileReading("searching") {
+                try reading.newest(limit, from: first, through: last, where: matches)
+            }
+            for (number, event) in newest { try list.add(number, event) }
+        } else {
+            try context.whileListing("reading") {
+                try reading.forEach(from: first) { number, event in
+                    if number > last || context.output.isClosed { return false }
+                    if matches(event) { try list.add(number, event) }
+                    return true
+                }
+            }
+        }
+        // A table that is not there any more may have events.
+        if let table, !hasTable { try context.check(table: table, reader) }
+        try list.finish()
+        return .done
+    }
+
+    private static func range(
+        _ arguments: Arguments, _ storage: any LogStorage
+    ) throws -> (first: UInt64, last: UInt64) {
+        let end = try arguments.value("at").map { try Moment($0, storage).event } ?? .max
+        if let text = arguments.operands.first, let range = try Moment.range(text, storage) {
+            return (range.lowerBound, min(end, range.upperBound))
+        }
+        switch try arguments.address(at: 0) {
+        case nil: return (1, end)
+        case .records(let range)?:
+            return (range.first.rawValue, min(end, try Moment("@\(range.last.rawValue)", storage).event))
+        case .record?, .fromEnd?:
+            let event = try Moment(arguments.operands[0], storage).event
+            return (event, min(end, event))
+        default: throw ToolError.usage("`log` takes @41, @41..57 or @-1")
+        }
+    }
+
+    static let tail = Command(
+        "tail", "show the newest events, and with -f new ones as they arrive",
+        options: [
+            Option("follow", short: "f", "wait for new events until interrupted"),
+            Option("limit", short: "n", value: "N", "start with the N newest (default: 10)"),
+            .full, .redact,
+        ],
+        examples: [Example("syncline tail -f", "watch the writes of another process")],
+        result: "one event per line, with --jsonl"
+    ) { arguments, context in
+        let storage = try context.storage(arguments)
+        let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? 10)
+        let reading = EventReading(storage, context)
+        var next = try reading.first(ofLast: limit)
+        var list = try EventList(context, arguments)
+        try reading.forEach(from: next) { number, event in
+            try list.add(number, event)
+            next = number + 1
+            return true
+        }
+        guard arguments.flag("follow") else {
+            try list.finish()
+            return .done
+        }
+        try list.flush()
+        try await follow(storage, from: next, &list, context)
+        try list.finish()
+        return .done
+    }
+
+    /// The pause between two looks for new events.
+    private static let pause = Duration.milliseconds(10)
+
+    private nonisolated(nonsending) static func follow(
+        _ storage: any LogStorage, from first: UInt64, _ list: inout EventList, _ context: Context
+    ) async throws {
+        context.host.interrupt.listen()
+        try context.output.flush()
+        let shapes = ShapeTable()
+        var cursor = try LogReader.open(storage, showing: .written).cursor(from: SequenceNumber(rawValue: first))
+        while !context.host.interrupt.isSet {
+            var hasNews = false
+            while try cursor.nextFrame() {
+                hasNews = true
+                try cursor.forEachRecord { (number, record) throws in
+                    try list.add(number.rawValue, try record.withUnsafeBytes { try Event($0, shapes: shapes) })
+                }
+            }
+            if hasNews {
+                try list.flush()
+                try context.output.flush()
+            }
+            if context.output.isClosed { throw ClosedPipe() }
+            try await Task.sleep(for: pause)
+        }
+    }
+
+    static let show = Command(
+        "show", "show one event, frame, row or operation in full",
+        operands: [
+            Operand("ADDRESS", "@41, s7:5209663, TodoItem/7f3a, TodoItem/7f3a@41 or ~3", isRequired: true)
+        ],
+        options: [.at, .redact],
+        examples: [
+            Example("syncline show @-1", "show the last event"),
+            Example("syncline show ~1", "show the first operation of a push, and its changes"),
+        ],
+        result: "object", exits: [Exit(.no, "the event, frame, row or operation does not exist")]
+    ) { arguments, context in
+        let text = arguments.operands[0]
+        let redacts = arguments.flag("redact")
+        let at = arguments.value("at")
+        let json: JSONValue?
+        if text.hasPrefix("@") {
+            json = try event(text, try context.storage(arguments), redacts, context)
+        } else if text.hasPrefix("~") {
+            let reader = try await context.view(arguments, at: at).reader
+            json = try operation(text, reader, redacts)
+        } else if case .position? = Address(text) {
+            json = try frame(text, LogInspection(try context.storage(arguments)))
+        } else {
+            let address = try RowAddress(text)
+            let focus = RowFocus(table: address.table, id: address.id)
+            let reader = try await context.view(arguments, at: address.moment ?? at, of: focus).reader
+            try reader.declaration.check(address.table)
+            json = try reader.entry(address.table, address.id).map {
+                EntrySummary.json($0, address.id, redacts: redacts)
+            }
+        }
+        guard let json else {
+            try context.output.value(.null)
+            if context.output.form.isText { context.narration.say("\(escaped(text)) does not exist") }
+            return .no
+        }
+        try context.output.value(json)
+        for line in json.lines() { try context.output.line(line) }
+        return .done
+    }
+
+    private static func event(
+        _ text: String, _ storage: any LogStorage, _ redacts: Bool, _ context: Context
+    ) throws -> JSONValue? {
+        let wanted = try Moment(text, storage).event
+        var json: JSONValue?
+        try EventReading(storage, context).forEach(from: wanted) { number, event in
+            if number == wanted { json = EventSummary(number: number, event: event, redacts: redacts).json }
+            return false
+        }
+        return json
+    }
+
+    private static func frame(_ text: String, _ inspection: LogInspection) throws -> JSONValue? {
+        struct Found: Error {}
+        var json: JSONValue?
+        do {
+            try inspection.frames(FrameSelection(address: Address(text))) { found in
+                switch found {
+                case .item(let frame): json = frame.json
+                case .damage(let damage): json = ["address": .string(damage.address), "damage": damage.json]
+                }
+                throw Found()
+            }
+        } catch is Found {}
+        return json
+    }
+
+    private static func operation(_ text: String, _ reader: StateReader, _ redacts: Bool) throws -> JSONValue? {
+        guard let number = Int(text.dropFirst()), number > 0 else {
+            throw ToolError.usage("write an operation as ~1, ~2, …")
+        }
+        let operations = try reader.outbox()
+        guard number <= operations.count else { return nil }
+        let report = operations[number - 1]
+        let head = OutboxJSON.json(report, number: number)
+        return try reader.entry(key: report.operation.rowKey).map {
+            guard case .object(let members) = EntrySummary.json($0, report.operation.id, redacts: redacts) else {
+                return head
+            }
+            guard case .object(let all) = head else { return head }
+            return .object(all + members)
+        } ?? head
+    }
+}

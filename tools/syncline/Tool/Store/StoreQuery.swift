@@ -1,0 +1,46 @@
+// The query that the options of a command ask for.
+
+import SynclineCore
+import SynclineInspect
+
+/// A query from the options of a command.
+enum StoreQuery {
+    static func filter(_ arguments: Arguments) throws(ToolError) -> FilterExpression? {
+        guard let text = arguments.value("filter") else { return nil }
+        do throws(FilterError) { return try FilterExpression(parsing: text) } catch { throw invalid(error, "filter") }
+    }
+
+    static func query(_ arguments: Arguments) throws(ToolError) -> RowQuery {
+        var query = try window(arguments)
+        query.select = arguments.value("select").map { text in
+            text.split(separator: ",").map { $0.trimmingSpaces() }
+        }
+        query.countsAll = arguments.flag("count")
+        return query
+    }
+
+    /// The filter, the order and the number of rows.
+    static func window(_ arguments: Arguments) throws(ToolError) -> RowQuery {
+        var query = RowQuery(table: arguments.operands[0], filter: try filter(arguments))
+        if let text = arguments.value("orderby") {
+            do throws(FilterError) {
+                query.order = try RowQuery.Key.list(parsing: text)
+            } catch {
+                throw invalid(error, "order")
+            }
+        }
+        query.top = try arguments.number("top", in: 0...UInt64(Int32.max)).map { Int($0) }
+        query.skip = Int(try arguments.number("skip", in: 0...UInt64(Int32.max)) ?? 0)
+        return query
+    }
+
+    private static func invalid(_ error: FilterError, _ what: String) -> ToolError {
+        ToolError("invalid-query", "the \(what) can't be read: \(error)", hint: "See `syncline help query`.")
+    }
+}
+
+extension Substring {
+    func trimmingSpaces() -> String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,103 @@
+// The store of a command: opened for writing, or read as of an event.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+/// A clock that never waits, because a recording answers at once.
+private struct NoWaitEnvironment: SyncEnvironment {
+    private let system = SystemEnvironment()
+
+    func now() -> Int64 { system.now() }
+    func newID() -> String { system.newID() }
+    func wait(milliseconds: Int64) async throws {}
+}
+
+/// The view of a read-only command: the state as of an event.
+struct StoreView: Sendable {
+    var reader: StateReader
+    var through: UInt64
+    var totals: Totals
+    var storage: any LogStorage
+    /// The rows whose operations are being sent, by their keys.
+    var rowsOnTheirWay: Set<[UInt8]> = []
+}
+
+extension Context {
+    /// Runs a body with the store open for writing.
+    func withDatabase<Value>(
+        _ arguments: Arguments, creating: LogCreation = .never, _ configuration: SyncConfiguration = .init(),
+        _ body: (SyncDatabase) async throws -> Value
+    ) async throws -> Value {
+        let path = try path(changing: arguments)
+        var configuration = configuration
+        configuration.creation = creating
+        configuration.credentials = StoreSecrets(store: path)
+        if let transport = host.transport {
+            configuration.transport = transport
+            configuration.knownOfServer = host.knownOfServer
+            configuration.environment = NoWaitEnvironment()
+        }
+        configuration.recording = try Traffic.recording(store: path)
+        if let session = host.session { return try await body(try await session.open(path, configuration)) }
+        let settings = configuration
+        let database = try await whileReading("opening") { try await SyncDatabase.open(at: path, settings) }
+        do {
+            let value = try await body(database)
+            try await whileReading("writing a checkpoint") { try await database.close() }
+            return value
+        } catch {
+            try? await database.close()
+            throw error
+        }
+    }
+
+    /// The present state, or the state as of the moment in `--at`; nothing is written and no lock is needed.
+    /// It may hold only one row, if the command reads no other.
+    func view(_ arguments: Arguments, at moment: String? = nil, of row: RowFocus? = nil) async throws -> StoreView {
+        let path = try path(reading: arguments)
+        let storage = POSIXStorage(directory: path)
+        let isReport = try path != StoreLocation.find(arguments, environment).path
+        if moment == nil, let database = await host.session?.database(at: path) { return StoreView(database, storage) }
+        if moment == nil, host.session != nil, !isReport {
+            return try await withDatabase(arguments) { StoreView($0, storage) }
+        }
+        let event = try moment.map { try Moment($0, storage).event }
+        let projector = try load(storage, through: event, onlyTo: row)
+        return StoreView(
+            reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,
+            totals: projector.totals, storage: storage)
+    }
+}
+
+extension Context {
+    /// The state as of an event; for a damaged log the newest that can be built, and then the result is incomplete.
+    func load(_ storage: any LogStorage, through event: UInt64?, onlyTo row: RowFocus? = nil) throws -> Projector {
+        do throws(SyncError) {
+            return try whileReading("reading") { () throws(SyncError) in
+                try HistoryReading.run(storage, claiming: event != nil) { () throws(SyncError) in
+                    try StateLoader(storage).load(through: event, onlyTo: row)
+                }
+            }
+        } catch {
+            guard error.code == .storeCorrupt, let last = try LogInspection(storage).lastBeforeLoss() else {
+                throw error
+            }
+            let checkpoint = try Checkpoint.list(storage).first { $0.rawValue <= event ?? .max }?.rawValue ?? 0
+            let through = max(min(last, event ?? .max), checkpoint)
+            let projector = try StateLoader(storage).load(through: through, onlyTo: row)
+            output.notePartial()
+            narration.warn("the log is damaged; this is the state as of @\(through)")
+            return projector
+        }
+    }
+}
+
+extension StoreView {
+    init(_ database: SyncDatabase, _ storage: any LogStorage) {
+        self.init(
+            reader: database.reader, through: database.lastEvent, totals: database.totals, storage: storage,
+            rowsOnTheirWay: database.rowsOnTheirWay)
+    }
+}

@@ -1,0 +1,118 @@
+// `init` and `config`: create a store, and change its settings.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+import SynclineTesting
+import SynclineWire
+
+enum InitCommand {
+    static let command = Command(
+        "init", "create a store",
+        details: ["The store is the directory that --store names, or .syncline in the current directory."],
+        options: [
+            Option("backend", value: "URL", "the server that holds its tables"),
+            Option("protocol", value: "NAME", choices: ["zumo2", "datasync3"], "server protocol (default: zumo2)"),
+            Option("ids", value: "HOW", choices: ["exact", "ignore-case"], "how ids are compared (default: exact)"),
+        ],
+        examples: [Example("syncline init --backend https://example.com", "create ./.syncline")],
+        result: #"{"store":"…"}"#, run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        var arguments = arguments
+        arguments.setStore(try StoreLocation.new(arguments, context.environment).path)
+        let backend = try arguments.value("backend").map { try Setting.checked(backend: $0) }
+        var configuration = SyncConfiguration()
+        configuration.wireProtocol = arguments.value("protocol") ?? "zumo2"
+        configuration.ids = arguments.value("ids") == "ignore-case" ? .ignoreCase : .exact
+        if let backend { configuration.settings = [("backend", .string(backend))] }
+        try await context.withDatabase(arguments, creating: .always, configuration) { _ in }
+        let path = try StoreLocation.find(arguments, context.environment).path
+        try context.output.value(["store": .string(path)])
+        try context.output.line("created \(path)")
+        return .done
+    }
+}
+
+enum ConfigCommand {
+    static let command = Command(
+        "config", "show or change settings",
+        details: [
+            """
+            The token and the headers of requests are kept in secrets.json next to the log. Only your user can \
+            read the file, and the values are shown masked. If the server refused a token, set a new one here.
+            """,
+            """
+            A store accepts any table until `tables` lists the allowed ones, separated by commas; every other \
+            table is then refused with `unknown-table`. The value `any`, or an empty one, removes the restriction. \
+            An app that opens the store with a schema of its own sets the list again.
+            """,
+            """
+            `limits` limits the exchange with the server: seconds for `connect`, `stall`, `total`, `idle` and \
+            `wait` (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one \
+            pull. A limit that is not named keeps its default; `{}` resets all limits.
+            """,
+            """
+            With `record` the requests of push, pull and sync and the answers of the server are kept in \
+            traffic.jsonl next to the log, without tokens and other secrets, up to the size given. The default is \
+            `off`.
+            """,
+        ],
+        operands: [
+            Operand("KEY", "the setting (default: show all)"),
+            Operand("VALUE", "its new value"),
+        ],
+        examples: [
+            Example("syncline config", "show all settings"),
+            Example("syncline config backend https://example.com", "set the server to push to and pull from"),
+            Example("syncline config retention '30 days'", "set how much history `compact` keeps"),
+            Example("syncline config tables todoitem,list", "refuse every other table"),
+            Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "wait a shorter time for the server"),
+            Example("syncline config record '8 MiB'", "record the traffic with the server, for `report`"),
+        ],
+        result:
+            #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"limits":{…},"record":"off","token":"••••","headers":{…}}"#,
+        run: run)
+
+    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
+    {
+        let secrets = StoreSecrets(store: try StoreLocation.find(arguments, context.environment).path)
+        if arguments.operands.count == 2 {
+            let (name, text) = (arguments.operands[0], arguments.operands[1])
+            let value = try Setting.checked(name, text)
+            try await context.withDatabase(arguments) { database in
+                if name == "tables" { return try await database.setStrictTables(Setting.tables(value)) }
+                if name == "limits" { return try await database.set(name, Setting.limits(value)) }
+                guard Setting.local.contains(name) else { return try await database.set(name, .string(value)) }
+                try await database.checkWritable()
+                try StoreSecrets(database.storage).set(
+                    name, name == "headers" ? try Value(json: Array(value.utf8)) : .string(value))
+                database.forgetServer()
+            }
+        }
+        let kept = try secrets.read()
+        let reader = try await context.view(arguments).reader
+        let wanted = arguments.operands.first
+        if let wanted, !Setting.names.contains(wanted) { _ = try Setting.checked(wanted, "") }
+        func value(_ name: String) throws -> Value {
+            if Setting.secrets.contains(name) {
+                return Setting.masked(kept.first { $0.name == name }?.value ?? .null)
+            }
+            if name == "record" { return kept.first { $0.name == name }?.value ?? .string("off") }
+            if name == "tables" { return try Setting.shown(tables: reader.declaration) }
+            if let known = try reader.setting(name) { return known }
+            return Setting.defaults[name].map { .string($0) } ?? .null
+        }
+        var members: [JSONValue.Member] = []
+        for name in Setting.names where wanted == nil || wanted == name {
+            let value = try value(name)
+            members.append(.init(key: name, value: JSONValue(value)))
+            if value.isNull { continue }
+            try context.output.line("\(name) = \(escaped(value.text ?? value.json))")
+        }
+        try context.output.value(.object(members))
+        return .done
+    }
+}
