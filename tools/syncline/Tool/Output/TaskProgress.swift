@@ -44,7 +44,7 @@ package final class TaskProgress {
     }
 
     private func text(since start: UInt64, for time: Duration) -> String {
-        let (found, wanted) = (done - start, total - min(total, start))
+        let (found, wanted) = (done - min(done, start), total - min(total, start))
         var text = "\(label)  \(humanBytes(found))"
         if total > 0 { text += " of \(humanBytes(wanted)), \(found * 100 / max(wanted, 1)) %" }
         guard time >= TaskProgress.measurable, found > 0 else { return text }
