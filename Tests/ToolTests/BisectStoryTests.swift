@@ -1,0 +1,77 @@
+// Searches of real stores, with checkpoints and with a retention, compared with a look at the state after each event.
+
+import Foundation
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct BisectStoryTests {
+    /// 25 conditions on each store; SYNCLINE_SEEDS=n searches n stores.
+    private static var seeds: Range<Int> {
+        0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 8)
+    }
+
+    /// A store after some changes, checkpoints and compactions.
+    private func store(at path: String, _ chance: inout Chance) async throws {
+        let database = try await SyncDatabase.open(at: path)
+        if chance.once(in: 2) { try await database.set(retention: .events(12)) }
+        let table = database.table("t")
+        try await table.insert(["id": "first", "n": 1, "text": "a"])
+        for step in 0..<(20 + chance.below(40)) {
+            let row: Value = [
+                "id": .string("r\(chance.below(6))"), "n": .integer(Int64(chance.below(4))),
+                "text": .string(chance.pick(["a", "b", "c"])),
+            ]
+            switch chance.below(10) {
+            case 0..<3: _ = try? await table.insert(row)
+            case 3..<6: _ = try? await table.update(row)
+            case 6: try? await table.delete(id: "r\(chance.below(6))")
+            case 7: _ = try? await database.undo()
+            case 8: try await database.checkpoint()
+            default: if step > 12 { try await database.compact() }
+            }
+        }
+        try await database.close()
+    }
+
+    private func condition(_ chance: inout Chance) -> String {
+        let row = "t/r\(chance.below(6))"
+        let filter = chance.pick(["n eq 2", "n gt 0", "text eq 'b'", "text ne 'a'", "n lt 3 and text ge 'b'"])
+        let bound = chance.pick(["eq", "ne", "gt", "ge", "lt", "le"]) + " \(chance.below(5))"
+        let text = chance.pick([
+            row, "\(row): \(filter)", "\(row).n eq \(chance.below(4))", "t: \(filter)", "count(t) \(bound)",
+            "count(t: \(filter)) \(bound)", "pending \(bound)", "conflicts \(bound)",
+        ])
+        return chance.once(in: 4) ? "not " + text : text
+    }
+
+    @Test(arguments: seeds) func `a search finds the event that a look at every state finds`(seed: Int) async throws {
+        var chance = Chance(seed: UInt64(seed) &* 7919 &+ 3)
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/store"
+        try await store(at: path, &chance)
+        let storage = POSIXStorage(directory: path)
+        let (loader, last) = (StateLoader(storage), try EventWalk(storage).last)
+        let start = try loader.earliest().through
+        let states = try (start...last).map { try loader.load(through: $0).present }
+        for _ in 0..<25 {
+            let text = condition(&chance)
+            let condition = try Condition(parsing: text)
+            if condition.constant != nil { continue }
+            let what: Comment = "seed \(seed): \(text) in \(start + 1)...\(last)"
+            let truth = try states.map { condition.holds(try condition.count(in: $0)) }
+            let made = zip(truth, truth.dropFirst()).enumerated().first { !$0.element.0 && $0.element.1 }
+            let event = made.map { start + UInt64($0.offset) + 1 }
+            let found = try Bisection(storage, condition, from: nil, through: .max).run()
+            #expect(found.event == event && found.heldBefore == truth[0], what)
+            #expect(found.searched == start + 1...(event ?? last), what)
+            let answer = await Call.tool("replay", "--bisect", text, "--json", "-s", path)
+            #expect(answer.exit == (event == nil ? .no : .done), what)
+            #expect(try answer.object()["searched"] as? String == found.range, what)
+        }
+    }
+}
