@@ -2,9 +2,12 @@
 
 import PackageDescription
 
-/// On Linux the thread sanitizer does not see the standard library's mutex; this build has one that it sees.
+/// On Linux the thread sanitizer does not see the standard library's lock; this build has one that it sees.
 let threadSanitizer: [SwiftSetting] =
-    Context.environment["SYNCLINE_THREAD_SANITIZER"] == nil ? [] : [.define("THREAD_SANITIZER")]
+    Context.environment["SYNCLINE_THREAD_SANITIZER"] == nil ? [] : [.define("THREAD_SANITIZER"), .define("OWN_LOCKS")]
+
+/// The lock and the atomic values of Apple platforms on Linux as well, to be tested there.
+let ownLocks: [SwiftSetting] = Context.environment["SYNCLINE_OWN_LOCKS"] == nil ? [] : [.define("OWN_LOCKS")]
 
 /// One array for every target; each flag with its reason.
 let settings: [SwiftSetting] =
@@ -15,15 +18,22 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),  // an import does not leak into the public API by accident
         .enableUpcomingFeature("MemberImportVisibility"),  // a member comes from a module the file names
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async functions stay on their caller's executor
-    ] + threadSanitizer
+    ] + threadSanitizer + ownLocks
 
 /// The transport of Apple platforms on Linux as well, to be tested and measured there.
 let urlSession: [SwiftSetting] =
     Context.environment["SYNCLINE_URLSESSION"] == nil ? [] : [.define("SYNCLINE_URLSESSION")]
 
+/// An app for an Apple platform ships the log's privacy manifest in a bundle; other systems have no use for one.
+#if os(Linux)
+    let (privacy, unused): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#else
+    let (privacy, unused): ([Resource], [String]) = ([.process("PrivacyInfo.xcprivacy")], [])
+#endif
+
 let package = Package(
     name: "Syncline",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Syncline", targets: ["Syncline"]),
         .library(name: "SegmentLog", targets: ["SegmentLog"]),
@@ -69,7 +79,8 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .systemLibrary(name: "CMalloc"),
-        .target(name: "SynclineGround", swiftSettings: settings),
+        .target(name: "CAtomics"),
+        .target(name: "SynclineGround", dependencies: ["CAtomics"], swiftSettings: settings),
         .target(
             name: "SegmentLog",
             dependencies: [
@@ -78,9 +89,11 @@ let package = Package(
                 .target(name: "CLZ4", condition: .when(platforms: [.linux])),
                 "CChecksum",
             ],
+            exclude: unused,
+            resources: privacy,
             swiftSettings: settings
         ),
-        .target(name: "SynclineCore", dependencies: ["SynclineGround"], swiftSettings: settings),
+        .target(name: "SynclineCore", dependencies: ["CAtomics", "SynclineGround"], swiftSettings: settings),
         .target(
             name: "SynclineWire",
             dependencies: [

@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 /// A package of its own: who uses the log need not have its peers installed.
 let package = Package(
     name: "Benchmarks",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v13)],
     products: [
         // Loaded into programs of another package.
         .library(name: "CountedAllocations", type: .dynamic, targets: ["CountedAllocations"])

@@ -146,7 +146,7 @@ package struct ByteReader {
                 return utf8.count
             }
         }
-        guard let text = String(validating: utf8, as: UTF8.self) else { throw MalformedBytes() }
+        guard let text = String(validUTF8: utf8) else { throw MalformedBytes() }
         return text
     }
 
@@ -158,7 +158,7 @@ package struct ByteReader {
 
 extension UnsafeRawBufferPointer {
     /// Whether it is valid UTF-8. ASCII is checked without building a string.
-    @inlinable package var isUTF8: Bool { isASCII || String(validating: self, as: UTF8.self) != nil }
+    @inlinable package var isUTF8: Bool { isASCII || String(validUTF8: self) != nil }
 
     /// Whether every byte is ASCII.
     @inlinable var isASCII: Bool {

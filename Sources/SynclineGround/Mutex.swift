@@ -1,51 +1,74 @@
-// The lock that every module uses, which is the standard library's.
+// The lock that every module uses. Modules import this one, and not Synchronization.
 //
-// In builds for the thread sanitizer (SYNCLINE_THREAD_SANITIZER set) a stand-in takes its place: on Linux the sanitizer does
-// not see the standard library's lock and reports every guarded access as a race. It does see a pthread mutex. A module
-// that imports this one, and not Synchronization, means the stand-in by the name.
+// On Linux it is the standard library's. Apple platforms have that one only since iOS 18 and macOS 15, so there it is this
+// one, over the system's lock. Two builds on Linux use it too: the one that tests it (SYNCLINE_OWN_LOCKS set), and the one
+// for the thread sanitizer (SYNCLINE_THREAD_SANITIZER set), which does not see the standard library's lock and reports every
+// guarded access as a race. Builds with a lock of their own have atomic values of their own, too: see Atomic.swift.
 
-@_exported public import Synchronization
-
-#if THREAD_SANITIZER
+#if !canImport(Darwin) && !OWN_LOCKS
+    @_exported public import Synchronization
+#else
     #if canImport(Darwin)
-        import Darwin
+        public import Darwin
+        package typealias SystemLock = os_unfair_lock
     #else
-        import Glibc
+        public import Glibc
+        package typealias SystemLock = pthread_mutex_t
     #endif
 
     // Unchecked: the value is reached only between lock and unlock, which is what makes it safe to share.
     package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-        private let value: UnsafeMutablePointer<Value>
-        private let lock: UnsafeMutablePointer<pthread_mutex_t>
+        @usableFromInline let value: UnsafeMutablePointer<Value>
+        /// Allocated, because a lock must not move.
+        @usableFromInline let lock: UnsafeMutablePointer<SystemLock>
 
+        @inlinable
         package init(_ initial: consuming sending Value) {
             value = .allocate(capacity: 1)
             value.initialize(to: initial)
             lock = .allocate(capacity: 1)
-            pthread_mutex_init(lock, nil)
+            lock.initialize(to: SystemLock())
         }
 
+        @inlinable
         deinit {
-            pthread_mutex_destroy(lock)
+            lock.destroy()
             lock.deallocate()
             value.deinitialize(count: 1)
             value.deallocate()
         }
 
+        @inlinable
         package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
-            pthread_mutex_lock(lock)
-            defer { pthread_mutex_unlock(lock) }
+            lock.lock()
+            defer { lock.unlock() }
             return try body(&value.pointee)
         }
 
+        @inlinable
         package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
-            guard pthread_mutex_trylock(lock) == 0 else { return nil }
-            defer { pthread_mutex_unlock(lock) }
+            guard lock.lockIfAvailable() else { return nil }
+            defer { lock.unlock() }
             return try body(&value.pointee)
         }
+    }
+
+    extension UnsafeMutablePointer<SystemLock> {
+        #if canImport(Darwin)
+            // Inlinable like the lock, so that no call remains but the system's.
+            @inlinable package func lock() { os_unfair_lock_lock(self) }
+            @inlinable package func lockIfAvailable() -> Bool { os_unfair_lock_trylock(self) }
+            @inlinable package func unlock() { os_unfair_lock_unlock(self) }
+            @inlinable package func destroy() {}
+        #else
+            @inlinable package func lock() { pthread_mutex_lock(self) }
+            @inlinable package func lockIfAvailable() -> Bool { pthread_mutex_trylock(self) == 0 }
+            @inlinable package func unlock() { pthread_mutex_unlock(self) }
+            @inlinable package func destroy() { pthread_mutex_destroy(self) }
+        #endif
     }
 #endif

@@ -2,6 +2,7 @@
 // the slower walk that continues after it.
 
 import SegmentLog
+import SynclineGround
 
 extension LogInspection {
     /// Visits the records from a number on, until the visitor returns false. Losses are reported at their place and
@@ -49,7 +50,7 @@ extension LogInspection {
         do {
             _ = try records(from: address) { found in
                 guard case .record(let record) = found else { return try lost(found) }
-                let continues = try record.bytes.span.withUnsafeBytes { try visit(record.sequence.rawValue, $0) }
+                let continues = try record.bytes.withBytes { try visit(record.sequence.rawValue, $0) }
                 if !continues { throw Stopped() }
             }
         } catch is Stopped {}

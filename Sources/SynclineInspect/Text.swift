@@ -33,7 +33,7 @@ package func escaped(_ text: String) -> String {
 
 /// Returns bytes as text on one line; bytes that are not UTF-8 are written as `\xff`.
 package func escaped(bytes: some Collection<UInt8>) -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return escaped(text) }
+    if let text = Array(bytes).withUnsafeBytes({ String(validUTF8: $0) }) { return escaped(text) }
     var result = ""
     for byte in bytes {
         if byte >= 0x20 && byte < 0x7f {

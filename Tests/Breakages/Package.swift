@@ -14,11 +14,12 @@ let settings: [SwiftSetting] = [
 /// The log with its breakages, and the tests that must catch them. `tools/breakages` assembles it.
 let package = Package(
     name: "Breakages",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v13)],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4"),
         .target(name: "CChecksum"),
-        .target(name: "SynclineGround", swiftSettings: settings),
+        .target(name: "CAtomics"),
+        .target(name: "SynclineGround", dependencies: ["CAtomics"], swiftSettings: settings),
         .target(
             name: "SegmentLog",
             dependencies: [

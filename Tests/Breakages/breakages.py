@@ -88,7 +88,7 @@ def package():
     """Every file of the copy: the log and what is below it, what simulates disks, and the tests that are to catch something."""
     breakages = table()
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
-    folders = ("CChecksum", "CLZ4", "SegmentLog", "SynclineGround", "SynclineTesting/Storage")
+    folders = ("CAtomics", "CChecksum", "CLZ4", "SegmentLog", "SynclineGround", "SynclineTesting/Storage")
     for folder in [f"Sources/{name}" for name in folders]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():

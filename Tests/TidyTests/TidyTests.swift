@@ -7,11 +7,11 @@ import Testing
 @Suite struct TidyTests {
     /// What each module may import, besides the standard library's own modules.
     private static let mayImport: [String: Set<String>] = [
-        "SynclineGround": ["Synchronization"],
+        "SynclineGround": ["Synchronization", "CAtomics"],
         "SegmentLog": ["SynclineGround", "CChecksum", "CLZ4", "Compression"],
-        "SynclineCore": ["SynclineGround"],
+        "SynclineCore": ["SynclineGround", "CAtomics"],
         "SynclineWire": ["SynclineCore", "SynclineGround", "CCurl", "FoundationNetworking"],
-        "Syncline": ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
+        "Syncline": ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire", "Network", "os"],
         "SynclineInspect": ["SegmentLog", "SynclineCore", "SynclineGround"],
         "SynclineServer": [
             "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto",

@@ -2,6 +2,8 @@
 // has either the old or the new content, and the new content once `replace` has returned. The next writer of the log
 // removes what an unfinished call leaves.
 
+import SynclineGround
+
 /// A small file that is replaced as a whole.
 package struct WholeFile: Sendable {
     private let storage: any LogStorage
@@ -39,7 +41,7 @@ package struct WholeFile: Sendable {
             do throws(StorageError) {
                 let file = try storage.openForWriting(draft, creating: creation)
                 defer { file.close() }
-                try bytes.span.withUnsafeBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: 0) }
+                try bytes.withBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: 0) }
                 try file.sync(.durable)
                 try storage.rename(draft, to: name)
             } catch {

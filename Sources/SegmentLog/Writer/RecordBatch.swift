@@ -1,6 +1,8 @@
 // Records to be appended atomically. They are kept as in a frame's payload, each preceded by its length, so that
 // most batches are copied once.
 
+import SynclineGround
+
 /// Records that are appended atomically.
 public struct RecordBatch: Sendable {
     package private(set) var wire: [UInt8] = []
@@ -44,7 +46,7 @@ public struct RecordBatch: Sendable {
     package func forEach<Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
-        try wire.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(Failure) in
+        try wire.withBytes { (bytes: UnsafeRawBufferPointer) throws(Failure) in
             var wire = RecordWire(bytes)
             while let record = wire.next() { try body(record) }
         }

@@ -33,6 +33,8 @@ public struct SyncConfiguration: Sendable {
     public var limits: NetworkLimits?
     /// Where to record the requests and responses, for a bug report; nil to record nothing.
     public var recording: TrafficRecording?
+    /// Receives reports about the engine's work, for the app's log; nil to report nothing.
+    public var diagnostics: DiagnosticReceiver?
     /// The transport to use instead of the network.
     package var transport: (any HTTPTransport)?
     /// The server's capabilities, if they are known from an earlier response.
@@ -102,12 +104,16 @@ public final class SyncDatabase: Sendable {
             }
         }
         let projector = try StateLoader(log.storage, removesDamaged: true).load()
-        let isNew = projector.through == 0
+        let event = projector.through
+        let isNew = event == 0
         let engine = try StoreEngine(
             log, projector, configuration.environment, schemaVersion: configuration.schema?.version ?? 0,
             hasRecordedOpening: log.isNew)
-        let database = SyncDatabase(
-            StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)), log.storage, configuration)
+        let writer = StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)) { error in
+            configuration.report(.warning, .store, "a checkpoint could not be written: \(error.code)")
+        }
+        let database = SyncDatabase(writer, log.storage, configuration)
+        configuration.report(.info, .store, "opened \(log.storage.location) at event \(event)")
         if isNew { try await database.writeInitialSettings() }
         guard let schema = configuration.schema else { return database }
         do throws(SyncError) {
@@ -131,6 +137,7 @@ public final class SyncDatabase: Sendable {
     public func close() async throws(SyncError) {
         await automatic.withLock { $0.close() }?.stop()
         try writer.close()
+        configuration.report(.info, .store, "closed \(storage.location)")
     }
 
     func perform<Value: Sendable>(

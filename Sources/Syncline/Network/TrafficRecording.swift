@@ -99,7 +99,7 @@ private final class TrafficFile: ExchangeRecorder {
             size = 0
         }
         do throws(StorageError) {
-            try line.span.withUnsafeBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: size) }
+            try line.withBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: size) }
         } catch {
             // Half a line would spoil the next one as well.
             try? file.resize(to: size)

@@ -31,7 +31,7 @@ enum CheckpointFile {
 
         init(reading bytes: [UInt8]) throws(StateError) {
             do throws(MalformedBytes) {
-                self = try bytes.span.withUnsafeBytes {
+                self = try bytes.withBytes {
                     (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> Note in
                     var reader = ByteReader(bytes)
                     guard try reader.varint() == UInt64(Projector.version) else { throw MalformedBytes() }
@@ -134,7 +134,7 @@ struct CheckpointBlocks: BlockSource {
         for address in try CheckpointBlocks.addresses(list) {
             try piece(address, Format.frameRawLimit) { bytes.append(contentsOf: $0) }
         }
-        return bytes.span.withUnsafeBytes { RunBlock($0) }
+        return bytes.withBytes { RunBlock($0) }
     }
 
     private func piece<Result>(
@@ -151,7 +151,7 @@ struct CheckpointBlocks: BlockSource {
 
     private static func addresses(_ list: [UInt8]) throws(StateError) -> [UInt64] {
         do throws(MalformedBytes) {
-            return try list.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> [UInt64] in
+            return try list.withBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> [UInt64] in
                 var reader = ByteReader(bytes)
                 var addresses: [UInt64] = []
                 while !reader.isAtEnd { addresses.append(try reader.varint()) }
@@ -172,7 +172,7 @@ struct CheckpointBlocks: BlockSource {
             let piece = UnsafeRawBufferPointer(rebasing: block[start..<min(start + limit, block.count)])
             list.append(varint: try writer.append(piece).rawValue)
         }
-        let address = try list.bytes.span.withUnsafeBytes { (list: UnsafeRawBufferPointer) throws(LogError) in
+        let address = try list.bytes.withBytes { (list: UnsafeRawBufferPointer) throws(LogError) in
             try writer.append(list)
         }
         return address.rawValue | isList

@@ -101,7 +101,7 @@ final class ObserverList: Sendable {
 
 /// Runs a query on each state, and drops a result or error equal to the one before.
 struct Answers<Content: Hashable & Sendable, Element: Sendable> {
-    private var states: AsyncStream<StateReader>.Iterator
+    private let states: AsyncStream<StateReader>
     private let run: @Sendable (StateReader) throws(SyncError) -> Content
     private let make: @Sendable (Content) throws(SyncError) -> Element
     private var last: Result<Content, SyncError>?
@@ -110,19 +110,28 @@ struct Answers<Content: Hashable & Sendable, Element: Sendable> {
         _ states: AsyncStream<StateReader>, _ run: @escaping @Sendable (StateReader) throws(SyncError) -> Content,
         _ make: @escaping @Sendable (Content) throws(SyncError) -> Element
     ) {
-        self.states = states.makeAsyncIterator()
+        self.states = states
         self.run = run
         self.make = make
     }
 
     mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Element, SyncError>? {
-        while let state = await states.next(isolation: actor) {
+        while let state = await nextState(isolation: actor) {
             let content = Result { () throws(SyncError) in try run(state) }
             if content == last { continue }
             last = content
             return content.flatMap { found in Result { () throws(SyncError) in try make(found) } }
         }
         return nil
+    }
+
+    /// The iterators of a stream take turns, so each state has one of its own, which may be used on any thread.
+    private func nextState(isolation actor: isolated (any Actor)?) async -> StateReader? {
+        var states = states.makeAsyncIterator()
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            return await states.next(isolation: actor)
+        }
+        return await states.next()
     }
 }
 

@@ -23,7 +23,7 @@ struct SealNote {
 
     /// Decodes a note; nil if another version of the fold wrote it, so that it can't be compared.
     init?(_ bytes: [UInt8]) {
-        let digest = bytes.span.withUnsafeBytes { bytes -> Digest? in
+        let digest = bytes.withBytes { bytes -> Digest? in
             var reader = ByteReader(bytes)
             guard let version = try? reader.varint(), version == UInt64(Projector.version),
                 let high = try? reader.fixed(), let low = try? reader.fixed(), reader.isAtEnd

@@ -28,7 +28,7 @@ package enum StateTransfer {
     /// Adds the entries of a piece to a state.
     package static func add(_ piece: [UInt8], to store: StateStore) throws(SyncError) {
         do throws(MalformedBytes) {
-            try piece.span.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) in
+            try piece.withBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) in
                 var reader = ByteReader(bytes)
                 while !reader.isAtEnd {
                     let key = try reader.counted()

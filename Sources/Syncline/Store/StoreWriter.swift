@@ -26,9 +26,14 @@ final class StoreWriter: Sendable {
 
     /// How much memory the newest changes may use before they become a run of a checkpoint.
     private let memoryLimit: Int
+    /// Told why a checkpoint could not be written.
+    private let checkpointFailed: @Sendable (SyncError) -> Void
 
-    init(_ engine: sending StoreEngine, memoryLimit: Int) {
+    init(
+        _ engine: sending StoreEngine, memoryLimit: Int, checkpointFailed: @escaping @Sendable (SyncError) -> Void
+    ) {
         self.memoryLimit = memoryLimit
+        self.checkpointFailed = checkpointFailed
         let projector = engine.projector
         log = engine.log
         published = Mutex(
@@ -196,6 +201,7 @@ final class StoreWriter: Sendable {
             _ = engine.withLockIfAvailable { install($0) }
         } catch {
             pendingCheckpoint.withLock { $0?.failure = error }
+            checkpointFailed(error)
         }
     }
 

@@ -62,6 +62,10 @@ public final class AutomaticSync: Sendable {
     private let inputs: AsyncStream<AutomaticLoop.Input>.Continuation
     private let task: Task<Void, Never>
     private let ended: @Sendable (AutomaticSync) -> Void
+    private let report: @Sendable (SyncStatus) -> Void
+    #if canImport(Network)
+        private let network: NetworkWatch
+    #endif
 
     fileprivate init(
         _ database: SyncDatabase, _ settings: AutomaticSyncSettings,
@@ -71,6 +75,10 @@ public final class AutomaticSync: Sendable {
         let conflicts = ConflictCount()
         let (stream, inputs) = AsyncStream.makeStream(of: AutomaticLoop.Input.self)
         self.inputs = inputs
+        report = { [configuration = database.configuration] in configuration.report($0) }
+        #if canImport(Network)
+            network = NetworkWatch { inputs.yield(.signal(.reconnected)) }
+        #endif
         let status = SyncStatus(
             phase: .idle, pending: database.totals.pending, conflicts: conflicts.count(database))
         state = Mutex(State(status: status))
@@ -104,11 +112,14 @@ public final class AutomaticSync: Sendable {
     /// Starts a round now, without waiting for the delay or interval.
     public func syncNow() { inputs.yield(.signal(.requested)) }
 
-    /// Reports that the network is available again.
+    /// Reports that the network is available again. On Apple platforms automatic sync notices it by itself.
     public func networkIsBack() { inputs.yield(.signal(.reconnected)) }
 
     /// Stops automatic sync, including a running round. No data is lost.
     public func stop() async {
+        #if canImport(Network)
+            network.end()
+        #endif
         task.cancel()
         inputs.finish()
         await task.value
@@ -123,11 +134,13 @@ public final class AutomaticSync: Sendable {
     }
 
     private func tell(_ status: SyncStatus) {
-        state.withLock { state in
-            guard state.status != status else { return }
-            state.status = status
+        let isNewPhase = state.withLock { state in
+            guard state.status != status else { return false }
+            defer { state.status = status }
             for watcher in state.watchers.values { watcher.yield(status) }
+            return state.status.phase != status.phase
         }
+        if isNewPhase { report(status) }
     }
 
     /// Lets the loop report to its owner without retaining it.

@@ -76,7 +76,9 @@ extension SyncDatabase {
         options.batchSize = settings.batchSize
         options.takesBatches = channel.capabilities.contains(.batch)
         let driver = PushDriver(database: self, channel: channel, server: server, progress: progress)
-        return try await driver.run(plan, options)
+        let report = try await driver.run(plan, options)
+        self.report(report)
+        return report
     }
 
     /// Returns what a push would send, without sending it. Does not predict a rebase by a conflict policy.
@@ -153,7 +155,9 @@ extension SyncDatabase {
                 return report
             }
         }
-        return try await driver.run(query)
+        report = try await driver.run(query)
+        self.report(report, table)
+        return report
     }
 
     // MARK: Decisions
@@ -222,7 +226,13 @@ extension SyncDatabase {
             }
             transport = try makeTransport(baseURL: url, limits: limits.transport)
         }
-        let recorded = configuration.recording?.transport(over: transport) ?? transport
+        let watched: any HTTPTransport
+        if let receiver = configuration.diagnostics {
+            watched = ReportingTransport(transport, receiver)
+        } else {
+            watched = transport
+        }
+        let recorded = configuration.recording?.transport(over: watched) ?? watched
         let channel = ServerChannel(
             recorded, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration),
             capabilities: configuration.knownOfServer)

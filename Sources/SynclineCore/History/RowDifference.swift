@@ -1,5 +1,7 @@
 // The row-by-row difference between two states, found by two parallel walks over the rows an app sees.
 
+import SynclineGround
+
 /// A row that differs.
 public struct RowDifference: Hashable, Sendable {
     /// The row's table.

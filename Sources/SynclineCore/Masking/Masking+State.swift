@@ -66,7 +66,7 @@ extension Masking {
             // An event's changes are followed by an entry that applies to all of them.
             if key.suffix(4).allSatisfy({ $0 == 0xff }) { return ([UInt8](key), [UInt8](value)) }
             var change = try JournalEntry(&reader, shapes)
-            let row = try change.rowKey.span.withUnsafeBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
+            let row = try change.rowKey.withBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
             change.rowKey = mask(row, comparison)
             change.content = change.content.map { mask($0, row.table) }
             change.localBefore = change.localBefore.map { mask($0, row.table) }

@@ -49,13 +49,3 @@ extension UnsafeRawBufferPointer {
         return false
     }
 }
-
-extension Array where Element == UInt8 {
-    /// Calls `body` with the array's memory.
-    @inline(__always)
-    func withBytes<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try span.withUnsafeBytes { bytes throws(Failure) in try body(bytes) }
-    }
-}

@@ -1,6 +1,8 @@
 // Sorted keys that are searched in memory: the first of each block of a run, and those that mark positions in a
 // block.
 
+import SynclineGround
+
 /// Sorted keys, stored one after another.
 struct KeyList {
     private var keys: [UInt8] = []

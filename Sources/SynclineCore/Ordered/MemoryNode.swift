@@ -1,7 +1,5 @@
 // The parts of a memory table: a node for each key, and its versions. Both are bytes in an arena that never move.
-// Links that readers follow are stored with release and loaded with acquire.
-
-import SynclineGround
+// Links that readers follow are atomic.
 
 /// A key: its newest version, its links, then its bytes.
 struct Node: Equatable {
@@ -9,14 +7,12 @@ struct Node: Equatable {
 
     // Bytes 0…7 newest version · 8…11 key length · 12…15 height · 16…23 the next that waits to be put in order · then a
     // link a level · then the key.
-    private typealias Link = Atomic<UInt>
-
     init(_ arena: inout Arena, key: Bytes, height: Int) {
         start = arena.allocate(24 + 8 * height + key.count)
         start.storeBytes(of: UInt32(key.count), toByteOffset: 8, as: UInt32.self)
         start.storeBytes(of: UInt32(height), toByteOffset: 12, as: UInt32.self)
-        start.initializeMemory(as: UInt.self, repeating: 0, count: 1)
-        (start + 16).initializeMemory(as: UInt.self, repeating: 0, count: 1 + height)
+        start.initializeMemory(as: UInt64.self, repeating: 0, count: 1)
+        (start + 16).initializeMemory(as: UInt64.self, repeating: 0, count: 1 + height)
         if let bytes = key.baseAddress { (start + 24 + 8 * height).copyMemory(from: bytes, byteCount: key.count) }
     }
 
@@ -30,22 +26,20 @@ struct Node: Equatable {
         self.start = start
     }
 
-    @inline(__always)
-    private func link(at offset: Int) -> UnsafeMutablePointer<Link> {
-        (start + offset).assumingMemoryBound(to: Link.self)
+    private var newest: AtomicLink {
+        @inline(__always) get { AtomicLink(at: start) }
     }
+
+    @inline(__always)
+    private func link(_ level: Int) -> AtomicLink { AtomicLink(at: start + 24 + 8 * level) }
 
     var height: Int { Int(start.load(fromByteOffset: 12, as: UInt32.self)) }
 
     @inline(__always)
-    func next(_ level: Int) -> Node? {
-        Node(bitPattern: link(at: 24 + 8 * level).pointee.load(ordering: .acquiring))
-    }
+    func next(_ level: Int) -> Node? { link(level).target.map { Node(start: $0) } }
 
     @inline(__always)
-    func setNext(_ level: Int, _ node: Node?) {
-        link(at: 24 + 8 * level).pointee.store(node.map { UInt(bitPattern: $0.start) } ?? 0, ordering: .releasing)
-    }
+    func setNext(_ level: Int, _ node: Node?) { link(level).set(node?.start) }
 
     /// The next node that waits to be sorted; only the thread that took the whole list follows this link.
     var waiting: Node? { Node(bitPattern: start.load(fromByteOffset: 16, as: UInt.self)) }
@@ -62,12 +56,12 @@ struct Node: Equatable {
 
     /// Makes a version the newest; it hides another version of the same commit from readers.
     func push(_ version: Version) {
-        version.setOlder(UnsafeMutableRawPointer(bitPattern: link(at: 0).pointee.load(ordering: .relaxed)))
-        link(at: 0).pointee.store(UInt(bitPattern: version.start), ordering: .releasing)
+        version.setOlder(newest.ownTarget)
+        newest.set(version.start)
     }
 
     func finding(at commit: UInt64) -> MemoryTable.Finding {
-        var address = UnsafeMutableRawPointer(bitPattern: link(at: 0).pointee.load(ordering: .acquiring))
+        var address = newest.target
         while let start = address {
             let version = Version(start: start)
             if version.commit <= commit { return version.value.map { .value($0) } ?? .removed }

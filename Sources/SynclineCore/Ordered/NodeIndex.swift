@@ -28,15 +28,13 @@ final class NodeIndex: @unchecked Sendable {
         func hash(_ slot: Int) -> UInt64 { start.load(fromByteOffset: 8 + 16 * slot, as: UInt64.self) }
 
         @inline(__always)
-        func node(_ slot: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-            (start + 16 + 16 * slot).assumingMemoryBound(to: Atomic<UInt>.self)
-        }
+        func node(_ slot: Int) -> AtomicLink { AtomicLink(at: start + 16 + 16 * slot) }
 
-        func fill(_ hash: UInt64, _ node: UInt) {
+        func fill(_ hash: UInt64, _ node: UnsafeMutableRawPointer) {
             var slot = Int(truncatingIfNeeded: hash) & mask
-            while self.node(slot).pointee.load(ordering: .relaxed) != 0 { slot = (slot + 1) & mask }
+            while self.node(slot).ownTarget != nil { slot = (slot + 1) & mask }
             start.storeBytes(of: hash, toByteOffset: 8 + 16 * slot, as: UInt64.self)
-            self.node(slot).pointee.store(node, ordering: .releasing)
+            self.node(slot).set(node)
         }
     }
 
@@ -62,7 +60,8 @@ final class NodeIndex: @unchecked Sendable {
         guard let start = UnsafeMutableRawPointer(bitPattern: current.load(ordering: .acquiring)) else { return nil }
         let slots = Slots(start: start)
         var slot = Int(truncatingIfNeeded: hash) & slots.mask
-        while let node = Node(bitPattern: slots.node(slot).pointee.load(ordering: .acquiring)) {
+        while let found = slots.node(slot).target {
+            let node = Node(start: found)
             if slots.hash(slot) == hash, node.key.hasSameBytes(as: key) { return node }
             slot = (slot + 1) & slots.mask
         }
@@ -72,7 +71,7 @@ final class NodeIndex: @unchecked Sendable {
     /// Adds a node whose key is not in the index.
     func add(_ node: Node, _ hash: UInt64) {
         if 2 * count > all[all.count - 1].mask { grow() }
-        all[all.count - 1].fill(hash, UInt(bitPattern: node.start))
+        all[all.count - 1].fill(hash, node.start)
         count += 1
     }
 
@@ -80,8 +79,7 @@ final class NodeIndex: @unchecked Sendable {
         let old = all[all.count - 1]
         let larger = Slots(count: 2 * (old.mask + 1))
         for slot in 0...old.mask {
-            let node = old.node(slot).pointee.load(ordering: .relaxed)
-            if node != 0 { larger.fill(old.hash(slot), node) }
+            if let node = old.node(slot).ownTarget { larger.fill(old.hash(slot), node) }
         }
         all.append(larger)
         current.store(UInt(bitPattern: larger.start), ordering: .releasing)

@@ -1,6 +1,8 @@
 // The state as an ordered map: recent changes in memory, the rest in runs, newest first. The newest layer that has a
 // key decides. A snapshot is a set of layers and a commit; it does not change while the writer continues.
 
+import SynclineGround
+
 /// The layers, newest first.
 package struct StateLayers: Sendable {
     /// The table that is written to.

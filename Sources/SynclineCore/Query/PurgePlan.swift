@@ -1,5 +1,7 @@
 // Finds the rows that a purge removes, and the number of operations that are removed with them.
 
+import SynclineGround
+
 package struct PurgePlan {
     /// The ids of the rows that match, including rows that an app no longer sees.
     package private(set) var ids: [String] = []

@@ -1,6 +1,8 @@
 // Decides which local rows a pull may remove although they were not deleted: those without pending changes that no
 // other query covers.
 
+import SynclineGround
+
 /// What the other queries of a table cover.
 struct Claims {
     private var others: [FilterExpression?] = []

@@ -107,6 +107,6 @@ package enum PercentEncoding {
                 decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
             }
         }
-        return String(validating: decoded, as: UTF8.self)
+        return decoded.withUnsafeBytes { String(validUTF8: $0) }
     }
 }

@@ -197,7 +197,7 @@ package struct JSONScanner {
             switch bytes[offset] {
             case UInt8(ascii: "\""):
                 let text = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
-                if !isASCII, String(validating: text, as: UTF8.self) == nil { throw error(.invalidUTF8, at: start) }
+                if !isASCII, String(validUTF8: text) == nil { throw error(.invalidUTF8, at: start) }
                 offset += 1
                 return text
             case UInt8(ascii: "\\"):
@@ -212,7 +212,7 @@ package struct JSONScanner {
     }
 
     private func utf8(_ range: Range<Int>) throws(JSONError) -> String {
-        guard let text = String(validating: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self) else {
+        guard let text = String(validUTF8: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
             throw error(.invalidUTF8, at: range.lowerBound)
         }
         return text

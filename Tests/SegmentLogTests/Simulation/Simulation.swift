@@ -2,6 +2,7 @@
 // call promised, and what is there after each reopening. The checks of a whole log are in Simulation+Checks.swift.
 
 import SegmentLog
+import SynclineGround
 import SynclineTesting
 
 #if !THREAD_SANITIZER

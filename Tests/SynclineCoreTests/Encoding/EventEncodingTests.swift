@@ -1,5 +1,6 @@
 // Events in bytes: each kind round-trips; truncated or damaged ones are rejected with an error.
 
+import SynclineGround
 import SynclineTesting
 import Testing
 

@@ -1,6 +1,5 @@
 // Blocks of runs in memory, in place of a checkpoint file.
 
-import Synchronization
 import SynclineGround
 
 @testable import SynclineCore

@@ -1,6 +1,7 @@
 // Every sequence of up to five steps on two rows: the fold and the plan agree with the contract, and undoing
 // everything leaves no trace.
 
+import SynclineGround
 import Testing
 
 @testable import SynclineCore

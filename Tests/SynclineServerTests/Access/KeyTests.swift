@@ -1,7 +1,6 @@
 // Keys by name, keys from a file, and keys that are exchanged while the server runs.
 
 import Foundation
-import Synchronization
 import SynclineCore
 import SynclineGround
 import SynclineWire

@@ -69,7 +69,7 @@ struct EventImport {
         }
         let record = try EventImport.bytes(line[member: "record"], number, "the event has no `record`")
         do throws(StateError) {
-            try record.span.withUnsafeBytes { bytes throws(StateError) in
+            try record.withBytes { bytes throws(StateError) in
                 try target.projector.apply(bytes, number: expected)
             }
             target.projector.store.endCommit()

@@ -2,6 +2,7 @@
 // the requested name. Only its owner may read it.
 
 import SegmentLog
+import SynclineGround
 import SynclineInspect
 
 #if canImport(Darwin)
@@ -50,7 +51,7 @@ struct FileDraft {
     private mutating func flush() throws {
         let (bytes, place) = (buffer, size)
         do throws(StorageError) {
-            try bytes.span.withUnsafeBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: place) }
+            try bytes.withBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: place) }
         } catch {
             throw ToolError(LogError(error))
         }

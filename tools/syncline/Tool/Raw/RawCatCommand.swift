@@ -155,11 +155,11 @@ private final class RecordPrinter {
         if isRedacted {
             return head.adding(["type": .string(kind(record.bytes)), "bytes": .number(record.bytes.count)])
         }
-        if let text = String(validating: record.bytes, as: UTF8.self) { return head.adding(["text": .string(text)]) }
+        if let text = record.bytes.withBytes({ String(validUTF8: $0) }) { return head.adding(["text": .string(text)]) }
         return head.adding(["base64": .string(Base64.encode(record.bytes))])
     }
 
     private func kind(_ bytes: [UInt8]) -> String {
-        String(validating: bytes, as: UTF8.self) == nil ? "binary" : "text"
+        bytes.withBytes({ String(validUTF8: $0) }) == nil ? "binary" : "text"
     }
 }

@@ -3,6 +3,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 /// The records of a log, one after the other.
@@ -70,7 +71,7 @@ struct LogDiff {
             let number = min(mine?.number ?? .max, theirs?.number ?? .max)
             func side(_ record: (number: UInt64, bytes: [UInt8])?, _ shapes: ShapeTable) throws -> Side {
                 guard let record, record.number == number else { return Side() }
-                let event = try record.bytes.span.withUnsafeBytes { try Event($0, shapes: shapes) }
+                let event = try record.bytes.withBytes { try Event($0, shapes: shapes) }
                 return Side(event: EventSummary(number: number, event: event, redacts: redacts))
             }
             first = (number, try side(mine, shapes.0), try side(theirs, shapes.1))
@@ -80,8 +81,8 @@ struct LogDiff {
 
     /// Whether two events say the same at other times.
     private static func means(_ left: [UInt8], _ right: [UInt8], _ shapes: (ShapeTable, ShapeTable)) throws -> Bool {
-        var one = try left.span.withUnsafeBytes { try Event($0, shapes: shapes.0) }
-        var other = try right.span.withUnsafeBytes { try Event($0, shapes: shapes.1) }
+        var one = try left.withBytes { try Event($0, shapes: shapes.0) }
+        var other = try right.withBytes { try Event($0, shapes: shapes.1) }
         if case .opened = one.body, case .opened = other.body { return true }
         one.time = 0
         other.time = 0

@@ -1,5 +1,7 @@
 // Keys, read from the bytes that a terminal sends. Pure: bytes in, keys out.
 
+import SynclineGround
+
 enum Key: Hashable, Sendable {
     case character(Character)
     case enter, tab, backspace, delete, left, right, up, down, home, end, wordLeft, wordRight
@@ -31,7 +33,7 @@ struct KeyDecoder {
         default:
             let length = pending[0] >= 0xf0 ? 4 : pending[0] >= 0xe0 ? 3 : pending[0] >= 0xc0 ? 2 : 1
             if pending.count < length { return nil }
-            guard let text = String(validating: pending, as: UTF8.self), let character = text.first else {
+            guard let text = pending.withBytes({ String(validUTF8: $0) }), let character = text.first else {
                 return .unknown
             }
             return .character(character)

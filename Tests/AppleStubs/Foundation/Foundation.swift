@@ -1,0 +1,55 @@
+// Stands in for Apple's Foundation, as far as this project uses it.
+
+@_exported public import Darwin
+@_exported public import Dispatch
+
+public typealias TimeInterval = Double
+
+public struct Date: Hashable, Comparable, Codable, Sendable {
+    public init(timeIntervalSince1970: TimeInterval) {}
+    public var timeIntervalSince1970: TimeInterval { 0 }
+    public static func < (left: Date, right: Date) -> Bool { false }
+    @available(macOS 12, iOS 15, tvOS 15, watchOS 8, *)
+    public static var now: Date { Date(timeIntervalSince1970: 0) }
+}
+
+public struct Data: Hashable, Codable, RandomAccessCollection, Sendable {
+    public init(_ bytes: [UInt8]) {}
+    public init?(base64Encoded text: String) {}
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { 0 }
+    public subscript(index: Int) -> UInt8 { 0 }
+}
+
+public struct UUID: Hashable, Codable, Sendable {
+    public init() {}
+    public init?(uuidString: String) {}
+    public var uuidString: String { "" }
+}
+
+public struct URL: Hashable, Codable, Sendable {
+    public init?(string: String) {}
+    public var absoluteString: String { "" }
+}
+
+public struct Locale: Hashable, Sendable {}
+
+public struct Decimal: Hashable, Comparable, Codable, CustomStringConvertible, Sendable {
+    public init(_ number: Int64) {}
+    public init?(string: String, locale: Locale? = nil) {}
+    public static func < (left: Decimal, right: Decimal) -> Bool { false }
+    public var description: String { "" }
+}
+
+open class NSObject {
+    public init() {}
+}
+
+open class NSDecimalNumber: NSObject {
+    public init(decimal: Decimal) {}
+    open var doubleValue: Double { 0 }
+}
+
+extension Error {
+    public var localizedDescription: String { "" }
+}
