@@ -132,12 +132,22 @@ let package = Package(
             path: "tools/syncline-server",
             swiftSettings: settings
         ),
+        // The files of the studio's page, inside the executable. A module of their own, because they compile slowly.
+        .target(
+            name: "StudioPage",
+            path: "tools/syncline/Page",
+            resources: [
+                "page.html", "style.css", "app.js", "charts.js", "debugger.js", "dom.js", "fields.js", "list.js",
+                "store.js", "timeline.js", "times.js", "views.js",
+            ].map { .embedInCode($0) },
+            swiftSettings: settings
+        ),
         // The tool without its main.swift, so that tests can import it.
         .target(
             name: "SynclineTool",
             dependencies: [
-                "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect", "SynclineServer",
-                "SynclineTesting", "SynclineWire",
+                "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
+                "SynclineServer", "SynclineTesting", "SynclineWire",
             ],
             path: "tools/syncline/Tool",
             swiftSettings: settings
@@ -146,7 +156,7 @@ let package = Package(
             name: "syncline",
             dependencies: ["SynclineTool"],
             path: "tools/syncline",
-            exclude: ["Tool"],
+            exclude: ["Page", "Tool"],
             swiftSettings: settings
         ),
         // The sample app: code to copy, which no product contains.
@@ -213,7 +223,7 @@ let package = Package(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
             dependencies: [
-                "ChildProcesses", "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineGround",
+                "ChildProcesses", "StudioPage", "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineGround",
                 "SynclineTesting",
                 "SynclineWire", "Syncline", "SegmentLog", "syncline",
             ],

@@ -23,15 +23,18 @@ package struct CollapsedOperation: Hashable, Sendable {
 }
 
 extension StateReader {
-    /// Returns the operations of the plan, each with its changes.
-    package func outbox() throws(StateError) -> [CollapsedOperation] {
+    /// Returns the operations of the plan, or of a part of it, each with its changes.
+    package func outbox(_ part: Range<Int>? = nil) throws(StateError) -> [CollapsedOperation] {
+        let plan = try PushPlan(self).operations
+        let operations = plan[part?.clamped(to: plan.indices) ?? plan.indices]
+        let rows = Set(operations.map(\.rowKey))
         var chains: [[UInt8]: [(Position, JournalEntry)]] = [:]
         try forEachChange { position, change throws(StateError) in
-            chains[change.rowKey, default: []].append((position, change))
+            if rows.contains(change.rowKey) { chains[change.rowKey, default: []].append((position, change)) }
             return true
         }
         var reports: [CollapsedOperation] = []
-        for operation in try PushPlan(self).operations {
+        for operation in operations {
             let changes = (chains[operation.rowKey] ?? []).filter { position, change in
                 operation.isFrozen ? change.isFrozen : !change.isFrozen
             }

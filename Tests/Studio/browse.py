@@ -1,5 +1,6 @@
-"""The page of `syncline studio`, as somebody uses it: with the keyboard, with the mouse, in light and dark, with and without
---write. Usage: browse.py FOLDER-OF-THE-TOOLS FOLDER-FOR-SCREENSHOTS"""
+"""The page of `syncline studio`, as somebody uses it: in windows of four sizes, in light and dark, with the keyboard alone, on a
+store with a conflict, on a damaged one, on one with many events, and beside an app that writes.
+Usage: browse.py FOLDER-OF-THE-TOOLS FOLDER-FOR-SCREENSHOTS [STORY…]"""
 
 import json
 import os
@@ -11,54 +12,36 @@ import time
 import urllib.error
 import urllib.request
 
+import stores
 from browser import Browser
 
-tools, shots = sys.argv[1], sys.argv[2]
-tool = os.path.join(tools, "syncline")
+tools, shots, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
+stores.tools = tools
+run = stores.run
+SIZES = [(360, 740), (768, 1024), (1280, 860), (1920, 1080)]
+VIEWS = ["event", "row", "tables", "outbox", "conflicts", "syncs", "debugger", "charts"]
+AUDIT = open(os.path.join(os.path.dirname(__file__), "audit.js")).read()
+STORIES = {}
 
 
-def run(store, *words, text=None, fails=False):
-    done = subprocess.run([tool, *words, "-s", store], input=text, capture_output=True, text=True)
-    if done.returncode and not fails:
-        raise SystemExit(f"{words}: {done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def conflict(folder):
-    """A store with a life: rows, an undo, a push, and a conflict that waits."""
-    store, other = os.path.join(folder, "store"), os.path.join(folder, "other")
-    server = subprocess.Popen(
-        [os.path.join(tools, "syncline-server"), "--store", f"sqlite:{folder}/server.db", "--listen", "127.0.0.1:0",
-         "--table", "todoitem", "--log", "none"], stdout=subprocess.PIPE, text=True)
-    try:
-        url = json.loads(server.stdout.readline())["url"]
-        for path in [store, other]:
-            run(path, "init", "--backend", url)
-        items = "\n".join(json.dumps({"id": f"item-{n}", "text": f"thing {n}", "done": n % 3 == 0}) for n in range(40))
-        run(store, "insert", "todoitem", "-", "--each", text=items)
-        run(store, "delete", "todoitem", "item-7")
-        run(store, "undo")
-        run(store, "push")
-        run(other, "pull", "todoitem")
-        run(other, "update", "todoitem", '{"id":"item-1","text":"theirs"}')
-        run(other, "push")
-        run(store, "update", "todoitem", '{"id":"item-1","text":"mine <b>not bold</b>"}')
-        run(store, "update", "todoitem", '{"id":"item-2","done":true}')
-        run(store, "push", fails=True)
-        run(store, "update", "todoitem", '{"id":"item-3","text":"later"}')
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
-    return store
+def story(body):
+    STORIES[body.__name__] = body
+    return body
 
 
 class Studio:
     running = []
 
     def __init__(self, store, *words):
-        self.process = subprocess.Popen([tool, "studio", "-s", store, *words], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [os.path.join(tools, "syncline"), "studio", "-s", store, *words], stdout=subprocess.PIPE, text=True)
         Studio.running.append(self.process)
         self.url = self.process.stdout.readline().strip()
+        self.root = self.url.split("?")[0]
+
+    def open(self, browser):
+        browser.open(self.url)
+        browser.until("document.body.dataset.ready && document.querySelectorAll('.line').length > 2 && document.querySelector('#cursor')")
 
     def close(self):
         self.process.send_signal(signal.SIGTERM)
@@ -72,127 +55,380 @@ def status(url, **headers):
         return error.code
 
 
+def text(browser):
+    return browser.ask("document.getElementById('panel').innerText")
+
+
+def view(browser, name):
+    browser.ask(f"document.getElementById('tab-{name}').click()")
+    browser.until(f"document.body.dataset.ready === '{name}' && document.getElementById('panel').ariaBusy !== 'true'"
+                  f" && document.body.dataset.view === '{name}'")
+
+
+def go(browser, words):
+    """Writes into the box, with the keyboard alone."""
+    browser.ask("document.activeElement.blur()")
+    browser.press("/")
+    browser.until("document.activeElement.id === 'box'")
+    browser.write(words)
+    browser.press("Enter")
+
+
+def moment(browser):
+    return browser.ask("Number(document.getElementById('chart').getAttribute('aria-valuenow'))")
+
+
+def at(browser, number):
+    browser.until(f"document.getElementById('chart').getAttribute('aria-valuenow') === '{number}'")
+
+
 def sees(browser):
-    """The event that is chosen stands where somebody sees it."""
+    """The line that is chosen stands where somebody sees it."""
     browser.until(
-        "(() => { const box = at('list').getBoundingClientRect(), row = at('event-' + state.moment).getBoundingClientRect();"
-        " return row.top >= box.top - 1 && row.bottom <= box.bottom + 1 && row.height > 0; })()")
+        "(() => { const box = document.getElementById('list').getBoundingClientRect(), line = document.querySelector"
+        "('.line[aria-selected=true]').getBoundingClientRect(); return line.top >= box.top - 1 && line.bottom <= box.bottom + 1; })()")
 
 
-def look(browser, store):
-    studio = Studio(store)
-    root = studio.url.split("?")[0]
-    assert status(root) == 403 and status(root + "api/events") == 403, "without the token nothing is shown"
-    browser.open(studio.url)
-    browser.until("document.body.dataset.ready === 'event' && document.querySelectorAll('.event').length > 5")
+def audit(browser, where):
+    found = browser.ask(AUDIT)
+    assert found == [], f"{where}: {found}"
+
+
+@story
+def looks(browser, folder):
+    """Every view in every size, in light and in dark."""
+    studio = Studio(life(folder))
+    assert status(studio.root) == 403 and status(studio.root + "api/lines") == 403, "without the token nothing is shown"
+    studio.open(browser)
     assert status(studio.url) == 403, "the token opens the page once"
-    assert status(root, Host="example.com") == 403, "another name is refused"
-    last = browser.ask("state.last")
-    sees(browser)
-    browser.until("document.querySelector('#density rect')")
-    browser.picture(f"{shots}/1-event.png")
-
-    browser.ask("document.getElementById('list').focus()")
-    browser.press("ArrowUp")
-    browser.until(f"state.moment === {last - 1}")
-    browser.press("Home")
-    browser.until("state.moment === 1 && document.getElementById('event-1').getAttribute('aria-selected') === 'true'")
-    sees(browser)
-    browser.press("PageDown")
-    browser.until("state.moment > 5")
-    browser.ask("at('scrub').focus()")
-    before = browser.ask("state.moment")
-    browser.press("ArrowRight")
-    browser.until(f"state.moment === {before + 1}")
-
-    browser.ask("at('tab-event').focus()")
-    browser.press("ArrowRight")
-    browser.until("document.body.dataset.ready === 'state' && document.activeElement.id === 'tab-state'")
-    browser.until("document.querySelectorAll('#panel tbody tr').length > 0")
-    few = browser.ask("document.querySelectorAll('#panel tbody tr').length")
-    browser.ask("at('newest').click()")
-    browser.until(f"document.querySelectorAll('#panel tbody tr').length > {few}")
-    browser.picture(f"{shots}/2-tables.png")
-
-    browser.ask("[...document.querySelectorAll('#panel .link')].find(l => l.textContent === 'todoitem/item-1').click()")
-    browser.until("document.body.dataset.ready === 'row' && document.querySelectorAll('#panel h3').length > 2")
-    text = browser.ask("at('panel').innerText")
-    assert "mine <b>not bold</b>" in text and "written by this app" in text, text
-    assert browser.ask("document.querySelectorAll('#panel b').length") == 0, "texts are no markup"
-    browser.picture(f"{shots}/3-row.png")
-
-    browser.ask("choose('outbox')")
-    browser.until("document.body.dataset.ready === 'outbox' && at('panel').innerText.includes('item-3')")
-    browser.picture(f"{shots}/4-outbox.png")
-    browser.ask("choose('conflicts')")
-    browser.until("at('panel').innerText.includes('--write')")
-    assert browser.ask("document.querySelectorAll('[data-choice]').length") == 0, "without --write there is no button"
-    browser.ask("choose('charts')")
-    browser.until("document.querySelectorAll('#panel figure').length === 5")
-    browser.scheme("dark")
-    browser.picture(f"{shots}/5-charts-dark.png")
-    refused = browser.ask("fetch('/api/resolve', { method: 'POST', body: '{}' }).then(a => a.status)")
-    assert refused == 403, "without --write nothing is resolved"
-    browser.complaints = [text for text in browser.complaints if "/api/resolve" not in text]
-    browser.ask("choose('event')")
-    browser.until("document.body.dataset.ready === 'event'")
-    browser.picture(f"{shots}/6-event-dark.png")
-    unnamed = browser.ask(
-        "[...document.querySelectorAll('button, input, select, [role=listbox], [role=tabpanel]')].filter(e => !(e.textContent"
-        ".trim() || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || (e.labels && e.labels.length)))"
-        ".map(e => e.outerHTML)")
-    assert unnamed == [], f"a screen reader has no name for {unnamed}"
+    assert status(studio.root, Host="example.com") == 403, "another name is refused"
+    go(browser, "notes/r1")
+    browser.until("document.body.dataset.ready === 'row'")
+    for width, height in SIZES:
+        browser.size(width, height)
+        for scheme in ["light", "dark"]:
+            browser.scheme(scheme)
+            for name in VIEWS + (["events"] if width < 896 else []):
+                view(browser, name)
+                time.sleep(0.05)
+                browser.until("document.querySelector('#chart svg').viewBox.baseVal.width <= innerWidth")
+                audit(browser, f"{name} at {width}, {scheme}")
+                browser.picture(f"{shots}/{name}-{width}-{scheme}.png")
+    assert browser.ask("document.querySelectorAll('#panel b, .line .what b').length") == 0, "texts are no markup"
+    browser.size(1280, 860)
+    browser.scheme("light")
     studio.close()
 
 
-def write(browser, store):
+@story
+def answers(browser, folder):
+    """What happened to this row, and why."""
+    studio = Studio(life(folder))
+    studio.open(browser)
+    last = moment(browser)
+    go(browser, "notes/r1")
+    browser.until("document.body.dataset.ready === 'row'")
+    words = text(browser)
+    for part in ["notes/r1 is there", "is in conflict", "both changed", "water the <b>cactus</b> only", "water the plants twice",
+                 "syncline resolve notes/r1 --keep-mine"]:
+        assert part in words, (part, words)
+    go(browser, "tuesday 12:00")
+    browser.until(f"document.getElementById('chart').getAttribute('aria-valuenow') !== '{last}'")
+    assert "Tue" in browser.ask("document.getElementById('time').textContent")
+    go(browser, "@1")
+    at(browser, 1)
+    go(browser, "notes/r1@-1")
+    at(browser, last)
+    go(browser, "notez/r1")
+    browser.until("!document.getElementById('answer').hidden && document.getElementById('answer').textContent.includes('notes/r1')")
+    browser.press("Escape")
+
+    # Filters: a table, an outcome, a row.
+    choose = "(id, value) => { const field = document.getElementById(id); field.value = value; field.dispatchEvent(new Event('change')); }"
+    everything = int(browser.ask("document.body.dataset.list"))
+    for field, value in [("kind", "pull,purge,cursor-reset"), ("table", "lists"), ("outcome", "problem"), ("row", "notes/n1")]:
+        browser.ask(f"({choose})('{field}', {json.dumps(value)})")
+        browser.until(f"!document.getElementById('clear').hidden && Number(document.body.dataset.list) < {everything}"
+                      " && Number(document.body.dataset.list) > 0")
+        browser.ask("document.getElementById('clear').click()")
+        browser.until(f"Number(document.body.dataset.list) === {everything}")
+    browser.ask("document.getElementById('fold').click()")
+    browser.until(f"Number(document.body.dataset.list) === {last}")
+    browser.ask("document.getElementById('fold').click()")
+
+    # Tables can be sorted and filtered.
+    view(browser, "tables")
+    browser.ask("document.getElementById('which').value = 'notes'; document.getElementById('which').dispatchEvent(new Event('change'))")
+    browser.until("document.querySelectorAll('.rows tbody tr').length > 20")
+    assert "updatedAt" not in browser.ask("document.querySelector('.rows thead').innerText"), "system columns are folded away"
+    sort = "[...document.querySelectorAll('.sort')].find(b => b.textContent.trim().startsWith('stars')).click()"
+    for way in ["ascending", "descending"]:
+        browser.ask(sort)
+        browser.until(f"document.querySelector('th[aria-sort={way}]')")
+    browser.until("document.querySelector('.rows tbody tr').innerText.includes('5')")
+    browser.ask(f"({choose})('filter', \"done eq true and stars gt 2\")")
+    browser.until("document.querySelectorAll('.rows tbody tr').length < 12")
+    browser.ask(f"({choose})('filter', 'stars gt')")
+    browser.until("document.querySelector('#panel .problem')")
+    # The answer 400 is what was asked for.
+    browser.complaints = [words for words in browser.complaints if "400" not in words]
+
+    # Syncs, and the requests behind them.
+    view(browser, "syncs")
+    browser.ask("[...document.querySelectorAll('.syncs details')][0].open = true")
+    browser.until("document.querySelector('.exchange')")
+    assert "/tables/notes" in text(browser)
+    studio.close()
+
+
+@story
+def asks(browser, folder):
+    """The debugger: when it began, what would have been, another policy, another store."""
+    studio = Studio(life(folder))
+    studio.open(browser)
+
+    def ask(kind, words):
+        view(browser, "debugger")
+        for name, value in words.items():
+            browser.ask(f"document.querySelector('#ask-{kind} [name={name}]').value = {json.dumps(value)}")
+        browser.ask(f"document.querySelector('#ask-{kind} form').requestSubmit()")
+        browser.until(f"document.querySelector('#ask-{kind} [data-done={kind}]')", 60)
+        return browser.ask(f"document.querySelector('#ask-{kind} .result').innerText")
+
+    found = ask("bisect", {"condition": "conflicts ge 1"})
+    assert "answer" in found and "syncline replay '--bisect=conflicts ge 1'" in found, found
+    event = browser.ask("document.querySelector('#ask-bisect .result .link').textContent")
+    assert "never became true" in ask("bisect", {"condition": "pending gt 500"})
+    assert "Did you mean" in ask("bisect", {"condition": "count(notez) gt 1"})
+    browser.complaints = [words for words in browser.complaints if "422" not in words]
+    assert "would differ" in ask("policy", {"policy": "client-wins"})
+    browser.picture(f"{shots}/policy.png")
+    found = ask("without", {"events": event})
+    assert "Left out" in found, found
+    assert "differ" in ask("compare", {"with": "@1"})
+    assert "differ" in ask("compare", {"with": os.path.join(folder, "other"), "table": "notes"})
+    studio.close()
+
+
+@story
+def decides(browser, folder):
+    """With --write a conflict is decided in the page, without it is not."""
+    store = life(folder)
+    studio = Studio(store)
+    studio.open(browser)
+    view(browser, "conflicts")
+    words = text(browser)
+    assert "--write" in words and "The next push sends an update of" in words and "Not possible: both sides changed" in words, words
+    assert browser.ask("document.querySelectorAll('[data-choice]').length") == 0, "without --write there is no button"
+    refused = browser.ask("fetch('/api/resolve', { method: 'POST', body: '{}' }).then(a => a.status)")
+    assert refused == 403, "without --write nothing is decided"
+    browser.complaints = [words for words in browser.complaints if "/api/resolve" not in words]
+    studio.close()
     studio = Studio(store, "--write")
-    browser.scheme("light")
-    browser.open(studio.url)
-    browser.until("document.body.dataset.ready === 'event' && typeof state === 'object' && state.writable")
-    browser.ask("choose('conflicts')")
-    browser.until("document.querySelectorAll('[data-choice]').length === 3")
-    browser.picture(f"{shots}/7-conflict.png")
-    browser.ask("document.querySelector('[data-choice=keep-mine]').click()")
-    browser.until("at('panel').innerText.includes('No conflicts')")
+    studio.open(browser)
+    view(browser, "conflicts")
+    for left in [2, 1]:
+        browser.until(f"document.querySelectorAll('[data-choice=keep-mine]').length === {left}")
+        browser.ask("document.querySelector('[data-choice=keep-mine]').click()")
+    browser.until("document.getElementById('panel').innerText.includes('Nothing waits for a decision')")
     assert json.loads(run(store, "conflicts", "--json")) == []
     studio.close()
 
 
-def large(browser, folder):
-    """Many events: the list is as light as a short one."""
-    store = os.environ.get("SYNCLINE_LARGE_STORE")
-    if not store:
-        store = os.path.join(folder, "large")
-        run(store, "init")
-        run(store, "insert", "t", "-", "--each", text="\n".join(json.dumps({"id": f"r{n}", "n": n}) for n in range(3000)))
-    studio = Studio(store)
-    browser.open(studio.url)
-    browser.until("document.body.dataset.ready === 'event' && document.querySelectorAll('.event').length > 5")
-    begin = time.monotonic()
-    for target in [1, 0.5, 0.9]:
-        number = browser.ask(f"Math.max(1, Math.floor(state.last * {target}))")
-        browser.ask(f"go({number})")
-        browser.until(f"document.getElementById('event-{number}')", 60)
-        sees(browser)
-    assert browser.ask("document.querySelectorAll('.event').length") < 80, "only what can be seen is made"
-    browser.until(f"at('panel').innerText.includes('@{number}')", 60)
-    print(f"{browser.ask('state.last')} events, three jumps in {time.monotonic() - begin:.2f} s")
-    browser.picture(f"{shots}/8-large.png")
+@story
+def keys(browser, folder):
+    """Everything by keyboard, and what has the focus can be seen."""
+    studio = Studio(life(folder))
+    studio.open(browser)
+    last = moment(browser)
+
+    def focused(expression):
+        browser.until(f"document.activeElement && document.activeElement.matches('{expression}')")
+        ring = browser.ask("getComputedStyle(document.activeElement).outlineStyle")
+        assert ring != "none", f"the focus of {expression} can't be seen"
+
+    browser.press("l")
+    focused("#list")
+    browser.press("ArrowUp")
+    at(browser, last - 1)
+    browser.press("Home")
+    at(browser, 1)
+    sees(browser)
+    # To a push that is folded; open it, go into it, close it.
+    for _ in range(60):
+        browser.press("ArrowDown")
+        browser.until("document.querySelector('.line[aria-selected=true]')")
+        if browser.ask("!!document.querySelector('.line[aria-selected=true][aria-expanded=false] .push')"):
+            break
+    count = int(browser.ask("document.body.dataset.list"))
+    browser.press("ArrowRight")
+    browser.until(f"Number(document.body.dataset.list) > {count}")
+    browser.press("Escape")
+    browser.press("t")
+    focused("#chart")
+    before = moment(browser)
+    browser.press("ArrowLeft")
+    at(browser, before - 1)
+    browser.press("End")
+    at(browser, last)
+    browser.press("[")
+    at(browser, last - 1)
+    browser.press("n")
+    at(browser, last)
+    for index, name in enumerate(VIEWS):
+        browser.press(str(index + 1))
+        browser.until(f"document.body.dataset.ready === '{name}'")
+    focused("#panel")
+    browser.ask("document.getElementById('tab-charts').focus()")
+    browser.press("ArrowLeft")
+    focused("#tab-debugger")
+    browser.press("?")
+    browser.until("document.getElementById('keys').open")
+    browser.press("Escape")
+    browser.until("!document.getElementById('keys').open")
+    # Every control that Tab reaches has a ring.
+    browser.ask("document.querySelector('.skip').focus()")
+    seen = set()
+    for _ in range(60):
+        browser.press("Tab")
+        found = browser.ask("(() => { const e = document.activeElement; return e === document.body ? null : [e.tagName + '#' + e.id, "
+                            "getComputedStyle(e).outlineStyle]; })()")
+        if found is None:
+            break
+        assert found[1] != "none", f"the focus of {found[0]} can't be seen"
+        seen.add(found[0])
+    for name in ["INPUT#box", "BUTTON#help", "DIV#chart", "DIV#list", "SECTION#panel"]:
+        assert name in seen, f"Tab does not reach {name}: {seen}"
+    # The buttons of the browser go back and forth.
+    browser.press("1")
+    browser.until("document.body.dataset.ready === 'event'")
+    browser.ask("history.back()")
+    browser.until("document.body.dataset.ready === 'debugger'")
     studio.close()
 
 
-with tempfile.TemporaryDirectory(prefix="syncline-studio-") as folder:
-    browser = Browser()
-    try:
-        store = conflict(folder)
-        look(browser, store)
-        write(browser, store)
-        large(browser, folder)
-    finally:
-        browser.close()
-        for process in Studio.running:
-            process.kill()
-    if browser.complaints:
-        raise SystemExit("the page's scripts complained:\n" + "\n".join(browser.complaints))
-    print(f"the page passes; see {shots}")
+@story
+def damaged(browser, folder):
+    """A store whose log is damaged: what can't be read is marked, with the place and the remedy in words."""
+    life(folder)
+    studio = Studio(stores.damage(os.path.join(folder, "draft"), folder))
+    studio.open(browser)
+    browser.until("document.body.dataset.list > 0 && document.querySelector('#chart .lost')")
+    words = browser.ask("document.getElementById('damage').textContent")
+    assert "can’t be read" in words and "s1:" in words and "syncline repair --salvage" in words, words
+    gap = browser.ask("document.querySelector('#damage .link').textContent")
+    browser.ask("document.querySelector('#damage .link').click()")
+    browser.until("document.getElementById('panel').textContent.includes('can’t be read')")
+    browser.until("document.querySelector('.line.lost[aria-selected=true]')")
+    assert "syncline repair --salvage" in text(browser)
+    for width, height in SIZES:
+        browser.size(width, height)
+        browser.scheme("dark" if width in (768, 1920) else "light")
+        for name in ["event", "tables", "outbox", "conflicts", "row"]:
+            view(browser, name)
+            audit(browser, f"{name} of a damaged store at {width}")
+        browser.picture(f"{shots}/damaged-{width}.png")
+    browser.size(1280, 860)
+    browser.scheme("light")
+    browser.press("n")
+    go(browser, "notes/r1")
+    browser.until("document.body.dataset.ready === 'row' && document.getElementById('panel').innerText.includes('Events are missing')")
+    view(browser, "event")
+    browser.picture(f"{shots}/damaged.png")
+    print(f"damaged at {gap}")
+    studio.close()
+
+
+@story
+def follows(browser, folder):
+    """The page beside an app that writes, and two studios side by side."""
+    store = life(folder)
+    studio, other = Studio(store), Studio(os.path.join(folder, "other"))
+    studio.open(browser)
+    last = moment(browser)
+    run(store, "update", "notes", '{"id":"r4","text":"book the early train"}')
+    browser.until(f"Number(document.getElementById('chart').getAttribute('aria-valuenow')) > {last}")
+    browser.until("document.getElementById('panel').innerText.includes('book the early train')")
+    go(browser, "@5")
+    at(browser, 5)
+    run(store, "update", "notes", '{"id":"r4","text":"book the late train"}')
+    browser.until("document.getElementById('pending').textContent.includes('operation') || true")
+    time.sleep(1.5)
+    at(browser, 5)
+    other.open(browser)
+    mine = browser.ask(f"fetch('{other.root}api/summary').then(a => a.status)")
+    browser.open(studio.root)
+    browser.until("document.body.dataset.ready && document.querySelectorAll('.line').length > 2")
+    assert mine == 200, "the other studio answers"
+    browser.open(other.root)
+    browser.until("document.body.dataset.ready && document.getElementById('store').textContent === 'other'")
+    studio.close()
+    other.close()
+
+
+@story
+def many(browser, folder):
+    """Many events: the page is as light as with a few."""
+    studio = Studio(stores.large(folder))
+    for width, height in [(1280, 860), (900, 700), (360, 740)]:
+        browser.size(width, height)
+    browser.size(1280, 860)
+    begin = time.monotonic()
+    studio.open(browser)
+    browser.until("!document.getElementById('listed').textContent.includes('read')", 120)
+    print(f"read in {time.monotonic() - begin:.2f} s")
+    last = moment(browser)
+    begin = time.monotonic()
+    for target in [1, 0.5, 0.9]:
+        number = max(1, int(last * target))
+        go(browser, f"@{number}")
+        at(browser, number)
+        browser.until(f"document.body.dataset.shown === '{number}'", 60)
+        sees(browser)
+    print(f"{last} events, three jumps in {time.monotonic() - begin:.2f} s")
+    for name in ["tables", "outbox", "event"]:
+        begin = time.monotonic()
+        view(browser, name)
+        print(f"{name} in {time.monotonic() - begin:.2f} s")
+        audit(browser, f"{name} of {last} events")
+    for width, height in [(900, 700), (360, 740), (1920, 1080)]:
+        browser.size(width, height)
+        audit(browser, f"{last} events at {width}")
+    browser.size(1280, 860)
+    box = browser.ask("(() => { const b = document.getElementById('chart').getBoundingClientRect(); return [b.left, b.top, b.width]; })()")
+    browser.click(box[0] + box[2] / 4, box[1] + 40)
+    browser.until(f"document.getElementById('chart').getAttribute('aria-valuenow') !== '{max(1, int(last * 0.9))}'")
+    sees(browser)
+    browser.ask("document.getElementById('list').scrollTop = document.getElementById('list').scrollHeight / 2")
+    browser.until("document.querySelectorAll('.line').length > 5 && document.querySelectorAll('.line').length < 130")
+    browser.picture(f"{shots}/many.png")
+    studio.close()
+
+
+def life(folder):
+    return stores.life(folder)
+
+
+complaints = []
+for name, body in STORIES.items():
+    if wanted and name not in wanted:
+        continue
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="syncline-studio-") as folder:
+        browser = Browser()
+        try:
+            body(browser, folder)
+        except BaseException:
+            browser.picture(f"{shots}/failed-{name}.png")
+            raise
+        finally:
+            browser.close()
+            for process in Studio.running:
+                process.kill()
+                process.wait()
+            Studio.running.clear()
+        complaints += [f"{name}: {words}" for words in browser.complaints]
+    print(f"{name}: passed in {time.monotonic() - begin:.0f} s")
+if complaints:
+    raise SystemExit("the page's scripts complained:\n" + "\n".join(complaints))
+print(f"the page passes; see {shots}")

@@ -134,11 +134,24 @@ class Browser:
             time.sleep(0.03)
         raise SystemExit(f"never became true: {expression}\n{self.ask('document.body && document.body.innerText')}\n{self.complaints}")
 
-    def press(self, key, code=None):
+    def press(self, key):
         codes = {"ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39, "ArrowLeft": 37, "End": 35, "Home": 36, "PageDown": 34,
-                 "PageUp": 33, "Tab": 9, "Enter": 13}
-        for kind in ["rawKeyDown", "keyUp"]:
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key])
+                 "PageUp": 33, "Tab": 9, "Enter": 13, "Escape": 27, " ": 32}
+        code = codes.get(key, ord(key[0].upper()))
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else None)
+        down = {"type": "keyDown", "text": text} if text else {"type": "rawKeyDown"}
+        self.call("Input.dispatchKeyEvent", key=key, windowsVirtualKeyCode=code, **down)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def write(self, text):
+        self.call("Input.insertText", text=text)
+
+    def click(self, x, y):
+        for kind in ["mousePressed", "mouseReleased"]:
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
 
     def scheme(self, name):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])

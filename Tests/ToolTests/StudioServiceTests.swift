@@ -1,6 +1,8 @@
-// The responses to the page of `studio`, for requests that a browser would not send.
+// The answers to the page of `studio`: what it asks for, what a browser would not send, and damaged logs.
 
-import Dispatch
+import Foundation
+import SegmentLog
+import StudioPage
 import SynclineCore
 import SynclineWire
 import Testing
@@ -8,60 +10,169 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct StudioServiceTests {
-    private func service(_ log: TestLog, mayWrite: Bool = false) throws -> StudioService {
-        let host = Host(
-            environment: Environment(
-                variables: [:], directory: "/", outputIsTerminal: false, errorsAreTerminal: false, width: 80),
-            output: MemorySink(), errors: MemorySink(), input: MemoryLines())
-        return StudioService(
-            try StudioData(log.path), StudioGate(token: "t", session: "s"), host, .all, store: log.path,
-            mayWrite: mayWrite)
-    }
-
-    private func request(_ method: String, _ path: String, _ query: [String: String] = [:]) -> HTTPRequest {
-        var request = HTTPRequest(method, path)
-        request.headers = [HTTPHeader("Host", "127.0.0.1:1"), HTTPHeader("Cookie", "syncline-studio=s")]
-        request.query = query.map { HTTPHeader($0.key, $0.value) }
-        return request
-    }
-
     @Test func `numbers of any size are answered`() throws {
-        let log = try TestLog.story()
-        let service = try service(log)
+        let page = try StudioPageCall(TestLog.story())
+        try page.summary()
         let numbers = ["0", "1", "9223372036854775807", "18446744073709551615", "99999999999999999999", "-1", "x", ""]
         for (path, names) in [
-            ("events", ["from", "count"]), ("event", ["n"]), ("table", ["at", "skip", "top"]), ("tables", ["at"]),
-            ("outbox", ["at"]),
+            ("lines", ["skip", "top", "find", "open"]), ("event", ["n"]), ("table", ["at", "skip", "top"]),
+            ("tables", ["at"]), ("outbox", ["at", "skip", "top"]), ("conflicts", ["at"]), ("row", ["at"]),
+            ("timeline", ["from", "to", "count"]), ("syncs", ["skip", "top"]), ("requests", ["session"]),
+            ("moment", ["time"]), ("time", ["n"]), ("find", ["text"]), ("charts", ["x"]),
         ] {
             for name in names {
                 for number in numbers {
-                    let query = [name: number].merging(path == "table" ? ["name": "todoitem"] : [:]) { $1 }
-                    let response = service.answer(request("GET", "/api/" + path, query))
+                    var query = [name: number]
+                    if path == "table" { query["name"] = "todoitem" }
+                    if path == "row" { query.merge(["table": "todoitem", "id": "a"]) { $1 } }
+                    let response = page.get(path, query)
                     #expect([200, 400].contains(response.status), "\(path) \(query)")
                     #expect((try? Value(json: response.body)) != nil, "\(path) \(query)")
                 }
             }
         }
-        #expect(service.answer(request("POST", "/api/events")).status == 405)
-        #expect(service.answer(request("GET", "/etc/passwd")).status == 404)
+        #expect(page.service.answer(page.request("POST", "/api/lines")).status == 405)
+        #expect(page.service.answer(page.request("GET", "/etc/passwd")).status == 404)
     }
 
-    /// Answers on a thread of its own, as a server does: it blocks until the command has ended.
-    private func answer(_ request: HTTPRequest, from service: StudioService) async -> HTTPResponse {
-        await withCheckedContinuation { continuation in
-            DispatchQueue(label: "StudioServiceTests").async { continuation.resume(returning: service.answer(request)) }
+    @Test func `the executable holds every file of the page, and the page asks for no other`() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../tools/syncline/Page").standardized
+        let page = try StudioPageCall(TestLog.story())
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !name.hasSuffix(".swift") {
+            let path = name == "page.html" ? "/" : "/" + name
+            let response = page.service.answer(page.request("GET", path))
+            let file = try Data(contentsOf: folder.appending(path: name))
+            #expect(response.status == 200 && Data(response.body) == file, "\(name)")
+            let policy = response.headers.value("Content-Security-Policy") ?? ""
+            #expect(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "\(name)")
+            let text = String(decoding: file, as: UTF8.self)
+            for match in text.matches(of: #/(?:src|href)="(\/[^"]+)"|from '\.(\/[^']+)'/#) {
+                let asked = String(match.1 ?? match.2 ?? "")
+                #expect(StudioPage.files[asked] != nil, "\(name) asks for \(asked)")
+            }
         }
     }
 
     @Test func `a row's address from the page is never taken for an option`() async throws {
         let log = try TestLog.story()
-        var choice = request("POST", "/api/resolve")
-        choice.body = Array(##"{"table":"--store=/nowhere","id":"x","choice":"merge"}"##.utf8)
-        #expect(try await answer(choice, from: service(log)).status == 403)
-        let response = try await answer(choice, from: service(log, mayWrite: true))
+        let choice = ##"{"table":"--store=/nowhere","id":"x","choice":"merge"}"##
+        #expect(await (try StudioPageCall(log)).post("resolve", choice).status == 403)
+        let page = try StudioPageCall(log, mayWrite: true)
+        let response = await page.post("resolve", choice)
         let text = String(decoding: response.body, as: UTF8.self)
-        #expect(response.status == 409 && !text.contains("nowhere\"") && text.contains("conflict"), "\(text)")
-        choice.body = Array(#"{"table":"todoitem","id":"a","choice":"compact"}"#.utf8)
-        #expect(try await answer(choice, from: service(log, mayWrite: true)).status == 400)
+        #expect(response.status == 422 && !text.contains("nowhere\"") && text.contains("conflict"), "\(text)")
+        #expect(await page.post("resolve", #"{"table":"todoitem","id":"a","choice":"compact"}"#).status == 400)
+        // A decision has one path, which asks whether the page may write.
+        #expect(await (try StudioPageCall(log)).post("debug/resolve", choice).status == 405)
+        let words = StudioDebugger.words("bisect", .object([.init("condition", .string("--policy"))]))
+        #expect(words == ["replay", "--bisect=--policy"])
+    }
+
+    @Test func `the page follows an app that writes`() throws {
+        let log = try TestLog.story()
+        let page = try StudioPageCall(log)
+        let before = try page.summary()
+        #expect(before["last"] as? Int == Story.events.count)
+        #expect(try page.object("counts")["pending"] as? Int == 2)
+        let writer = try log.open()
+        var batch = RecordBatch()
+        let change = LocalChange(
+            kind: .insert, table: "todoitem", id: "new", columns: Row([.init("text", .string("tea"))]))
+        batch.append(Event(time: 1_700_009_000_000, .local(LocalTransaction([change], isGrouped: false))).bytes)
+        try writer.append(batch)
+        let after = try page.summary()
+        #expect(after["last"] as? Int == Story.events.count + 1)
+        #expect(try page.object("counts")["pending"] as? Int == 3)
+        let lines = try page.object(
+            "lines", ["skip": "0", "top": "1", "kinds": "local", "table": "todoitem", "id": "new"])
+        #expect(lines["count"] as? Int == 1)
+        let rows = try page.object("table", ["name": "todoitem", "filter": "text eq 'tea'"])
+        #expect(rows["count"] as? Int == 1)
+        try writer.close()
+    }
+
+    @Test(arguments: [
+        ("@7", #"{"event":7}"#), ("@-1", #"{"event":20}"#), ("2023-11-14T22:16:30Z", #"{"event":4}"#),
+        ("todoitem/a", #"{"table":"todoitem","id":"a"}"#),
+        ("todoitem/a@5", #"{"table":"todoitem","id":"a","event":5}"#),
+        ("b", #"{"table":"todoitem","id":"b"}"#), ("~1", #"{"table":"todoitem","id":"b"}"#),
+    ])
+    func `the box takes events, times, rows and operations`(_ text: String, _ answer: String) throws {
+        let page = try StudioPageCall(TestLog.story())
+        try page.summary()
+        let response = page.get("find", ["text": text])
+        #expect(String(decoding: response.body, as: UTF8.self) == answer)
+    }
+
+    @Test func `the box says what was perhaps meant`() throws {
+        let page = try StudioPageCall(TestLog.story())
+        try page.summary()
+        for (text, words) in [
+            ("todoitems/a", "todoitem/a"), ("@99", "the last event is @20"), ("x y z", "not a valid moment"),
+        ] {
+            let response = page.get("find", ["text": text])
+            let answer = String(decoding: response.body, as: UTF8.self)
+            #expect(response.status == 400 && answer.contains(words), "\(text): \(answer)")
+        }
+    }
+
+    @Test func `a conflict shows what collides, and what each decision leaves`() throws {
+        let page = try StudioPageCall(TestLog.story())
+        let found = try page.object("conflicts", ["at": "12"])
+        let conflict = try #require((found["conflicts"] as? [[String: Any]])?.first)
+        #expect(conflict["colliding"] as? [String] == ["text"])
+        #expect((conflict["sentence"] as? String)?.contains("the server answered 412") == true)
+        let decisions = try #require(conflict["decisions"] as? [[String: Any]])
+        let texts = decisions.map { ($0["row"] as? [String: Any])?["text"] as? String }
+        #expect(texts == ["soy milk", "oat milk", nil])
+        #expect(decisions.map { $0["sends"] as? String } == [nil, "update", nil])
+        #expect((decisions[2]["error"] as? String)?.contains("text") == true)
+    }
+
+    @Test func `a row's story ends with what it was at the moment, and continues`() throws {
+        let page = try StudioPageCall(TestLog.story())
+        let then = try page.object("row", ["table": "todoitem", "id": "a", "at": "6"])
+        let why = try #require(then["why"] as? [String: Any])
+        let fields = try #require(why["fields"] as? [[String: Any]])
+        let text = try #require(fields.first { $0["field"] as? String == "text" })
+        #expect(text["value"] as? String == "oat milk" && text["event"] as? String == "@5")
+        #expect(text["standing"] as? String == "unconfirmed")
+        let numbers = (then["history"] as? [[String: Any]])?.compactMap { $0["n"] as? Int }
+        #expect(numbers == [4, 5, 6, 11, 12, 13, 14, 15])
+        #expect(then["at"] as? Int == 6 && then["whole"] as? Bool == true)
+    }
+
+    // MARK: Damage
+
+    /// The event with the insert of `c` and the first update of `a` can't be read.
+    private func damaged() throws -> TestLog {
+        let log = try TestLog.story()
+        try log.flip("salt", in: TestLog.firstSegment)
+        return log
+    }
+
+    @Test func `a damaged store is shown, with the place and the remedy`() throws {
+        let page = try StudioPageCall(damaged())
+        let summary = try page.summary()
+        #expect(summary["gaps"] as? [[Int]] == [[5, 5]])
+        let damage = try #require((summary["damage"] as? [[String: Any]])?.first)
+        #expect((damage["advice"] as? String)?.contains("repair --salvage") == true)
+        #expect((damage["address"] as? String)?.hasPrefix("s1:") == true)
+        let lines = try #require(try page.object("lines", ["top": "100", "fold": "off"])["lines"] as? [[String: Any]])
+        #expect(lines.map { $0["n"] as? Int } == Array(1...20))
+        #expect(lines.filter { $0["kind"] as? String == "lost" }.map { $0["n"] as? Int } == [5])
+        for at in 1...20 {
+            for path in ["tables", "outbox", "conflicts"] {
+                let found = try page.object(path, ["at": "\(at)"])
+                #expect(found["whole"] as? Bool == (at < 5), "\(path) @\(at)")
+            }
+            let event = try page.object("event", ["n": "\(at)"])
+            #expect((event["event"] is NSNull) == (at == 5), "@\(at)")
+        }
+        let row = try page.object("row", ["table": "todoitem", "id": "b"])
+        #expect(row["whole"] as? Bool == false && (row["history"] as? [Any])?.isEmpty == false)
+        let rows = try page.object("table", ["name": "todoitem"])
+        #expect((rows["count"] as? Int ?? 0) >= 3)
     }
 }

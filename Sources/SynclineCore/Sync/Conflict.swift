@@ -151,6 +151,16 @@ extension Conflict {
         }
     }
 
+    /// The columns that both sides changed, to different values; none if one side deleted the row.
+    package var collidingColumns: [String] {
+        guard let server, kind != .delete else { return [] }
+        return columns.members.filter { member in
+            let theirs = server[member.name] ?? .null
+            return !theirs.means(member.value) && !theirs.means(base?[member.name] ?? .null)
+        }
+        .map(\.name)
+    }
+
     /// Returns what remains of the local operation if the server's row has the rest, or nil if nothing does.
     private func merged() throws(SyncError) -> Resolution.Change? {
         if state == .parked { return kept }
@@ -159,17 +169,12 @@ extension Conflict {
                 .mergeConflict, "one side deleted the row and the other changed it",
                 hint: "Take the server's row or keep yours.")
         }
-        var left: [Value.Member] = []
-        for member in columns.members {
-            let theirs = server[member.name] ?? .null
-            if theirs.means(member.value) { continue }
-            guard theirs.means(base?[member.name] ?? .null) else {
-                throw SyncError(
-                    .mergeConflict, "both sides changed the column \"\(member.name)\"",
-                    hint: "Take the server's row, keep yours, or write a row of your own.")
-            }
-            left.append(member)
+        if let name = collidingColumns.first {
+            throw SyncError(
+                .mergeConflict, "both sides changed the column \"\(name)\"",
+                hint: "Take the server's row, keep yours, or write a row of your own.")
         }
+        let left = columns.members.filter { !(server[$0.name] ?? .null).means($0.value) }
         return left.isEmpty ? nil : Resolution.Change(kind: .update, columns: Row(left))
     }
 }

@@ -144,22 +144,8 @@ extension WhyReport {
                 + (works ? ", while it answered other requests." : ".")
         case .held: return "it is held until the row is released."
         case .behind(let number): return "it goes after ~\(number), which is on the same row."
-        case .waits(let conflict): return sentence(conflict)
+        case .waits(let conflict): return conflict.sentence
         }
-    }
-
-    private func sentence(_ conflict: Conflict) -> String {
-        let status = conflict.status.map { "the server answered \($0)" } ?? "a pull found it"
-        let words = conflict.message.map { ": \"\($0)\"" } ?? ""
-        let what: String
-        switch conflict.state {
-        case .parked: what = "it is parked, because the server refused it"
-        case .conflict where conflict.server == nil:
-            what = "it is in conflict, because the row is gone from the server"
-        case .conflict: what = "it is in conflict, because the server's row was changed meanwhile"
-        }
-        let twice = conflict.mayHaveBeenDone ? " An earlier try, whose answer was lost, may have been done." : ""
-        return "\(what) (\(status)\(words)).\(twice)"
     }
 
     // MARK: What to do
@@ -227,8 +213,25 @@ extension WhyReport {
     }
 }
 
+extension Conflict {
+    /// Why it awaits a decision.
+    var sentence: String {
+        let status = self.status.map { "the server answered \($0)" } ?? "a pull found it"
+        let words = message.map { ": \"\($0)\"" } ?? ""
+        let what: String
+        switch state {
+        case .parked: what = "it is parked, because the server refused it"
+        case .conflict where server == nil:
+            what = "it is in conflict, because the row is gone from the server"
+        case .conflict: what = "it is in conflict, because the server's row was changed meanwhile"
+        }
+        let twice = mayHaveBeenDone ? " An earlier try, whose answer was lost, may have been done." : ""
+        return "\(what) (\(status)\(words)).\(twice)"
+    }
+}
+
 /// A word as a shell takes it.
-private func shellWord(_ text: String) -> String {
+func shellWord(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -6,8 +6,15 @@ import SynclineInspect
 /// A query from the options of a command.
 enum StoreQuery {
     static func filter(_ arguments: Arguments) throws(ToolError) -> FilterExpression? {
-        guard let text = arguments.value("filter") else { return nil }
+        try arguments.value("filter").map { text throws(ToolError) in try filter(text) }
+    }
+
+    static func filter(_ text: String) throws(ToolError) -> FilterExpression {
         do throws(FilterError) { return try FilterExpression(parsing: text) } catch { throw invalid(error, "filter") }
+    }
+
+    static func order(_ text: String) throws(ToolError) -> [RowQuery.Key] {
+        do throws(FilterError) { return try RowQuery.Key.list(parsing: text) } catch { throw invalid(error, "order") }
     }
 
     static func query(_ arguments: Arguments) throws(ToolError) -> RowQuery {
@@ -22,13 +29,7 @@ enum StoreQuery {
     /// The filter, the order and the number of rows.
     static func window(_ arguments: Arguments) throws(ToolError) -> RowQuery {
         var query = RowQuery(table: arguments.operands[0], filter: try filter(arguments))
-        if let text = arguments.value("orderby") {
-            do throws(FilterError) {
-                query.order = try RowQuery.Key.list(parsing: text)
-            } catch {
-                throw invalid(error, "order")
-            }
-        }
+        if let text = arguments.value("orderby") { query.order = try order(text) }
         query.top = try arguments.number("top", in: 0...UInt64(Int32.max)).map { Int($0) }
         query.skip = Int(try arguments.number("skip", in: 0...UInt64(Int32.max)) ?? 0)
         return query

@@ -12,9 +12,10 @@ enum StudioCommand {
         details: [
             """
             Prints an address on this machine with a token that opens the page once. The browser then keeps its \
-            access until the command ends. The page has a timeline of events, the tables as of any event, the \
-            history of each row, the outbox, conflicts and charts. It is read-only, unless --write allows it to \
-            resolve conflicts.
+            access until the command ends. The page has a timeline of events, the story of each row, the tables, \
+            the outbox and the conflicts as of any event, the pushes and pulls with their requests, and the \
+            debugger. It follows an app that writes, and shows damaged stores and reports, too. It is read-only, \
+            unless --write allows it to resolve conflicts.
             """,
             "Ctrl-C ends the command.",
         ],
@@ -30,10 +31,15 @@ enum StudioCommand {
         let writes = arguments.flag("write")
         let path = try writes ? context.path(changing: arguments) : context.path(reading: arguments)
         let port = UInt16(try arguments.number("port", in: 1...65_535) ?? 0)
-        let data = try StudioData(path)
+        let isReport = ReportShelf.isFile(try StoreLocation.find(arguments, context.environment).path)
+        let recorded = isReport ? try context.traffic(arguments) : nil
+        let data = try StudioData(path) {
+            recorded ?? TrafficSession.list(TrafficRecording.read(file: Traffic.file(store: path)))
+        }
         func secret() -> String { context.clock.newIdentity().description.filter { $0.isHexDigit } }
         let gate = StudioGate(token: secret(), session: secret())
-        let service = StudioService(data, gate, context.host, context.table, store: path, mayWrite: writes)
+        let debugger = StudioDebugger(context.host, context.table, store: path)
+        let service = StudioService(data, gate, debugger, mayWrite: writes)
         let http = try LocalHTTP(port: port) { service.answer($0) }
         defer { http.stop() }
         let url = "\(http.url)/?token=\(gate.token)"

@@ -26,6 +26,7 @@ final class StudioGate: Sendable {
         guard let host = request.headers.value("Host"), StudioGate.isLoopback(host) else {
             return .refused("Open the page with the printed address.")
         }
+        let name = StudioGate.cookieName(host)
         if let origin = request.headers.value("Origin"), origin != "http://\(host)" {
             return .refused("Requests from other pages are refused.")
         }
@@ -35,12 +36,18 @@ final class StudioGate: Sendable {
                 return !isUsed
             }
             if given == token && isFirst {
-                return .welcome(cookie: "syncline-studio=\(session); HttpOnly; SameSite=Strict; Path=/")
+                return .welcome(cookie: "\(name)=\(session); HttpOnly; SameSite=Strict; Path=/")
             }
         }
         let cookies = (request.headers.value("Cookie") ?? "").split(separator: ";").map { $0.trimmingSpaces() }
-        if cookies.contains("syncline-studio=\(session)") { return .admitted }
+        if cookies.contains("\(name)=\(session)") { return .admitted }
         return .refused("The token was used already, or is wrong. Start `syncline studio` again for a new one.")
+    }
+
+    /// A browser sends cookies to all ports of a host, so the name contains the port: two studios do not replace each
+    /// other's cookie.
+    private static func cookieName(_ host: String) -> String {
+        "syncline-studio-" + host.split(separator: ":").dropFirst().joined()
     }
 
     private static func isLoopback(_ host: String) -> Bool {

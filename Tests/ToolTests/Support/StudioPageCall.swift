@@ -1,0 +1,59 @@
+// The page of `studio` without a socket: a request in, an answer out.
+
+import Dispatch
+import Foundation
+import SynclineWire
+
+@testable import SynclineTool
+
+struct StudioPageCall {
+    let service: StudioService
+    /// The folder of a log goes with it.
+    private let log: TestLog
+
+    init(_ log: TestLog, mayWrite: Bool = false) throws {
+        self.log = log
+        let host = Host(
+            environment: Environment(
+                variables: [:], directory: "/", outputIsTerminal: false, errorsAreTerminal: false, width: 80),
+            output: MemorySink(), errors: MemorySink(), input: MemoryLines())
+        service = StudioService(
+            try StudioData(log.path), StudioGate(token: "t", session: "s"),
+            StudioDebugger(host, .all, store: log.path), mayWrite: mayWrite)
+    }
+
+    func request(_ method: String, _ path: String, _ query: [String: String] = [:]) -> HTTPRequest {
+        var request = HTTPRequest(method, path)
+        request.headers = [HTTPHeader("Host", "127.0.0.1:1"), HTTPHeader("Cookie", "syncline-studio-1=s")]
+        request.query = query.map { HTTPHeader($0.key, $0.value) }
+        return request
+    }
+
+    func get(_ path: String, _ query: [String: String] = [:]) -> HTTPResponse {
+        service.answer(request("GET", "/api/" + path, query))
+    }
+
+    /// The answer as JSON.
+    func object(_ path: String, _ query: [String: String] = [:]) throws -> [String: Any] {
+        let response = get(path, query)
+        return try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any] ?? [:]
+    }
+
+    /// Posts on a thread of its own, as a server does: it blocks until the command has ended.
+    func post(_ path: String, _ body: String) async -> HTTPResponse {
+        var request = request("POST", "/api/" + path)
+        request.body = Array(body.utf8)
+        let (service, asked) = (service, request)
+        return await withCheckedContinuation { continuation in
+            DispatchQueue(label: "StudioPageCall").async { continuation.resume(returning: service.answer(asked)) }
+        }
+    }
+
+    /// Reads the whole log into the index.
+    @discardableResult
+    func summary() throws -> [String: Any] {
+        var found = try object("summary")
+        while found["complete"] as? Bool == false { found = try object("summary") }
+        return found
+    }
+}

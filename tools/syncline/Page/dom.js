@@ -1,0 +1,68 @@
+// Elements and words. Data is never interpreted as markup: strings become text nodes.
+
+export const at = id => document.getElementById(id);
+
+export function make(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (key.startsWith('aria-') && typeof value === 'boolean') element.setAttribute(key, String(value));
+    else if (value === true) element.setAttribute(key, '');
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value);
+  }
+  element.append(...children.flat(3).filter(child => child !== null && child !== undefined && child !== false)
+    .map(child => child instanceof Node ? child : String(child)));
+  return element;
+}
+
+export function draw(name, attributes, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+export const note = (...children) => make('p', { class: 'note' }, ...children);
+export const problem = error => make('p', { class: 'problem', role: 'alert' }, error.message,
+  error.hint ? make('span', { class: 'hint' }, ' ' + error.hint) : null);
+export const badge = (text, kind) => make('span', { class: 'badge ' + (kind || '') }, text);
+export const button = (text, onclick, attributes) => make('button', { type: 'button', onclick, ...attributes }, text);
+
+export const grouped = number => Number(number).toLocaleString('en');
+export const counted = (number, thing) => `${grouped(number)} ${thing}${Number(number) === 1 ? '' : 's'}`;
+
+/// A value as JSON would write it; a value that is not there as a dash.
+export const shown = value => value === undefined ? '–' : JSON.stringify(value);
+
+export function bytes(count) {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let place = 0;
+  while (count >= 1024 && place < 3) { count /= 1024; place += 1; }
+  return (place ? count.toFixed(1) : count) + ' ' + units[place];
+}
+
+/// A table of columns that scrolls in itself if it is wider than the page.
+export function grid(heads, rows, attributes) {
+  return make('div', { class: 'wide', tabindex: 0, role: 'group', 'aria-label': (attributes || {}).label || 'Table' },
+    make('table', attributes && attributes.class ? { class: attributes.class } : {},
+      make('thead', {}, make('tr', {}, heads.map(head => head instanceof Node ? head : make('th', { scope: 'col' }, head)))),
+      make('tbody', {}, rows)));
+}
+
+/// Buttons to the parts of a long list.
+export function pager(found, count, size, go) {
+  if (found.count <= size) return null;
+  const last = found.skip + count;
+  return make('p', { class: 'pager' },
+    button('‹ Before', () => go(Math.max(0, found.skip - size)), { disabled: found.skip === 0 }),
+    make('span', { class: 'note' }, `${grouped(found.skip + 1)}–${grouped(last)} of ${grouped(found.count)}`),
+    button('After ›', () => go(found.skip + size), { disabled: last >= found.count }));
+}
+
+/// A command with a button that copies it.
+export function command(text) {
+  const copy = button('Copy', async () => {
+    try { await navigator.clipboard.writeText(text); copy.textContent = 'Copied'; } catch { copy.textContent = 'Not copied'; }
+  }, { class: 'small', 'aria-label': 'Copy the command' });
+  return make('span', { class: 'command' }, make('code', {}, text), copy);
+}

@@ -1,0 +1,59 @@
+// Rows and what changed in them, as tables. Columns that belong to the server are folded away.
+
+import { grouped, make, shown } from './dom.js';
+import { moment, show } from './store.js';
+import { full } from './times.js';
+
+const systemColumns = new Set(['createdAt', 'updatedAt', 'version', 'deleted']);
+export const isSystem = name => systemColumns.has(name);
+
+export const eventLink = (number, text) => make('button', { type: 'button', class: 'link mono',
+  'aria-current': Number(number) === moment() ? 'true' : null,
+  onclick: () => show({ at: Number(number) }) }, text || '@' + grouped(number));
+
+export const rowLink = (table, id) => make('button', { type: 'button', class: 'link mono',
+  onclick: () => show({ row: { table, id }, view: 'row' }) }, `${table}/${id}`);
+
+/// A sentence in which the addresses of events are links, times are those of the browser, and `commands` are code.
+export const sentence = text => text.split(/(@\d+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z|`[^`]+`)/).map((part, index) =>
+  index % 2 === 0 ? part : part.startsWith('@') ? eventLink(part.slice(1))
+    : part.startsWith('`') ? make('code', {}, part.slice(1, -1)) : full(Date.parse(part)));
+
+/// Events that can't be read, as a link.
+export const gapLink = ([first, last]) => eventLink(first, first === last ? null : `@${grouped(first)}–${grouped(last)}`);
+
+/// What changed, a column a line.
+export function changes(fields) {
+  const own = fields.filter(field => !isSystem(field.name)), system = fields.filter(field => isSystem(field.name));
+  const list = fields => make('dl', { class: 'changes' }, fields.map(field => make('div', {},
+    make('dt', {}, field.name),
+    make('dd', {}, field.before === null ? null : make('del', {}, shown(field.before)),
+      field.before !== null && field.after !== null ? make('span', { class: 'arrow', 'aria-label': 'became' }, '→') : null,
+      field.after === null ? null : make('ins', {}, shown(field.after))))));
+  return [own.length ? list(own) : null, folded(system.length, list(system))];
+}
+
+/// The columns of the server, behind one line.
+export const folded = (count, ...content) => count ? make('details', { class: 'system' },
+  make('summary', {}, count === 1 ? '1 system column' : `${count} system columns`), content) : null;
+
+/// Several versions of a row side by side; `marks` are columns that collide.
+export function sides(versions, marks) {
+  const all = [...new Set(versions.flatMap(version => Object.keys(version.row || {})))].filter(name => name !== 'id');
+  const line = name => make('tr', { class: (marks || []).includes(name) ? 'colliding' : null },
+    make('th', { scope: 'row' }, name, (marks || []).includes(name) ? make('span', { class: 'badge bad' }, 'both changed') : null),
+    versions.map(version => make('td', { 'data-side': version.title }, cell(version, name))));
+  const table = names => make('table', { class: 'sides' },
+    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Column'),
+      versions.map(version => make('th', { scope: 'col' }, version.title)))),
+    make('tbody', {}, names.map(line)));
+  const own = all.filter(name => !isSystem(name)), system = all.filter(isSystem);
+  return [make('div', { class: 'wide', tabindex: 0, role: 'group', 'aria-label': 'Versions of the row' }, table(own)),
+    folded(system.length, make('div', { class: 'wide' }, table(system)))];
+}
+
+function cell(version, name) {
+  if (!version.row) return make('span', { class: 'note' }, version.absent || 'not there');
+  if (!(name in version.row)) return make('span', { class: 'note' }, '–');
+  return make('code', {}, shown(version.row[name]));
+}

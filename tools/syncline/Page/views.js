@@ -1,0 +1,302 @@
+// The views beside the list of events. A view is a function that asks the store and returns what is shown.
+
+import { at, badge, button, command, counted, grid, grouped, make, note, pager, problem, shown } from './dom.js';
+import { ask, asked, changed, listen, moment, show, state, store, tell } from './store.js';
+import { changes, eventLink, folded, isSystem, rowLink, sentence, sides } from './fields.js';
+import { charts } from './charts.js';
+import { questions } from './debugger.js';
+import { filterRow } from './list.js';
+import { brief, duration, full } from './times.js';
+
+export const names = [['events', 'Events'], ['event', 'Event'], ['row', 'Row'], ['tables', 'Tables'], ['outbox', 'Outbox'],
+  ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts']];
+/// Views that do not depend on the moment.
+const timeless = new Set(['syncs', 'charts', 'debugger']);
+const sorted = { table: null, skip: 0, order: '', filter: '', system: false };
+const pages = { outbox: 0, syncs: 0 };
+
+const partly = found => found.whole === false ? make('p', { class: 'problem' },
+  'Events are missing before this moment. What you see is put together from the events that can be read.') : null;
+const title = (...content) => make('h2', {}, ...content);
+const asOf = number => make('span', { class: 'note' }, ` as of @${grouped(number)}`);
+
+const views = {
+  async event() {
+    const found = await ask('event', { n: moment() });
+    if (!found.event) return lostEvent(found);
+    const cards = found.changes.map(change => make('article', { class: 'card' },
+      make('h3', {}, badge(change.change, change.change), ' ', rowLink(change.table, change.id)),
+      change.fields.length ? changes(change.fields)
+        : change.change === 'changed' ? note('Nothing that an app sees has changed.') : null));
+    return [partly(found), title(`@${grouped(found.n)} `, badge(found.kind, 'kind ' + found.kind)),
+      make('p', { class: 'lead' }, found.what),
+      make('p', { class: 'note' }, full(found.time)),
+      cards.length ? cards : note('No row changed.'),
+      found.count > cards.length ? note(`and ${counted(found.count - cards.length, 'more row')}`) : null,
+      make('p', { class: 'actions' }, button('What if it had not happened?', () => {
+        state.question = { kind: 'without', events: '@' + found.n };
+        show({ view: 'debugger' });
+      })),
+      make('details', {}, make('summary', {}, 'The event as it is stored'), make('pre', {}, JSON.stringify(found.event, null, 2)))];
+  },
+
+  async row() {
+    if (!state.row) return [title('Row'), note('Choose a row in an event, in Tables, or write its address into the box above: ',
+      make('code', {}, 'notes/r1'), '.')];
+    const found = await ask('row', { ...state.row, at: asked() });
+    const frozen = found.entry && found.entry.frozen;
+    const versions = [{ title: 'Server’s row', row: found.entry && found.entry.base, absent: 'unknown' },
+      { title: 'Pending here', row: found.entry && found.entry.columns, absent: found.entry && found.entry.pending === 'delete' ? 'delete' : 'nothing' },
+      { title: 'What the app sees', row: found.entry && found.entry.row, absent: 'no row' }];
+    if (frozen && frozen.status !== 'inFlight') versions.push({ title: 'Server’s, in conflict', row: frozen.server, absent: 'gone' });
+    // The sentences: one about the row, one for each field, and the rest about operations.
+    const [sight, ...rest] = found.why.sentences;
+    const reasons = list => make('ul', { class: 'reasons' }, list.map(text => make('li', {}, sentence(text))));
+    const system = rest.filter((_, index) => index < found.why.fields.length && isSystem(found.why.fields[index].field));
+    const own = rest.filter(text => !system.includes(text));
+    return [partly(found), title(`${found.table}/${found.id}`, asOf(found.at)),
+      make('p', { class: 'lead' }, sentence(sight)),
+      own.length ? reasons(own) : null, folded(system.length, reasons(system)),
+      found.why.next.length ? make('div', { class: 'next' }, make('h3', {}, 'What you can do'),
+        make('ul', {}, found.why.next.map(step => make('li', {}, command(step.command), ' ', step.effect)))) : null,
+      found.entry ? [make('h3', {}, 'Side by side'), sides(versions, found.conflict ? found.conflict.colliding : [])] : null,
+      make('h3', {}, 'Story ', make('span', { class: 'note' }, counted(found.count, 'event'))),
+      make('p', { class: 'actions' }, button('List only its events', () => filterRow(state.row)),
+        button('Ask the debugger', () => { state.question = { kind: 'bisect', condition: `${found.table}/${found.id}` }; show({ view: 'debugger' }); })),
+      story(found)];
+  },
+
+  async tables() {
+    const all = await ask('tables', { at: asked() });
+    if (!all.tables.length) return [title('Tables', asOf(all.at)), note('There are no tables yet.')];
+    if (!all.tables.some(table => table.table === sorted.table)) Object.assign(sorted, { table: all.tables[0].table, skip: 0, order: '', filter: '' });
+    const choice = make('select', { id: 'which', onchange: event => {
+      Object.assign(sorted, { table: event.target.value, skip: 0, order: '', filter: '' }); render(); } },
+    all.tables.map(table => make('option', { value: table.table, selected: table.table === sorted.table }, `${table.table} (${grouped(table.rows)})`)));
+    const filter = make('input', { id: 'filter', type: 'text', value: sorted.filter, placeholder: "done eq false and contains(text, 'milk')",
+      autocapitalize: 'off', spellcheck: 'false', onchange: event => { Object.assign(sorted, { filter: event.target.value.trim(), skip: 0 }); render(); } });
+    const head = [partly(all), title('Tables', asOf(all.at)),
+      make('form', { class: 'line-form', onsubmit: event => event.preventDefault() },
+        make('label', {}, make('span', {}, 'Table'), choice), make('label', { class: 'grows' }, make('span', {}, 'Filter'), filter),
+        make('label', { class: 'switch' }, make('input', { type: 'checkbox', checked: sorted.system, onchange: event => {
+          sorted.system = event.target.checked; render(); } }), ' System columns'))];
+    try {
+      return [...head, ...rows(await ask('table', { name: sorted.table, at: asked(), skip: sorted.skip, top: 100, order: sorted.order, filter: sorted.filter }))];
+    } catch (error) {
+      return [...head, problem(error)];
+    }
+  },
+
+  async outbox() {
+    const found = await ask('outbox', { at: asked(), skip: pages.outbox, top: 50 });
+    return [partly(found), title(counted(found.count, 'operation'), ' to push', asOf(found.at)),
+      found.operations.length ? make('ol', { class: 'cards' }, found.operations.map(operation => make('li', { class: 'card' },
+        make('h3', {}, make('span', { class: 'mono soft' }, operation.address), ' ', badge(operation.kind, operation.kind), ' ',
+          rowLink(operation.table, operation.id), ' ', operation.state === 'pending' ? null : badge(operation.state, operation.state),
+          operation.maybeSent ? badge('may have arrived', 'warn') : null),
+        operation.fields.length ? make('p', {}, 'sends ', operation.fields.map((name, index) => [index ? ', ' : '', make('code', {}, name)])) : null,
+        make('ul', { class: 'plain' }, operation.changes.map(change => make('li', {}, eventLink(change.event.slice(1)), ' ',
+          change.kind, change.columns.length ? ` of ${change.columns.join(', ')}` : '', make('span', { class: 'note' }, ` – ${change.rule}`)))))))
+        : note('Nothing waits to be pushed.'),
+      pager(found, found.operations.length, 50, skip => { pages.outbox = skip; render(); }),
+      found.cursors.length ? [make('h3', {}, 'How far each query was pulled'), grid(['Table', 'Query', 'Position'],
+        found.cursors.map(cursor => make('tr', {}, make('td', {}, cursor.table), make('td', {}, cursor.queryId), make('td', { class: 'mono' }, cursor.position))))] : null];
+  },
+
+  async conflicts() {
+    const found = await ask('conflicts', { at: asked() });
+    return [partly(found), title('Conflicts', asOf(found.at)),
+      found.conflicts.length ? found.conflicts.map(conflict => conflictCard(conflict)) : note('Nothing waits for a decision.'),
+      found.count > found.conflicts.length ? note(`and ${grouped(found.count - found.conflicts.length)} more`) : null];
+  },
+
+  async syncs() {
+    const found = await ask('syncs', { skip: pages.syncs, top: 50 });
+    return [title(counted(found.count, 'sync'), make('span', { class: 'note' }, ' newest first')),
+      found.recorded ? null : note('The requests were not recorded. ', command("syncline config record '8 MiB'"), ' records those to come.'),
+      found.syncs.length ? make('ol', { class: 'cards syncs' }, found.syncs.map(syncCard)) : note('Nothing was pushed or pulled.'),
+      pager(found, found.syncs.length, 50, skip => { pages.syncs = skip; render(); })];
+  },
+
+  debugger: () => questions(),
+  charts: async () => charts(await ask('charts')),
+};
+
+function lostEvent(found) {
+  const gap = store.gaps.find(([first, last]) => found.n >= first && found.n <= last);
+  if (!gap) return [title(`@${grouped(found.n)}`), note('There is no event with this number.')];
+  const damage = store.damage.filter(damage => damage.records).concat(store.damage)[0];
+  return [title(gap[0] === gap[1] ? `@${grouped(gap[0])}` : `@${grouped(gap[0])}–${grouped(gap[1])}`, ' ', badge('can’t be read', 'bad')),
+    damage ? [make('p', { class: 'lead' }, 'The log is damaged at ', make('code', {}, damage.address), `: ${damage.reason}.`),
+      make('p', {}, sentence(damage.advice)),
+      note('What you see of later moments is put together from the events that can be read.')]
+      : note('A newer version of the engine may have written it.')];
+}
+
+function story(found) {
+  if (!found.history.length) return note('No event that can be read has changed it.');
+  const steps = found.history.slice().reverse();
+  return [found.count > steps.length ? note(`the newest ${grouped(steps.length)} of them`) : null,
+    make('ol', { class: 'story' }, steps.map(step => make('li', {
+      class: step.n > found.at ? 'later' : null, 'aria-current': step.n === moment() ? 'step' : null },
+    make('p', {}, eventLink(step.n), ' ', badge(step.kind, 'kind ' + step.kind), ' ', make('time', { class: 'note' }, full(step.time)),
+      step.n > found.at ? make('span', { class: 'note' }, ' after the moment') : null),
+    step.difference.fields.length ? changes(step.difference.fields) : make('p', { class: 'note' }, step.what))))];
+}
+
+function rows(found) {
+  const columns = found.columns.filter(name => name !== 'id' && (sorted.system || !isSystem(name)));
+  const hidden = found.columns.filter(isSystem).length;
+  const [column, way] = sorted.order.split(' ');
+  const head = name => make('th', { scope: 'col', 'aria-sort': column === name ? (way ? 'descending' : 'ascending') : null },
+    button([name, ' ', make('span', { 'aria-hidden': 'true' }, column === name ? (way ? '↓' : '↑') : '')], () => {
+      sorted.order = column !== name ? name : way ? '' : name + ' desc';
+      sorted.skip = 0;
+      render();
+    }, { class: 'sort' }));
+  return [found.count ? grid([head('id'), ...columns.map(head)], found.rows.map(({ row, pending }) => make('tr', {},
+    make('th', { scope: 'row' }, rowLink(sorted.table, row.id), pending ? badge('pending', 'warn') : null),
+    columns.map(name => make('td', {}, name in row ? make('code', {}, shown(row[name])) : make('span', { class: 'note' }, '–'))))),
+  { label: `Rows of ${sorted.table}`, class: 'rows' }) : note(sorted.filter ? 'No row matches.' : 'The table has no rows.'),
+  pager(found, found.rows.length, 100, skip => { sorted.skip = skip; render(); }),
+  !sorted.system && hidden ? note(counted(hidden, 'system column'), ' hidden') : null];
+}
+
+const decisions = { 'take-server': 'Take the server’s', 'keep-mine': 'Keep mine', merge: 'Merge both' };
+
+function conflictCard(conflict) {
+  const versions = [{ title: 'Common ancestor', row: conflict.base, absent: 'none' }, { title: 'Mine', row: conflict.mine, absent: 'deleted' },
+    { title: 'Server’s', row: conflict.server, absent: conflict.state === 'parked' ? 'unknown' : 'gone' }];
+  const isNow = asked() === null;
+  return make('article', { class: 'card conflict' },
+    make('h3', {}, badge(conflict.state, 'bad'), ' ', conflict.kind, ' of ', rowLink(conflict.table, conflict.id)),
+    make('p', {}, conflict.sentence.charAt(0).toUpperCase() + conflict.sentence.slice(1)),
+    sides(versions, conflict.colliding),
+    make('h4', {}, 'Decide'),
+    make('div', { class: 'decisions' }, conflict.decisions.map(decision => make('section', { class: 'decision' },
+      make('h5', {}, decisions[decision.choice]),
+      decision.error ? make('p', { class: 'note' }, `Not possible: ${decision.error}.`) : [
+        make('p', { class: 'note' }, decision.sends ? `The next push sends ${decision.sends === 'delete' ? 'a' : 'an'} ${decision.sends}`
+          + (decision.columns.length && decision.sends === 'update' ? ` of ${decision.columns.join(', ')}.` : '.') : 'Nothing is sent.'),
+        preview(decision.row),
+        store.writable && isNow ? button(decisions[decision.choice], () => resolve(conflict, decision.choice), { 'data-choice': decision.choice, class: 'primary' })
+          : null])),
+    ),
+    store.writable && isNow ? null : note(store.writable ? 'Go to the newest event to decide.' : 'Start the page with --write to decide here, or run ',
+      store.writable ? null : command(`syncline resolve ${conflict.table}/${conflict.id} --merge`)));
+}
+
+const preview = row => row === null ? make('p', {}, 'The row is gone.') : make('dl', { class: 'preview' },
+  Object.entries(row).filter(([name]) => name !== 'id' && !isSystem(name)).map(([name, value]) =>
+    make('div', {}, make('dt', {}, name), make('dd', {}, make('code', {}, shown(value))))));
+
+async function resolve(conflict, choice) {
+  try {
+    await tell('resolve', { table: conflict.table, id: conflict.id, choice });
+    show({ at: null }, true);
+    changed('stale');
+  } catch (error) {
+    at('panel').prepend(problem(error));
+  }
+}
+
+function syncCard(sync) {
+  const requests = make('div', { class: 'requests' });
+  const words = [sync.result, sync.until > sync.time ? duration(sync.until - sync.time) : null,
+    sync.requests === null ? null : counted(sync.requests, 'request')].filter(Boolean).join(' · ');
+  return make('li', { class: 'card' + (sync.problem ? ' bad' : '') },
+    make('h3', {}, badge(sync.kind, 'kind ' + sync.kind), ' ', sync.time ? brief(sync.time) : null, ' ',
+      sync.n ? eventLink(sync.last, sync.n === sync.last ? null : `@${grouped(sync.n)}–${grouped(sync.last)}`)
+        : ['after ', eventLink(sync.after)],
+      make('span', { class: 'note' }, words ? ` ${words}` : '')),
+    make('p', {}, sync.what || ('No event came of it.')),
+    sync.session === null ? null : make('details', { 'data-key': `session ${sync.session}`, ontoggle: async event => {
+      if (!event.target.open || requests.firstChild) return;
+      try { requests.replaceChildren(...(await ask('requests', { session: sync.session })).requests.map(exchange)); }
+      catch (error) { requests.replaceChildren(problem(error)); }
+    } }, make('summary', {}, 'Requests', sync.command ? make('code', {}, ` ${sync.command}`) : null), requests));
+}
+
+function exchange(found) {
+  const answer = found.failure ? badge(found.failure, 'bad') : badge(found.status, found.status < 300 ? 'good' : found.status < 400 ? '' : 'bad');
+  const body = (name, headers, text) => [make('h5', {}, name), make('pre', {}, [...headers, '', text || ''].join('\n').trim())];
+  return make('details', { class: 'exchange' }, make('summary', {}, make('b', {}, found.method), ' ', make('code', {}, found.path), ' ', answer),
+    body('Request', found.headers, found.body), found.failure ? null : body('Answer', found.responseHeaders, found.response));
+}
+
+// MARK: Showing
+
+let turn = 0, last = '';
+
+/// Remembers what somebody opened, how far it is scrolled and what has the focus, for the same view of a later state.
+function keep(panel) {
+  const key = state.view + (state.view === 'row' && state.row ? state.row.table + '/' + state.row.id : '');
+  const isSame = key === last;
+  last = key;
+  const name = (details, index) => details.dataset.key || String(index);
+  const open = new Set([...panel.querySelectorAll('details')].flatMap((details, index) => details.open ? [name(details, index)] : []));
+  const focus = panel.contains(document.activeElement) ? document.activeElement.id : null;
+  const { scrollTop } = panel;
+  return () => {
+    panel.scrollTop = isSame ? scrollTop : 0;
+    if (!isSame) return;
+    [...panel.querySelectorAll('details')].forEach((details, index) => { if (open.has(name(details, index))) details.open = true; });
+    if (focus && at(focus)) at(focus).focus();
+  };
+}
+
+export async function render() {
+  const mine = ++turn, panel = at('panel');
+  panel.setAttribute('aria-busy', 'true');
+  document.body.dataset.view = state.view;
+  for (const [name] of names) {
+    at('tab-' + name).setAttribute('aria-selected', name === state.view);
+    at('tab-' + name).tabIndex = name === state.view ? 0 : -1;
+  }
+  if (state.view === 'events') {
+    panel.setAttribute('aria-busy', 'false');
+    document.body.dataset.ready = 'events';
+    return;
+  }
+  panel.setAttribute('aria-labelledby', 'tab-' + state.view);
+  const busy = setTimeout(() => { if (mine === turn) panel.replaceChildren(make('p', { class: 'note working' }, 'Reading the log…')); }, 400);
+  let content;
+  try { content = await (views[state.view] || views.event)(); } catch (error) { content = [problem(error)]; }
+  clearTimeout(busy);
+  if (mine !== turn) return;
+  const kept = keep(panel);
+  panel.replaceChildren(...content.flat(3).filter(Boolean));
+  kept();
+  panel.setAttribute('aria-busy', 'false');
+  document.body.dataset.ready = state.view;
+  document.body.dataset.shown = moment();
+}
+
+let settling = 0;
+
+/// Whether the view shows something else than what is now so. What somebody writes into it is not taken away.
+function isOutdated(what) {
+  if (!what.has('moment')) return false;
+  if (!what.has('store')) return !timeless.has(state.view);
+  const typed = at('panel').contains(document.activeElement) && document.activeElement.matches('input, select');
+  return !typed && state.view !== 'debugger' && state.view !== 'charts';
+}
+
+export function start() {
+  document.querySelector('.tabs').replaceChildren(...names.map(([name, text], index) => make('button', { type: 'button', role: 'tab', id: 'tab-' + name,
+    'aria-controls': name === 'events' ? 'list' : 'panel', 'data-key': index, onclick: () => show({ view: name }),
+    onkeydown: event => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const all = names.map(([name]) => name).filter(name => at('tab-' + name).offsetParent);
+      show({ view: all[(all.indexOf(name) + step + all.length) % all.length] });
+      at('tab-' + state.view).focus();
+    } }, text)));
+  listen(what => {
+    if (what.has('view') || what.has('row')) { render(); return; }
+    // While the moment moves, only where it stops is looked at.
+    if (!document.body.dataset.ready) { render(); return; }
+    clearTimeout(settling);
+    if (what.has('stale') || isOutdated(what)) settling = setTimeout(render, what.has('moment') ? 60 : 0);
+  });
+}

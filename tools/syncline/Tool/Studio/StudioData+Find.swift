@@ -1,0 +1,68 @@
+// What somebody wrote into the box of the page: an event, a moment, a row, or an operation of the outbox.
+
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+extension StudioData {
+    /// `{"event":41}`, or `{"table","id"}` with or without an event.
+    func find(_ text: String, at moment: UInt64?) throws -> JSONValue {
+        let text = Substring(text).trimmingSpaces()
+        if text.hasPrefix("~") { return try findOperation(text, at: moment) }
+        if !text.hasPrefix("@"), text.contains("/") { return try findRow(RowAddress(text)) }
+        do {
+            return ["event": .number(max(1, try Moment(text, states.storage).event))]
+        } catch {
+            guard !text.hasPrefix("@"), let found = try findID(text) else { throw error }
+            return found
+        }
+    }
+
+    private func findOperation(_ text: String, at moment: UInt64?) throws -> JSONValue {
+        try states.read(at: moment) { state in
+            let plan = try PushPlan(state.reader).operations
+            guard let number = Int(text.dropFirst()), plan.indices.contains(number - 1) else {
+                throw ToolError.usage("there is no operation `\(escaped(text))` as of @\(state.through)")
+            }
+            return ["table": .string(plan[number - 1].table), "id": .string(plan[number - 1].id)]
+        }
+    }
+
+    private func findRow(_ address: RowAddress) throws -> JSONValue {
+        let event = try address.moment.map { try Moment($0, states.storage).event }
+        let found: JSONValue = ["table": .string(address.table), "id": .string(address.id)]
+        let members: KeyValuePairs<String, JSONValue?> = ["event": event.map { .number($0) }]
+        let ids = try idComparison()
+        let row = StudioRow(table: address.table, id: address.id)
+        return try states.read(at: nil) { state in
+            if try state.reader.entry(address.table, address.id) != nil { return found.adding(members) }
+            if try !events.numbers(of: row, ids).isEmpty { return found.adding(members) }
+            let near = try RowsNearby.addresses(address.table, address.id, state.reader)
+            throw ToolError.usage(
+                "the history has no row \(escaped("\(address.table)/\(address.id)"))",
+                hint: near.first.map { "Did you mean `\($0)`?" })
+        }
+    }
+
+    /// A row that is named by its id alone.
+    private func findID(_ id: String) throws -> JSONValue? {
+        var found: JSONValue?
+        _ = try states.read(at: nil) { state in
+            for table in try state.reader.tables() where try state.reader.entry(table, id) != nil {
+                found = ["table": .string(table), "id": .string(id)]
+                break
+            }
+            return .null
+        }
+        return found
+    }
+
+    func idComparison() throws -> IDComparison {
+        var ids = IDComparison.exact
+        _ = try states.read(at: nil) { state in
+            ids = try state.reader.idComparison
+            return .null
+        }
+        return ids
+    }
+}

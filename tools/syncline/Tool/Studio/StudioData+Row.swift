@@ -1,0 +1,120 @@
+// A row's story: what it was at a moment and why, in sentences, with its base, its pending changes and the server's row
+// side by side, and every event that changed it.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineInspect
+
+extension StudioData {
+    private static let limit = 500
+
+    func row(_ row: StudioRow, at event: UInt64?) throws -> JSONValue {
+        try states.read(at: event) { state in
+            let view = StoreView(
+                reader: state.reader, through: state.through, totals: state.totals, storage: states.storage)
+            let style = TextStyle(isForPeople: false, hasColour: false)
+            var why = JSONValue.null
+            let story = try RowStory(row, states.storage, limit: StudioData.limit, pausingAt: state.through) { blame in
+                why = try WhyReport((row.table, row.id), nil, blame, view, redacts: false, style).json
+            }
+            let entry = try state.reader.entry(row.table, row.id)
+            return [
+                "table": .string(row.table), "id": .string(entry?.spelling ?? row.id), "at": .number(state.through),
+                "whole": .boolean(state.isWhole && story.isWhole), "why": why,
+                "entry": entry.map { EntrySummary.json($0, row.id) } ?? .null,
+                "conflict": try state.reader.conflict(of: row).map { try $0.preview(state.reader) } ?? .null,
+                "systemColumns": .array(Item.systemColumns.sorted().map(JSONValue.string)),
+                "count": .number(story.count),
+                "history": .array(story.steps.map(\.json)),
+            ]
+        }
+    }
+}
+
+extension StateReader {
+    fileprivate func conflict(of row: StudioRow) throws(StateError) -> Conflict? {
+        guard let entry = try entry(row.table, row.id), let frozen = entry.pending?.frozen else { return nil }
+        var conflict = Conflict(table: row.table, id: row.id, frozen)
+        conflict?.current = entry.visible
+        return conflict
+    }
+}
+
+/// The events that changed a row, with what the row's share of the log says of a moment on the way.
+private struct RowStory {
+    struct Step {
+        var event: EventSummary
+        var difference: RowDifference
+
+        var json: JSONValue {
+            [
+                "n": .number(event.number), "time": .number(event.event.time), "kind": .string(event.event.cause),
+                "what": .string(event.line), "difference": difference.json(),
+            ]
+        }
+    }
+
+    /// The newest of the events that changed it.
+    private(set) var steps: [Step] = []
+    private(set) var count = 0
+    /// Whether every event was read and made sense.
+    private(set) var isWhole = true
+
+    init(
+        _ row: StudioRow, _ storage: POSIXStorage, limit: Int, pausingAt moment: UInt64, _ pause: (Blame) throws -> Void
+    ) throws {
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
+        let start = try RowStory.start(storage)
+        var next = start.through + 1
+        var blame = try Blame(table: row.table, id: row.id, from: start)
+        var before = try blame.entry?.visible
+        var hasPaused = false
+        let shapes = ShapeTable()
+        try LogInspection(storage).forEachRecord(from: next) { number, record in
+            if number != next { isWhole = false }
+            next = number + 1
+            // What follows the moment changes what the blame knows.
+            if number > moment, !hasPaused {
+                hasPaused = true
+                try pause(blame)
+            }
+            guard fold(record, number, into: &blame), let event = try? Event(record, shapes: shapes) else {
+                return true
+            }
+            let after = try blame.entry?.visible
+            let difference = RowDifference(table: row.table, id: row.id, before: before, after: after)
+            steps.append(Step(event: EventSummary(number: number, event: event), difference: difference))
+            count += 1
+            if steps.count > limit * 2 { steps.removeFirst(limit) }
+            before = after
+            return true
+        } lost: { _ in
+        }
+        if !hasPaused { try pause(blame) }
+        steps = Array(steps.suffix(limit))
+    }
+
+    /// Folds an event; one that makes no sense without lost ones is left out.
+    private mutating func fold(_ record: UnsafeRawBufferPointer, _ number: UInt64, into blame: inout Blame) -> Bool {
+        do throws(StateError) {
+            return try blame.fold(record, number: number)
+        } catch {
+            isWhole = false
+            return false
+        }
+    }
+
+    /// The earliest state; the empty one if the history before the first event is lost.
+    private static func start(_ storage: POSIXStorage) throws -> Projector {
+        do throws(SyncError) {
+            return try StateLoader(storage).earliest()
+        } catch {
+            guard error.code.rawValue == LogError.Code.collected.rawValue || error.code == .storeCorrupt else {
+                throw error
+            }
+            return try Projector()
+        }
+    }
+}

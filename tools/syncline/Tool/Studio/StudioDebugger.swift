@@ -1,0 +1,107 @@
+// The debugger in the page. Each question is a command of the tool, which the page shows beside the answer.
+
+import Dispatch
+import SynclineCore
+import SynclineGround
+import SynclineInspect
+import SynclineWire
+
+struct StudioDebugger: Sendable {
+    private let store: String
+    private let environment: Environment
+    private let table: CommandTable
+
+    init(_ host: Host, _ table: CommandTable, store: String) {
+        environment = host.environment
+        self.table = table
+        self.store = store
+    }
+
+    /// The words of the command that answers a question; nil for a question that there is not.
+    static func words(_ question: String, _ body: Value) -> [String]? {
+        func text(_ name: String) -> String? {
+            guard case .string(let text)? = body[member: name], !text.isEmpty else { return nil }
+            return text
+        }
+        switch question {
+        case "bisect":
+            guard let condition = text("condition") else { return nil }
+            return ["replay", "--bisect=\(condition)"] + (text("from").map { ["--from=\($0)"] } ?? [])
+                + (text("to").map { ["--to=\($0)"] } ?? [])
+        case "without":
+            guard let events = text("events") else { return nil }
+            let addresses = events.split { $0 == " " || $0 == "," }
+            return ["replay"] + addresses.map { "--without=\($0)" } + (text("to").map { ["--to=\($0)"] } ?? [])
+        case "policy":
+            guard let policy = text("policy") else { return nil }
+            return ["replay", "--policy=\(policy)"] + (text("to").map { ["--to=\($0)"] } ?? [])
+        case "compare":
+            guard let other = text("with") else { return nil }
+            return ["diff"] + (text("table").map { ["--table=\($0)"] } ?? []) + ["--", other]
+                + (text("from").map { [$0] } ?? [])
+        case "resolve":
+            guard let table = text("table"), let id = text("id"), let choice = text("choice"),
+                ["take-server", "keep-mine", "merge"].contains(choice)
+            else { return nil }
+            return ["resolve", "--\(choice)", "--", "\(table)/\(id)"]
+        default: return nil
+        }
+    }
+
+    /// Runs a command and waits for it.
+    func run(_ words: [String]) -> (exit: ExitCode, lines: [Value], warnings: String) {
+        let end = words.firstIndex(of: "--") ?? words.count
+        let words = Array(words[..<end]) + ["--store=\(store)"] + words[end...]
+        let done = DispatchSemaphore(value: 0)
+        let result = Mutex<(exit: ExitCode, text: String, warnings: String)>((.internalError, "", ""))
+        let (environment, table) = (environment, table)
+        Task {
+            let (output, errors) = (MemorySink(limit: StudioDebugger.limit), MemorySink())
+            var host = Host(environment: environment, output: output, errors: errors, input: MemoryLines())
+            host.form = .jsonLines
+            let exit = await Tool(host, table: table).run(words)
+            let found = (exit, output.text, errors.text)
+            result.withLock { $0 = found }
+            done.signal()
+        }
+        done.wait()
+        let (exit, text, warnings) = result.withLock { $0 }
+        return (exit, text.split(separator: "\n").compactMap { try? Value(json: $0.utf8) }, warnings)
+    }
+
+    /// A list of answers ends after this many bytes.
+    private static let limit = 4 << 20
+    /// The rows of an answer that are shown.
+    private static let rows = 200
+
+    /// An answer as the page shows it; the status is that of its response.
+    func answer(_ question: String, _ body: Value) -> (status: Int, json: JSONValue) {
+        guard let words = StudioDebugger.words(question, body) else {
+            return (400, ToolError.usage("the question is not complete").json)
+        }
+        let (exit, lines, warnings) = run(words)
+        if let error = lines.last, error[member: "error"] != nil { return (422, JSONValue(error)) }
+        let shown = lines.prefix(StudioDebugger.rows).map { JSONValue(StudioDebugger.shortened($0)) }
+        return (
+            200,
+            [
+                "command": .string((["syncline"] + words.map(shellWord)).joined(separator: " ")),
+                "exit": .number(exit.rawValue), "count": .number(lines.count), "lines": .array(Array(shown)),
+                "warnings": .string(warnings),
+            ]
+        )
+    }
+
+    /// An answer with the first of its differences, and their number.
+    private static func shortened(_ answer: Value) -> Value {
+        guard case .object(let members) = answer else { return answer }
+        return .object(
+            members.flatMap { member -> [Value.Member] in
+                guard case .array(let elements) = member.value, elements.count > rows else { return [member] }
+                return [
+                    Value.Member(member.name, .array(Array(elements.prefix(rows)))),
+                    Value.Member(member.name + "Count", .integer(Int64(elements.count))),
+                ]
+            })
+    }
+}

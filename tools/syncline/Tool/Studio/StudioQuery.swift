@@ -1,0 +1,50 @@
+// The parameters of a request of the page.
+
+import SynclineCore
+import SynclineWire
+
+struct StudioQuery {
+    private let request: HTTPRequest
+
+    init(_ request: HTTPRequest) {
+        self.request = request
+    }
+
+    func text(_ name: String) -> String { request.query.first { $0.name == name }?.value ?? "" }
+    func number(_ name: String) -> UInt64? { UInt64(text(name)) }
+    func signed(_ name: String) -> Int64? { Int64(text(name)) }
+    func count(_ name: String) -> Int? { number(name).map { Int(min($0, UInt64(Int32.max))) } }
+    private func given(_ name: String) -> String? { text(name).isEmpty ? nil : text(name) }
+
+    /// How many elements of a list are wanted.
+    func window(_ usual: Int) -> Int { min(500, count("top") ?? usual) }
+
+    var row: StudioRow? {
+        guard let table = given("table"), let id = given("id") else { return nil }
+        return StudioRow(table: table, id: id)
+    }
+
+    /// The filter of the list of events.
+    var filter: StudioFilter {
+        var filter = StudioFilter()
+        filter.kinds = Set(text("kinds").split(separator: ",").map(String.init))
+        filter.row = row
+        filter.table = row == nil ? given("table") : nil
+        filter.outcome = given("outcome")
+        filter.folds = text("fold") != "off"
+        filter.open = Set(text("open").split(separator: ",").compactMap { UInt64($0) })
+        return filter
+    }
+
+    /// The rows of a table that are wanted.
+    var query: RowQuery {
+        get throws(ToolError) {
+            var query = RowQuery(table: text("name"))
+            query.skip = count("skip") ?? 0
+            query.top = window(100)
+            if let text = given("filter") { query.filter = try StoreQuery.filter(text) }
+            if let text = given("order") { query.order = try StoreQuery.order(text) }
+            return query
+        }
+    }
+}

@@ -1,0 +1,229 @@
+// The state of the store at any moment, for the page. Past states come from one replay that moves to the event; the
+// present one is continued as the app writes. Where records are missing, the state is put together from what can be
+// read, and says so.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineGround
+import SynclineInspect
+
+/// The state as of an event.
+struct StudioState {
+    let reader: StateReader
+    let through: UInt64
+    let totals: Totals
+    /// Whether every event that leads to it was read and made sense.
+    var isWhole = true
+}
+
+final class StudioStates: Sendable {
+    let storage: POSIXStorage
+    // Unchecked: it is used only between lock and unlock.
+    private struct Content: @unchecked Sendable {
+        var session: ReplaySession?
+        var present: Projector?
+        var partial: PartialState?
+    }
+    private let content = Mutex(Content())
+
+    init(_ storage: POSIXStorage) {
+        self.storage = storage
+    }
+
+    /// The last event of the log.
+    var last: UInt64 {
+        get throws {
+            let inspection = LogInspection(storage)
+            return try inspection.lastRecord(try inspection.catalog()).rawValue
+        }
+    }
+
+    /// Reads the state as of an event, or the present state without one.
+    func read(at event: UInt64?, _ body: (StudioState) throws -> JSONValue) throws -> JSONValue {
+        let last = try last
+        let event = min(event ?? last, last)
+        return try content.withLock { content in
+            let state: StudioState
+            do {
+                state = try event == last ? present(&content, last) : past(&content, event, last).state
+            } catch {
+                state = try partial(&content, event, error).state
+            }
+            return try body(state)
+        }
+    }
+
+    /// Reads what an event did; without changes if it has none.
+    func read(step event: UInt64, _ body: (StudioState, StudioStep) throws -> JSONValue) throws -> JSONValue {
+        let last = try last
+        return try content.withLock { content in
+            let found: (state: StudioState, step: StudioStep)
+            do {
+                let session = try past(&content, event, last)
+                found = (session.state, StudioStep(session.session))
+            } catch {
+                found = try partial(&content, event, error).step
+            }
+            return try body(found.state, found.step)
+        }
+    }
+
+    // MARK: Whole logs
+
+    private func past(
+        _ content: inout Content, _ event: UInt64, _ last: UInt64
+    ) throws -> (state: StudioState, session: ReplaySession) {
+        if content.session == nil || content.session?.last ?? 0 < min(event, last) {
+            content.session = try ReplaySession(storage)
+        }
+        guard let session = content.session else { throw LogError(.closed, "there is no replay") }
+        do {
+            try session.seek(event)
+            let totals = session.replay.projector.totals
+            return (StudioState(reader: session.reader, through: session.through, totals: totals), session)
+        } catch {
+            // A session that failed has no defined position.
+            content.session = nil
+            throw error
+        }
+    }
+
+    private func present(_ content: inout Content, _ last: UInt64) throws -> StudioState {
+        let known = content.present
+        content.present = nil
+        let projector: Projector
+        if let known, known.through <= last {
+            projector = known
+            try HistoryReading.run(storage, claiming: false) { () throws(SyncError) in
+                try EventWalk(storage).forEachRecord(from: projector.through + 1) { number, record throws(SyncError) in
+                    guard number > projector.through else { return true }
+                    do throws(StateError) {
+                        try projector.apply(record, number: number)
+                        if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
+                    } catch {
+                        throw SyncError(error)
+                    }
+                    return true
+                }
+            }
+        } else {
+            projector = try HistoryReading.run(storage, claiming: false) { () throws(SyncError) in
+                try StateLoader(storage).load()
+            }
+        }
+        let state = StudioState(reader: projector.present, through: projector.through, totals: projector.totals)
+        content.present = projector
+        return state
+    }
+
+    // MARK: Damaged logs
+
+    /// What can be read of a damaged log; rethrows an error that has another reason.
+    private func partial(_ content: inout Content, _ event: UInt64, _ error: any Error) throws -> PartialState {
+        guard let code = ToolError(error)?.code, ["store-corrupt", "collected"].contains(code) else { throw error }
+        if let known = content.partial, known.through <= event {
+            try known.move(to: event)
+            return known
+        }
+        content.partial = nil
+        let partial = try PartialState(storage, through: event)
+        content.partial = partial
+        return partial
+    }
+}
+
+/// An event and the rows that it changed.
+struct StudioStep {
+    var number: UInt64
+    var event: Event?
+    var rows: [RowDifference] = []
+
+    init(number: UInt64, event: Event? = nil) {
+        (self.number, self.event) = (number, event)
+    }
+
+    init(_ session: ReplaySession) {
+        self.init(number: session.through, event: session.step?.event)
+        rows = (session.step?.changes.rows ?? []).map {
+            RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible)
+        }
+    }
+}
+
+/// The state of a damaged log: the newest checkpoint before the moment that can be read, and all later events that can
+/// be read and make sense.
+private final class PartialState {
+    private let storage: POSIXStorage
+    private let fold: RescueFold
+    private var isWhole: Bool
+    private var last: StudioStep?
+
+    var through: UInt64 { fold.projector.through }
+
+    init(_ storage: POSIXStorage, through event: UInt64) throws {
+        self.storage = storage
+        let base = try PartialState.base(storage, through: event)
+        fold = RescueFold(try base ?? Projector())
+        isWhole = try base != nil || LogInspection(storage).catalog().segments.first?.first == .first
+        try move(to: event)
+    }
+
+    private static func base(_ storage: POSIXStorage, through event: UInt64) throws -> Projector? {
+        for checkpoint in try Checkpoint.list(storage) where checkpoint.rawValue <= event {
+            if let found = try? StateLoader(storage).load(through: checkpoint.rawValue) { return found }
+        }
+        return nil
+    }
+
+    /// Folds further events.
+    func move(to event: UInt64) throws {
+        if through >= event { return }
+        var next = through + 1
+        last = nil
+        try LogInspection(storage).forEachRecord(from: next) { number, record in
+            if number > event { return false }
+            if number != next { isWhole = false }
+            next = number + 1
+            if number == event {
+                try step(record, number)
+            } else {
+                try fold.fold(record, number: number)
+            }
+            if number & 0xff == 0 { try fold.projector.store.settle(above: 16 << 20) }
+            return number < event
+        } lost: { _ in
+        }
+        if next <= event {
+            isWhole = false
+            fold.end(at: event)
+        }
+    }
+
+    /// Folds the last event, and compares the rows that it names.
+    private func step(_ record: UnsafeRawBufferPointer, _ number: UInt64) throws {
+        let event = try? Event(record)
+        let projector = fold.projector
+        let keys = (event?.rows ?? []).prefix(200).map { ($0.table, $0.id, projector.rowKey($0.table, $0.id)) }
+        let before = try keys.map { try projector.entry($0.2).entry }
+        try fold.fold(record, number: number)
+        var step = StudioStep(number: number, event: event)
+        for (place, (table, id, key)) in keys.enumerated() {
+            let after = try projector.entry(key).entry
+            if before[place] == after { continue }
+            step.rows.append(
+                RowDifference(table: table, id: id, before: before[place]?.visible, after: after?.visible))
+        }
+        last = step
+    }
+
+    var state: StudioState {
+        StudioState(
+            reader: fold.projector.present, through: through, totals: fold.projector.totals,
+            isWhole: isWhole && fold.leftOut.isEmpty)
+    }
+
+    var step: (StudioState, StudioStep) {
+        (state, last ?? StudioStep(number: through))
+    }
+}
