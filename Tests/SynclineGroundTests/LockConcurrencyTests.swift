@@ -1,4 +1,4 @@
-// The lock and the atomic values: the same on every platform, whoever makes them.
+// The lock and the atomic values behave the same on every platform.
 
 import SynclineGround
 import Testing
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `one thread at a time is behind a lock`() async {
+    @Test func `one thread at a time holds a lock`() async {
         let counter = Counter()
         await together { counter.guarded.withLock { $0 = ($0.count + 1, $0.text + "a") } }
         let (count, text) = counter.guarded.withLock { $0 }
