@@ -2,12 +2,11 @@
 
 import PackageDescription
 
-/// On Linux the thread sanitizer does not see the standard library's lock; this build has one that it sees.
-let threadSanitizer: [SwiftSetting] =
-    Context.environment["SYNCLINE_THREAD_SANITIZER"] == nil ? [] : [.define("THREAD_SANITIZER"), .define("OWN_LOCKS")]
-
-/// The lock and the atomic values of Apple platforms on Linux as well, to be tested there.
-let ownLocks: [SwiftSetting] = Context.environment["SYNCLINE_OWN_LOCKS"] == nil ? [] : [.define("OWN_LOCKS")]
+/// The lock and the atomic values of Apple platforms on Linux as well: to test them there, and for the thread sanitizer,
+/// which does not see the standard library's lock.
+let ownLocks: [SwiftSetting] =
+    ["SYNCLINE_OWN_LOCKS", "SYNCLINE_THREAD_SANITIZER"].contains { Context.environment[$0] != nil }
+    ? [.define("OWN_LOCKS")] : []
 
 /// One array for every target; each flag with its reason.
 let settings: [SwiftSetting] =
@@ -18,7 +17,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),  // an import does not leak into the public API by accident
         .enableUpcomingFeature("MemberImportVisibility"),  // a member comes from a module the file names
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async functions stay on their caller's executor
-    ] + threadSanitizer + ownLocks
+    ] + ownLocks
 
 /// The transport of Apple platforms on Linux as well, to be tested and measured there.
 let urlSession: [SwiftSetting] =
@@ -174,7 +173,9 @@ let package = Package(
         .testTarget(name: "SynclineGroundTests", dependencies: ["SynclineGround"], swiftSettings: settings),
         .testTarget(
             name: "SynclineTests",
-            dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineTesting", "SynclineWire"],
+            dependencies: [
+                "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineTesting", "SynclineWire",
+            ],
             exclude: ["Conformance"],
             swiftSettings: settings
         ),

@@ -2,7 +2,7 @@
 // so that what is proved on a simulated disk holds on a real one.
 
 import SegmentLog
-import Synchronization
+import SynclineGround
 import SynclineTesting
 import Testing
 

@@ -2,8 +2,8 @@
 
 import Dispatch
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import Testing
 

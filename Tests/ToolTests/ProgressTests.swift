@@ -2,8 +2,8 @@
 
 import Foundation
 import SegmentLog
-import Synchronization
 import Syncline
+import SynclineGround
 import Testing
 
 @testable import SynclineTool

@@ -5,10 +5,6 @@ import SegmentLog
 import SynclineGround
 import SynclineTesting
 
-#if !THREAD_SANITIZER
-    import Synchronization
-#endif
-
 final class Simulation {
     let plan: SimulationPlan
     var model = SimulationModel()

@@ -2,7 +2,7 @@
 // and settings that make every run the same, and one way to read a whole log and compare it with what was written.
 
 import SegmentLog
-import Synchronization
+import SynclineGround
 import SynclineTesting
 
 #if canImport(Darwin)

@@ -1,9 +1,9 @@
 // The client and this server reading by changes: what the client asks, and that it ends with what the server has,
 // whatever happens to the server's history.
 
-import Synchronization
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

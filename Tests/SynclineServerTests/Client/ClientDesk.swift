@@ -1,9 +1,9 @@
 // Stores of this project's client at a server in the same process, with a line between them that loses what a test
 // wants lost.
 
-import Synchronization
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

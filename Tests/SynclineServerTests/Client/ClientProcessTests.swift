@@ -1,9 +1,9 @@
 // Stores that pull by changes through several processes over one database, while others write through all of them.
 
 import Foundation
-import Synchronization
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

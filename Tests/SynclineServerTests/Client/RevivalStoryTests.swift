@@ -3,9 +3,9 @@
 // and server equal. SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 runs a night's worth.
 
 import Foundation
-import Synchronization
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import SynclineWire
 import Testing

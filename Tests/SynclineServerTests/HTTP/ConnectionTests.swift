@@ -1,8 +1,8 @@
 // Connections that stay open without a request: they are limited for each client, they make room for others, and
 // none may last for ever.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

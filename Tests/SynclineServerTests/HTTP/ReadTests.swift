@@ -2,8 +2,8 @@
 // is gone, and their number is limited.
 
 import Dispatch
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

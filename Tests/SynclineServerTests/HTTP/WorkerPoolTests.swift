@@ -2,7 +2,7 @@
 // end.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 import Testing
 
 @testable import SynclineServer

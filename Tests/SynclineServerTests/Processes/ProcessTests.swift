@@ -1,8 +1,8 @@
 // The server as it is shipped: how it starts, how it stops, and what is left when it is killed.
 
 import Foundation
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

@@ -3,8 +3,8 @@
 
 import Dispatch
 import Foundation
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

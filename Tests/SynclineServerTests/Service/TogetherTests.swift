@@ -1,8 +1,8 @@
 // Requests that arrive together share a transaction, which only the disk notices.
 
 import Dispatch
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

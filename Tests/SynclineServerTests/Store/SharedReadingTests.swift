@@ -1,7 +1,7 @@
 // A value that all threads read and that one changes.
 
 import Dispatch
-import Synchronization
+import SynclineGround
 import Testing
 
 @testable import SynclineServer

@@ -2,7 +2,7 @@
 
 import ChildProcesses
 import Foundation
-import Synchronization
+import SynclineGround
 
 #if canImport(Glibc)
     import Glibc

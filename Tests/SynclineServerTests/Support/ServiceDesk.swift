@@ -1,8 +1,8 @@
 // A service over a database of its own, with a clock that the test moves, called without a socket.
 
 import Foundation
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 

@@ -1,8 +1,8 @@
 // One store of the simulation: its disk, what it acknowledged, and what was known about it when it ended.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 
 @testable import Syncline

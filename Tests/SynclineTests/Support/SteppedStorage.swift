@@ -2,7 +2,7 @@
 
 import Dispatch
 import SegmentLog
-import Synchronization
+import SynclineGround
 
 final class SteppedStorage: LogStorage {
     private let base: any LogStorage

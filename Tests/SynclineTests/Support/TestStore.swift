@@ -1,8 +1,8 @@
 // A store on a simulated disk, with a deterministic clock and ids.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import Testing
 

@@ -1,8 +1,8 @@
 // Automatic sync with a simulated server and the test's own clock.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import SynclineWire
 import Testing

@@ -1,8 +1,8 @@
 // What a push and a pull do when the app's credentials are unavailable, and how often the app is asked for them.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import SynclineWire
 import Testing

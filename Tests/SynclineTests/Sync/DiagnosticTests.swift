@@ -1,8 +1,8 @@
 // What the engine reports to the app's log, and what it never tells.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import Testing
 

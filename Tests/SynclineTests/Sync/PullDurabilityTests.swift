@@ -1,8 +1,8 @@
 // What remains of a pull after the end of the process and after a power failure, at each page and after the last.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import SynclineWire
 import Testing

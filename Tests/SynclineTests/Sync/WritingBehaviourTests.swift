@@ -1,7 +1,7 @@
 // What a push must do about each known trap of writing. docs/TESTING.md says which test shows which.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import SynclineWire
 import Testing

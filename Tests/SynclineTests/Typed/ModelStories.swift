@@ -3,8 +3,8 @@
 
 import Foundation
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import Testing
 
 @testable import Syncline

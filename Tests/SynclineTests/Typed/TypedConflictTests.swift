@@ -1,8 +1,8 @@
 // Decisions with models: only what differs from the server's row is sent, and local columns are kept.
 
 import SegmentLog
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import SynclineWire
 import Testing

@@ -3,7 +3,7 @@
 
 #if os(Linux)
     import Glibc
-    import Synchronization
+    import SynclineGround
 
     /// One client's connection.
     struct SocketConnection: Sendable {
@@ -67,7 +67,7 @@
         private let serve: @Sendable (SocketConnection) -> Void
 
         /// The number of connections made.
-        var connectionCount: Int { connections.load(ordering: .sequentiallyConsistent) }
+        var connectionCount: Int { connections.load(ordering: .acquiring) }
         var url: String { "http://127.0.0.1:\(port)" }
 
         /// The connection is closed when `serve` returns.
@@ -96,7 +96,7 @@
                 if descriptor < 0 { return }
                 var yes: Int32 = 1
                 setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-                connections.add(1, ordering: .sequentiallyConsistent)
+                connections.add(1, ordering: .acquiringAndReleasing)
                 open.withLock { _ = $0.insert(descriptor) }
                 startThread { [self] in
                     serve(SocketConnection(descriptor: descriptor))

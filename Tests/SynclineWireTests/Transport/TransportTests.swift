@@ -4,7 +4,7 @@
 #if os(Linux)
     import Dispatch
     import Glibc
-    import Synchronization
+    import SynclineGround
     import SynclineCore
     import SynclineWire
     import Testing

@@ -3,7 +3,7 @@
 
 import Foundation
 import SegmentLog
-import Synchronization
+import SynclineGround
 
 /// A clock that starts at 2023-11-14T22:13:20Z and advances a second at each call.
 final class SteppingClock: LogClock {
