@@ -52,7 +52,8 @@ struct Battery: Sendable {
     @Test func `every breakage is caught`() throws {
         let wanted = ProcessInfo.processInfo.environment["SYNCLINE_BREAKAGE"] ?? ""
         let breakages = wanted.isEmpty ? Breakage.allCases : Breakage(rawValue: wanted).map { [$0] } ?? []
-        try #require(!breakages.isEmpty, "there is no breakage \(wanted)")
+        // The one that is wanted may be of another module.
+        if breakages.isEmpty { return }
         let batteries = Battery.all
         let uncaught = Mutex<[Breakage]>([])
         DispatchQueue.concurrentPerform(iterations: breakages.count) { index in

@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// The log with its breakages, and the tests that must catch them. `tools/breakages` assembles it.
+/// The log and the core with their breakages, and the tests that must catch them. `tools/breakages` assembles it.
 let package = Package(
     name: "Breakages",
     platforms: [.macOS(.v13)],
@@ -28,8 +28,12 @@ let package = Package(
             swiftSettings: settings),
         // Only the simulated disk.
         .target(name: "SynclineTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
+        .target(name: "SynclineCore", dependencies: ["CAtomics", "SynclineGround"], swiftSettings: settings),
         .testTarget(
             name: "BreakageTests", dependencies: ["SegmentLog", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LiveBreakageTests", dependencies: ["SynclineCore", "SynclineGround", "SynclineTesting"],
             swiftSettings: settings),
     ]
 )

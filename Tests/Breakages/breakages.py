@@ -1,7 +1,8 @@
-"""Makes a copy of the log and its tests, with every breakage of breakages.txt in it behind a switch.
+"""Makes a copy of the log, the core and their tests, with every breakage of breakages.txt in it behind a switch.
 
-    breakages.py COPY    writes the package to COPY; files that are as they should be keep their times
-    breakages.py         only says whether every breakage has its place in the sources
+    breakages.py COPY [NAME]  writes the package to COPY; files that are as they should be keep their times. Refuses a
+                              NAME that no breakage has
+    breakages.py              only says whether every breakage has its place in the sources
 """
 
 import pathlib
@@ -9,14 +10,18 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "Tests/Breakages"
-SOURCES = ROOT / "Sources/SegmentLog"
+SOURCES = ROOT / "Sources"
+MODULES = ("SegmentLog", "SynclineCore")
 
 
 class Breakage:
     """One place of a breakage: the lines as they are, and those that take their place."""
 
     def __init__(self, head, lines):
-        self.name, self.path = head.split()
+        self.name, path = head.split()
+        first, _, rest = path.partition("/")
+        self.module = first if first in MODULES else MODULES[0]
+        self.path = f"{self.module}/{rest if first in MODULES else path}"
         self.lines = [(line[0], line[2:].strip()) for line in lines]
         self.found = [text for kind, text in self.lines if kind != "+"]
 
@@ -85,10 +90,12 @@ def switches(names):
 
 
 def package():
-    """Every file of the copy: the log and what is below it, what simulates disks, and the tests that are to catch something."""
+    """Every file of the copy: the log, the core and what is below them, what simulates disks, and the tests that are to
+    catch something."""
     breakages = table()
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
-    folders = ("CAtomics", "CChecksum", "CLZ4", "SegmentLog", "SynclineGround", "SynclineTesting/Storage")
+    folders = (
+        "CAtomics", "CChecksum", "CLZ4", "SegmentLog", "SynclineCore", "SynclineGround", "SynclineTesting/Storage")
     for folder in [f"Sources/{name}" for name in folders]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():
@@ -99,15 +106,21 @@ def package():
         for path in sorted((ROOT / "Tests/SegmentLogTests" / folder).glob("*.swift")):
             if path.name != "SimulationTests.swift":
                 files[f"Tests/BreakageTests/{folder}/{path.name}"] = path.read_text()
-    files["Tests/BreakageTests/BreakageTests.swift"] = (HERE / "BreakageTests.swift").read_text()
+    for path in ("Fold/RandomHistory", "Fold/RandomHistory+Push", "Ordered/MemoryBlocks", "Query/LiveHistory",
+                 "Support/RandomValues"):
+        text = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
+        files[f"Tests/LiveBreakageTests/{path}.swift"] = text
+    for name in ("BreakageTests", "LiveBreakageTests"):
+        files[f"Tests/{name}/{name}.swift"] = (HERE / f"{name}.swift").read_text()
     for path in {breakage.path for breakage in breakages}:
         if not (SOURCES / path).is_file():
-            raise SystemExit(f"there is no Sources/SegmentLog/{path}")
-        files[f"Sources/SegmentLog/{path}"] = broken(
+            raise SystemExit(f"there is no Sources/{path}")
+        files[f"Sources/{path}"] = broken(
             SOURCES / path, [breakage for breakage in breakages if breakage.path == path])
-    names = sorted({breakage.name for breakage in breakages}, key=str.lower)
-    files["Sources/SegmentLog/Breakage.swift"] = switches(names)
-    return files, names
+    for module in MODULES:
+        names = {breakage.name for breakage in breakages if breakage.module == module}
+        files[f"Sources/{module}/Breakage.swift"] = switches(sorted(names, key=str.lower))
+    return files, {breakage.name for breakage in breakages}
 
 
 def write(copy, files):
@@ -124,6 +137,8 @@ def write(copy, files):
 
 if __name__ == "__main__":
     files, names = package()
+    if len(sys.argv) > 2 and sys.argv[2] not in names:
+        raise SystemExit(f"there is no breakage {sys.argv[2]}")
     if len(sys.argv) > 1:
         write(pathlib.Path(sys.argv[1]), files)
     print(f"{len(names)} breakages")

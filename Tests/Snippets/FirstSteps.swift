@@ -170,7 +170,16 @@ enum FirstSteps {
         print(page.rows.count)
     }
 
-    static func index(_ database: SyncDatabase) async throws {
-        try await database.declareIndex(table: "todoitem", column: "complete")
+    static func lists(_ database: SyncDatabase, _ show: (QueryResult) -> RowQuery.Place?) async throws {
+        try await database.declareIndex(table: "todoitem", columns: ["complete", "due"], including: ["text"])
+        let table = database.table("todoitem")
+        let open = try FilterExpression(parsing: "complete eq false")
+        var query = RowQuery(table: "todoitem", filter: open, order: [.init("due", descending: true)], top: 50)
+        while let end = try await show(table.query(query)) { query.after = end }
+        print(try await table.explain(query))  // uses the index on complete, due in its order: 51 entries, 50 rows
+        var rows: [StoredRow] = []
+        for try await change in table.observe(query).differences {
+            change.difference.apply(to: &rows)
+        }
     }
 }

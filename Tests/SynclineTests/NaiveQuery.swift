@@ -94,11 +94,19 @@ struct NaiveQuery {
     var top: Int?
     var skip = 0
     var select: [String]?
+    /// Only rows after this one are wanted.
+    var after: NaiveRow?
+
+    /// The place to continue after.
+    var place: RowQuery.Place? {
+        after.map { row in RowQuery.Place(values: order.map { row.value($0.column) }, id: row.id) }
+    }
 
     /// The requested rows, and how many match.
     func run(_ rows: [NaiveRow]) -> (rows: [StoredImage], count: Int) {
         let matches = rows.filter { row in (condition?.truth(row) ?? 1) == 1 }.sorted(by: isBefore)
-        var window = Array(matches.dropFirst(skip))
+        let left = matches.filter { row in after.map { isBefore($0, row) } ?? true }
+        var window = Array(left.dropFirst(skip))
         if let top { window = Array(window.prefix(top)) }
         let images = window.map { row in
             StoredImage(
@@ -107,16 +115,25 @@ struct NaiveQuery {
         return (images, matches.count)
     }
 
+    /// Kinds sort in this order.
+    private static func rank(_ value: Value) -> Int {
+        switch value {
+        case .null: 0
+        case .bool: 1
+        case .integer, .double: 2
+        case .date: 3
+        case .string: 4
+        case .bytes: 5
+        case .array: 6
+        case .object: 7
+        }
+    }
+
     private func isBefore(_ left: NaiveRow, _ right: NaiveRow) -> Bool {
         for key in order + [RowQuery.Key("id")] {
             let (first, second) = (left.value(key.column), right.value(key.column))
-            let order: Int
-            switch (first.isNull, second.isNull) {
-            case (true, true): order = 0
-            case (true, false): order = -1
-            case (false, true): order = 1
-            case (false, false): order = NaiveCondition.order(first, second) ?? 0
-            }
+            let (rank, other) = (NaiveQuery.rank(first), NaiveQuery.rank(second))
+            let order = rank == other ? NaiveCondition.order(first, second) ?? 0 : rank - other
             if order != 0 { return key.isDescending ? order > 0 : order < 0 }
         }
         return false

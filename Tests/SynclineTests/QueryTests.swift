@@ -50,11 +50,25 @@ extension Chance {
 
     fileprivate mutating func query() -> NaiveQuery {
         var query = NaiveQuery(condition: once(in: 6) ? nil : condition())
-        for _ in 0..<below(3) { query.order.append(RowQuery.Key(pick(["n", "m", "s", "f"]), descending: once(in: 2))) }
+        for _ in 0..<below(3) {
+            query.order.append(RowQuery.Key(pick(["n", "m", "s", "f", "d", "x", "id"]), descending: once(in: 2)))
+        }
         if once(in: 2) { query.top = below(12) }
         if once(in: 2) { query.skip = below(12) }
         if once(in: 3) { query.select = ["m", "s", "none", "id"] }
         return query
+    }
+
+    /// Indexes of every form.
+    fileprivate mutating func indexes() -> [IndexChange] {
+        (0..<1 + below(4)).map { _ in
+            let names = ["n", "m", "s", "f", "d", "x"]
+            let start = below(names.count)
+            let columns = (0..<1 + below(3)).map { names[(start + $0) % names.count] }
+            if once(in: 4) { return IndexChange(table: "t", columns: [columns[0]], isOn: true, isOlderForm: true) }
+            let including = once(in: 2) ? ["m", "s", "none"].filter { !columns.contains($0) } : []
+            return IndexChange(table: "t", columns: columns, including: including, isOn: true)
+        }
     }
 
     fileprivate mutating func id(_ number: Int) -> String {
@@ -80,17 +94,21 @@ extension Chance {
         for seed in Self.seeds {
             var chance = Chance(seed: seed)
             let database = try await SyncDatabase.open(MemoryStorage(), .test())
-            // Some of the columns have indexes, declared before, among or after the rows; they must change nothing.
-            let indexed = seed % 2 == 0 ? ["n", "s", "f", "x"] : []
-            try await declare(indexed.prefix(2), database)
+            // Some of the columns have indexes, declared before or after the rows; they must change nothing.
+            let indexes = seed % 3 == 0 ? [] : chance.indexes()
+            let early = chance.below(indexes.count + 1)
+            try await declare(indexes.prefix(early), database)
             let rows = try await fill(database, &chance)
-            try await declare(indexed.dropFirst(2), database)
-            if seed % 4 == 0 { try await database.dropIndex(table: "t", column: "n") }
+            try await declare(indexes.dropFirst(early), database)
+            if let dropped = indexes.first, seed % 4 == 0 {
+                try await database.dropIndex(table: "t", columns: dropped.columns)
+            }
             for _ in 0..<100 {
-                let naive = chance.query()
+                var naive = chance.query()
+                if chance.once(in: 4) { naive.after = chance.pick(rows) }
                 let query = RowQuery(
                     table: "t", filter: naive.condition?.expression, order: naive.order, top: naive.top,
-                    skip: naive.skip, select: naive.select, countsAll: chance.once(in: 2))
+                    skip: naive.skip, select: naive.select, countsAll: chance.once(in: 2), after: naive.place)
                 let expected = naive.run(rows)
                 let found = try await database.table("t").query(query)
                 let images = found.rows.map { StoredImage(id: $0.id, columns: $0.columns.dictionary) }
@@ -102,8 +120,37 @@ extension Chance {
         }
     }
 
-    private func declare(_ columns: some Sequence<String>, _ database: SyncDatabase) async throws {
-        for column in columns { try await database.declareIndex(table: "t", column: column) }
+    private func declare(_ indexes: some Sequence<IndexChange>, _ database: SyncDatabase) async throws {
+        for index in indexes {
+            if index.isOlderForm {
+                try await database.perform { engine throws(SyncError) in _ = try engine.record(.indexed(index)) }
+            } else {
+                try await database.declareIndex(table: "t", columns: index.columns, including: index.including)
+            }
+        }
+    }
+
+    @Test func `pages put together are the whole list, with and without indexes`() async throws {
+        for seed in Self.seeds {
+            var chance = Chance(seed: seed)
+            let database = try await SyncDatabase.open(MemoryStorage(), .test())
+            let rows = try await fill(database, &chance)
+            if seed % 2 == 0 { try await declare(chance.indexes(), database) }
+            for _ in 0..<20 {
+                var naive = chance.query()
+                (naive.top, naive.skip, naive.select) = (nil, 0, nil)
+                var query = RowQuery(table: "t", filter: naive.condition?.expression, order: naive.order)
+                query.top = 1 + chance.below(9)
+                var found: [StoredRow] = []
+                while true {
+                    let page = try await database.table("t").query(query)
+                    found += page.rows
+                    guard let end = page.end else { break }
+                    query.after = end
+                }
+                #expect(found.map(\.id) == naive.run(rows).rows.map(\.id), "seed \(seed): \(query)")
+            }
+        }
     }
 
     /// Rows from a server, rows of the app, and both.

@@ -119,32 +119,43 @@ public struct RowTable: Sendable {
         return try mapErrors { () throws(StateError) in try reader.run(query) }
     }
 
+    /// Runs a query, and returns how its rows were found: which index was used, and how much was read.
+    public func explain(_ query: RowQuery) async throws(SyncError) -> QueryPlan {
+        try query.check()
+        let reader = try declaredReader
+        return try mapErrors { () throws(StateError) in try reader.explain(query).plan }
+    }
+
     /// Returns the number of rows that match.
     public func count(_ filter: FilterExpression? = nil) async throws(SyncError) -> Int {
         let reader = try declaredReader
         return try mapErrors { () throws(StateError) in try reader.count(RowQuery(table: name, filter: filter)) }
     }
 
-    /// Observes a query: yields its current results, and new ones after each commit that changes them.
+    /// Observes a query: yields its current results, and the newest ones after commits that change them.
     public func observe(_ query: RowQuery) -> QueryResults<QueryResult> {
         observe(query) { _ in
+            true
         } make: {
             $0
         }
     }
 
+    /// - Parameter check: Throws if the query names unknown columns; returns false if a row is needed to know.
     func observe<Element: Sendable>(
-        _ query: RowQuery, check: @escaping @Sendable (StateReader) throws(SyncError) -> Void,
+        _ query: RowQuery, check: @escaping @Sendable (StateReader) throws(SyncError) -> Bool,
         make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
-        let writer = database.writer
+        let (writer, name) = (database.writer, self.name)
+        let (list, signals) = writer.observers.observe(query) { writer.current.reader }
         return QueryResults(
-            states: writer.observers.observe(name) { writer.current.reader },
-            run: { reader throws(SyncError) in
+            signals: signals,
+            run: { () throws(SyncError) in
+                let current = writer.current
                 try query.check()
-                try writer.current.declaration.check(name)
-                try check(reader)
-                return try mapErrors { () throws(StateError) in try reader.run(query) }
+                try current.declaration.check(name)
+                try list.check { () throws(SyncError) in try check(current.reader) }
+                return try list.result(from: writer.observers.lists) { writer.current.reader }.get()
             }, make: make)
     }
 }

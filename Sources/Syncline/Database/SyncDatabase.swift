@@ -279,25 +279,6 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Declares an index on a column of a table. Queries that compare the column with a value use it automatically.
-    public func declareIndex(table: String, column: String) async throws(SyncError) {
-        try await setIndex(table, column, isOn: true)
-    }
-
-    /// Drops an index.
-    public func dropIndex(table: String, column: String) async throws(SyncError) {
-        try await setIndex(table, column, isOn: false)
-    }
-
-    private func setIndex(_ table: String, _ column: String, isOn: Bool) async throws(SyncError) {
-        try await perform { engine throws(SyncError) in
-            try engine.projector.check(table: table)
-            let known = try mapErrors { () throws(StateError) in try engine.reader.indexedColumns(of: table) }
-            guard known.contains(column) != isOn else { return }
-            try engine.record(.indexed(table: table, column: column, isOn: isOn))
-        }
-    }
-
     // MARK: Settings
 
     /// Returns a setting of the store.

@@ -35,6 +35,11 @@ public struct OnlineTable: Sendable {
     /// Returns the first page of matching rows; the server decides its size. The filter has the same meaning as in
     /// local tables: `x ne 5` also matches rows without an `x`.
     public func query(_ query: RowQuery) async throws(SyncError) -> Page {
+        guard query.after == nil else {
+            throw SyncError(
+                .unsupportedPredicate, "an online list can't continue after a place",
+                hint: "Ask for the next page with page(after:).")
+        }
         var list = ListRequest(table: name, filter: query.filter)
         list.order = query.order
         list.top = query.top

@@ -103,18 +103,25 @@ package final class StoreEngine {
     // MARK: Commits
 
     /// Runs a group of requests and makes their changes durable together. Each request succeeds or has no effect.
-    func commit(_ group: [StoreRequest]) -> StoreCommit? {
+    /// - Parameter notingRows: Whether to note which rows changed, for live queries.
+    func commit(_ group: [StoreRequest], notingRows: Bool) -> StoreCommit? {
         projector.store.beginChanges()
+        var changedRows: Set<[UInt8]>? = notingRows ? [] : nil
         let before = mark()
         var durability = Durability.buffered
         var done: [StoreRequest] = []
         var states: [StoreCommit.State] = []
         for request in group {
+            let count = projector.store.changeCount
             guard run(request) else {
                 request.complete(nil)
                 continue
             }
             done.append(request)
+            if notingRows {
+                let rows = try? projector.store.changedRows(after: count)
+                changedRows = rows.flatMap { changedRows?.union($0) }
+            }
             durability = durability.stronger(request.durability)
             states.append(
                 .init(reader: projector.reader(of: projector.store.endCommit()), touched: touched))
@@ -136,7 +143,7 @@ package final class StoreEngine {
         committed = projector.through
         return StoreCommit(
             states: states, through: projector.through, totals: projector.totals,
-            declaration: projector.declaration, requests: done)
+            declaration: projector.declaration, requests: done, changedRows: changedRows)
     }
 
     /// Runs one request. A request that is refused, or makes no event, has no effect.
@@ -201,6 +208,8 @@ struct StoreCommit {
     var totals: Totals
     var declaration: Declaration?
     var requests: [StoreRequest]
+    /// The keys of the rows that it changed; nil if they were not noted.
+    var changedRows: Set<[UInt8]>?
 }
 
 /// A request to the writer.

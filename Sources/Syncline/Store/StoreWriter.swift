@@ -120,7 +120,8 @@ final class StoreWriter: Sendable {
     }
 
     private func commit(_ group: [StoreRequest], _ engine: StoreEngine) {
-        guard let commit = engine.commit(group), let newest = commit.states.last else { return }
+        let notingRows = !observers.lists.isEmpty
+        guard let commit = engine.commit(group, notingRows: notingRows), let newest = commit.states.last else { return }
         observers.tell(commit) {
             published.withLock {
                 $0 = Published(

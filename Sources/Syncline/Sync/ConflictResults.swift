@@ -13,7 +13,7 @@ public struct ConflictResults<Element: Sendable>: AsyncSequence, Sendable {
 
     /// The iterator of the lists.
     public struct Iterator: AsyncIteratorProtocol {
-        var answers: Answers<[Conflict], Element>
+        var answers: Answers<StateReader, [Conflict], Element>
 
         public mutating func next() async throws -> Element? {
             try await next(isolation: nil)

@@ -65,18 +65,20 @@ public struct SyncQuery<Model: SyncModel>: Sendable where Model.ID == String {
         }
     }
 
-    /// Throws if the query names a column that the model lacks.
-    private func check(_ reader: StateReader) throws(SyncError) {
+    /// Throws if the query names a column that the model lacks. Returns false if a row is needed to know its columns.
+    @discardableResult
+    private func check(_ reader: StateReader) throws(SyncError) -> Bool {
         var named = (query.filter?.columns ?? []).union(query.order.map(\.column))
         named.subtract(Item.systemColumns)
         named.remove("id")
-        if named.isEmpty { return }
+        if named.isEmpty { return true }
         let columns = ModelColumns.of(Model.self) {
             // The first of a few rows that the model can decode.
             let rows = try? reader.run(RowQuery(table: table.name, top: 8)).rows
             return rows?.lazy.compactMap { try? table.decode($0) }.first
         }
-        guard columns.isWhole, let unknown = named.sorted().first(where: { !columns.has($0) }) else { return }
+        guard columns.isWhole else { return false }
+        guard let unknown = named.sorted().first(where: { !columns.has($0) }) else { return true }
         throw SyncError(
             .unsupportedPredicate, "\(Model.self) has no column \"\(unknown)\"",
             hint: "It has: \(columns.names.union(Item.systemColumns).union(["id"]).sorted().joined(separator: ", ")).")

@@ -25,8 +25,8 @@ package struct Event: Hashable, Sendable {
         case page(PulledPage)
         /// The app removed rows without telling the server.
         case purged(Purge)
-        /// The app declared or dropped an index on a column.
-        case indexed(table: String, column: String, isOn: Bool)
+        /// The app declared or dropped an index.
+        case indexed(IndexChange)
         /// The app reset a query's cursor.
         case cursorReset(table: String, queryID: String)
         /// Operations are about to be sent.
@@ -141,6 +141,28 @@ package struct PulledRow: Hashable, Sendable {
     package init(id: String, row: Row?) {
         self.id = id
         self.row = row
+    }
+}
+
+/// An index that was declared or dropped.
+package struct IndexChange: Hashable, Sendable {
+    package var table: String
+    /// The columns it is sorted by.
+    package var columns: [String]
+    /// Columns that it keeps beside those.
+    package var including: [String]
+    package var isOn: Bool
+    /// Whether it has the form of older stores: one column, without nulls and dates.
+    package var isOlderForm: Bool
+
+    package init(
+        table: String, columns: [String], including: [String] = [], isOn: Bool, isOlderForm: Bool = false
+    ) {
+        self.table = table
+        self.columns = columns
+        self.including = including
+        self.isOn = isOn
+        self.isOlderForm = isOlderForm
     }
 }
 

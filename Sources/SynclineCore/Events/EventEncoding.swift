@@ -15,6 +15,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case discarded
     case carried = 14
     case serverWorked = 16
+    case indexedByColumns = 17
 }
 
 /// Builds the bytes of one event.
@@ -151,10 +152,7 @@ extension Event {
             writer.append(flag: purge.isForced)
             writer.append(flag: purge.ids != nil)
             for id in purge.ids ?? [] { writer.append(id: id) }
-        case .indexed(let table, let column, let isOn):
-            writer.append(name: table)
-            writer.append(name: column)
-            writer.append(flag: isOn)
+        case .indexed(let change): writer.append(change)
         case .cursorReset(let table, let queryID):
             writer.append(name: table)
             writer.append(id: queryID)
@@ -190,7 +188,7 @@ extension Event {
         case .undone: .undone
         case .page: .page
         case .purged: .purged
-        case .indexed: .indexed
+        case .indexed(let change): change.isOlderForm ? .indexed : .indexedByColumns
         case .cursorReset: .cursorReset
         case .sent: .sent
         case .answered: .answered
@@ -370,7 +368,8 @@ package struct EventReader {
         case .indexed:
             let table = try name()
             let column = try name()
-            return .indexed(table: table, column: column, isOn: try flag())
+            return .indexed(IndexChange(table: table, columns: [column], isOn: try flag(), isOlderForm: true))
+        case .indexedByColumns: return .indexed(try indexChange())
         case .cursorReset:
             let table = try name()
             return .cursorReset(table: table, queryID: try id())

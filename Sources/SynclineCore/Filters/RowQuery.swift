@@ -32,10 +32,28 @@ public struct RowQuery: Hashable, Sendable {
     /// Whether to count all matches, ignoring `top` and `skip`.
     public var countsAll: Bool
 
+    /// Only rows after this one in the order of the query; nil to begin with the first. Unlike `skip`, it costs the
+    /// same for every page, and it misses and repeats nothing if rows are added or removed meanwhile.
+    public var after: Place?
+
+    /// A place in the order of a query: the values of its sort keys, and an id.
+    public struct Place: Hashable, Sendable {
+        /// The values of the sort keys.
+        public var values: [Value]
+        /// The row's id.
+        public var id: String
+
+        /// Creates a place.
+        public init(values: [Value], id: String) {
+            self.values = values
+            self.id = id
+        }
+    }
+
     /// Creates a query.
     public init(
         table: String, filter: FilterExpression? = nil, order: [Key] = [], top: Int? = nil, skip: Int = 0,
-        select: [String]? = nil, countsAll: Bool = false
+        select: [String]? = nil, countsAll: Bool = false, after: Place? = nil
     ) {
         self.table = table
         self.filter = filter
@@ -44,6 +62,7 @@ public struct RowQuery: Hashable, Sendable {
         self.skip = skip
         self.select = select
         self.countsAll = countsAll
+        self.after = after
     }
 }
 
@@ -52,6 +71,12 @@ extension RowQuery {
     package func check() throws(SyncError) {
         if skip < 0 || top ?? 0 < 0 {
             throw SyncError(.invalidQuery, "top and skip can't be negative", hint: "Use 0 or more.")
+        }
+        if let after, after.values.count != order.count {
+            throw SyncError(
+                .invalidQuery,
+                "the place to continue after has \(after.values.count) values for \(order.count) sort keys",
+                hint: "Use the end of a result with the same order.")
         }
     }
 }

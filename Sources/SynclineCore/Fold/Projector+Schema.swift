@@ -51,19 +51,22 @@ extension Projector {
     private func apply(_ step: SchemaStep) throws(StateError) {
         switch step {
         case .renameColumn(let table, let from, let to):
-            let indexed = indexes.columns(of: table).filter { $0 == from }
-            for column in indexed { try apply(indexOf: table, column, isOn: false) }
+            let affected = indexes.indexes(of: table).filter { $0.keeps(from) }
+            for index in affected { try drop(table, index) }
             try rewrite(table, .rename(from, to: to))
-            if !indexed.isEmpty { try apply(indexOf: table, to, isOn: true) }
+            for index in affected { try add(table, index.mapping { $0 == from ? to : $0 }) }
         case .dropColumn(let table, let column):
-            for name in indexes.columns(of: table) where name == column {
-                try apply(indexOf: table, name, isOn: false)
-            }
+            let affected = indexes.indexes(of: table).filter { $0.keeps(column) }
+            for index in affected { try drop(table, index) }
             try rewrite(table, .drop([column]))
+            // An index that is sorted by the column goes; one that only includes it loses that column.
+            for index in affected {
+                if let left = index.without(column) { try add(table, left) }
+            }
         case .changeValues(let table, let column, let changes):
             try rewrite(table, .change(column, changes.byOldValue))
         case .dropTable(let table):
-            for name in indexes.columns(of: table) { try apply(indexOf: table, name, isOn: false) }
+            for index in indexes.indexes(of: table) { try drop(table, index) }
             // Its changes are discarded, like those of a dropped column.
             let cancelled = totals.cancelled
             try apply(Purge(table: table, ids: nil, isForced: true))

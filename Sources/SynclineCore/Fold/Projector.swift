@@ -9,7 +9,7 @@ package final class Projector: ShapeNumbering {
     // Unchecked, like the members below: a fold never calls back into its projector.
     @exclusivity(unchecked) package private(set) var ids: IDComparison
     @exclusivity(unchecked) package internal(set) var totals: Totals
-    /// The columns that have an index.
+    /// The declared indexes.
     @exclusivity(unchecked) var indexes = IndexList()
     /// The schema that the store has recorded.
     @exclusivity(unchecked) package internal(set) var declaration: Declaration?
@@ -71,8 +71,7 @@ package final class Projector: ShapeNumbering {
             try apply(page, number: number)
         case .purged(let purge):
             try apply(purge)
-        case .indexed(let table, let column, let isOn):
-            try apply(indexOf: table, column, isOn: isOn)
+        case .indexed(let change): try apply(change)
         case .cursorReset(let table, let queryID):
             try putCursor(table, queryID, nil)
         case .sent(let operations):

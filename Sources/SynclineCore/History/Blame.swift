@@ -129,6 +129,11 @@ extension Event {
 }
 
 extension EventKind {
+    /// The words of all kinds, each once.
+    package static let causes = allCases.map(\.cause).reduce(into: [String]()) { causes, cause in
+        if !causes.contains(cause) { causes.append(cause) }
+    }
+
     /// The kind in a word.
     package var cause: String {
         switch self {
@@ -138,7 +143,7 @@ extension EventKind {
         case .undone: "undo"
         case .page: "pull"
         case .purged: "purge"
-        case .indexed: "indexed"
+        case .indexed, .indexedByColumns: "indexed"
         case .cursorReset: "cursor-reset"
         case .sent: "sent"
         case .answered: "answer"

@@ -1,79 +1,119 @@
-// The order of an index: rows by the value of one column, then by id. Values are shortened and rounded so that they
-// sort correctly as bytes. Two different values may have the same key, so the reader of an index must check the rows.
+// The order of an index: rows by the values of its columns, then by id. Long strings are cut off, so two that differ
+// may share a place, and the rows decide.
 //
-//   05 table 00 column 00 value row-id      value := 02 bool | 04 number (8) | 06 text of at most 48 bytes 00 00
+//   07 table 00 number place* row-id            place: see `SortEncoding`
 //
-// Null, dates, bytes, arrays and objects are not in an index, so it is not used for them.
+// The form of older stores rounds numbers too, and has no place for null, dates, bytes, arrays and objects:
+//
+//   05 table 00 column 00 place row-id          place := 02 bool | 04 number (8) | 06 string 00 00
 
 import SynclineGround
 
 enum IndexKey {
-    static let textLimit = 48
+    static let textLimit = 64
+    static let olderTextLimit = 48
+}
 
-    static func prefix(_ table: Bytes, _ column: String) -> ByteWriter {
+extension TableIndex {
+    /// What the keys of its entries have in common.
+    func prefix(_ table: String) -> [UInt8] {
         var writer = ByteWriter(capacity: 128)
-        writer.append(Keyspace.indexes)
-        writer.append(table)
+        writer.append(number == nil ? Keyspace.indexes : Keyspace.orderedIndexes)
+        writer.append(Array(table.utf8))
         writer.append(0)
-        writer.append(Array(column.utf8))
-        writer.append(0)
-        return writer
+        if let number {
+            writer.append(number)
+        } else {
+            writer.append(Array(columns[0].utf8))
+            writer.append(0)
+        }
+        return writer.bytes
     }
 
-    static func prefix(_ table: String, _ column: String) -> ByteWriter {
-        var table = table
-        return table.withUTF8 { prefix(Bytes($0), column) }
+    /// Returns whether its entries have the value of a column.
+    func keeps(_ column: String) -> Bool { including.contains(column) || columns.contains(column) }
+
+    /// Returns whether its entries have the values of all these columns, so that rows need not be read.
+    func covers(_ names: Set<String>) -> Bool {
+        !including.isEmpty && names.allSatisfy { $0 == "id" || keeps($0) }
     }
+
+    /// The place of a value, and whether other values can't share it; nil if the index has none for it.
+    func place(of value: Value) -> (bytes: [UInt8], isExact: Bool)? {
+        var writer = ByteWriter()
+        guard writer.append(placeOf: value, in: self) else { return nil }
+        let bytes = writer.bytes
+        switch value {
+        case .string(let text): return (bytes, text.utf8.count <= textLimit)
+        case .bytes(let content): return (bytes, content.count <= textLimit)
+        case .integer(let number) where self.number == nil: return (bytes, number.magnitude < 1 << 53)
+        case .double(let number) where self.number == nil: return (bytes, number.magnitude < 0x1p53)
+        default: return (bytes, true)
+        }
+    }
+
+    /// The place where strings with this beginning start, and whether all strings from there to `ff` have it.
+    func placeOfPrefix(_ prefix: String) -> (bytes: [UInt8], isExact: Bool) {
+        var writer = ByteWriter()
+        writer.append(SortTag.string)
+        Array(prefix.utf8.prefix(textLimit)).withBytes { writer.append(escaped: $0) }
+        return (writer.bytes, prefix.utf8.count <= textLimit)
+    }
+
+    /// A string of the limit's length is whole in the newer form; in the older one, longer strings share its place.
+    private var textLimit: Int { number == nil ? IndexKey.olderTextLimit - 1 : IndexKey.textLimit }
 }
 
 extension ByteWriter {
-    /// Appends a value's position in an index; returns false if it has none.
-    mutating func append(indexValue value: Value) -> Bool {
+    /// Appends a value's place in an index; returns false if it has none.
+    mutating func append(placeOf value: Value, in index: TableIndex) -> Bool {
+        if index.number == nil { return append(olderPlaceOf: value) }
+        append(sortOf: value, limit: IndexKey.textLimit)
+        return true
+    }
+
+    private mutating func append(olderPlaceOf value: Value) -> Bool {
         switch value {
         case .bool(let flag):
-            append(2)
+            append(SortTag.bool)
             append(flag ? 1 : 0)
-        case .integer(let number): append(indexNumber: Double(number))
-        case .double(let number): append(indexNumber: number)
+        case .integer(let number): append(olderNumber: Double(number))
+        case .double(let number): append(olderNumber: number)
         case .string(let text):
-            append(6)
-            append(indexText: text)
+            append(SortTag.string)
+            Array(text.utf8.prefix(IndexKey.olderTextLimit)).withBytes { append(escaped: $0) }
+            append(0)
+            append(0)
         case .null, .date, .bytes, .array, .object: return false
         }
         return true
     }
 
     /// Rounding keeps the order, so that both kinds of numbers share it.
-    private mutating func append(indexNumber number: Double) {
-        append(4)
+    private mutating func append(olderNumber number: Double) {
+        append(SortTag.number)
         // Zero has two bit patterns.
         let bits = (number == 0 ? 0 : number).bitPattern
         append(ordered: bits >> 63 == 1 ? ~bits : bits | 1 << 63)
     }
-
-    private mutating func append(indexText text: String) {
-        for byte in text.utf8.prefix(IndexKey.textLimit) {
-            append(byte)
-            // A zero inside sorts after the end.
-            if byte == 0 { append(0xff) }
-        }
-        append(0)
-        append(0)
-    }
 }
 
 extension ByteReader {
-    /// Steps over a value in an index; the row's id follows, as in a row's key.
-    mutating func skipIndexValue() throws(MalformedBytes) {
+    /// Steps over a place in an index; the row's id follows, as in a row's key. Returns how many of its bytes the
+    /// whole value's place begins with, if it was cut off.
+    @discardableResult
+    mutating func skipPlace(in index: TableIndex) throws(MalformedBytes) -> Int? {
+        if index.number != nil { return try skipSortValue() }
         switch try byte() {
-        case 2: try skip(1)
-        case 4: try skip(8)
-        case 6:
+        case SortTag.bool: try skip(1)
+        case SortTag.number: try skip(8)
+        case SortTag.string:
             while true {
                 guard try byte() == 0 else { continue }
-                if try byte() == 0 { return }
+                if try byte() == 0 { return nil }
             }
         default: throw MalformedBytes()
         }
+        return nil
     }
 }

@@ -23,8 +23,11 @@ extension Masking {
             purge.ids = purge.ids.map { $0.map { mask(id: $0) } }
             purge.table = mask(table: purge.table)
             event.body = .purged(purge)
-        case .indexed(let table, let column, let isOn):
-            event.body = .indexed(table: mask(table: table), column: mask(column: column), isOn: isOn)
+        case .indexed(var change):
+            change.table = mask(table: change.table)
+            change.columns = change.columns.map { mask(column: $0) }
+            change.including = change.including.map { mask(column: $0) }
+            event.body = .indexed(change)
         case .cursorReset(let table, let queryID):
             event.body = .cursorReset(table: mask(table: table), queryID: mask(queryID: queryID))
         case .sent(let operations):

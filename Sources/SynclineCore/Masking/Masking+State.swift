@@ -29,8 +29,8 @@ extension Masking {
         }
         masked.endCommit()
         let result = try Projector(store: masked, through: projector.through, totals: projector.totals)
-        for (table, column) in projector.indexes.all {
-            try result.fill(mask(table: table), mask(column: column))
+        for (table, index) in projector.indexes.all {
+            try result.fill(mask(table: table), index.mapping { mask(column: $0) })
         }
         masked.endCommit()
         return result
@@ -58,7 +58,7 @@ extension Masking {
             writer.append(entry: mask(try reader.entry(shapes), row.table), masked)
             return (mask(row, comparison), writer.bytes)
         case Keyspace.settings: return try setting(key, &reader)
-        case Keyspace.indexes: return nil
+        case Keyspace.indexes, Keyspace.orderedIndexes: return nil
         case Keyspace.failing:
             let row = try RowKey(UnsafeRawBufferPointer(rebasing: key[1...]))
             return ([Keyspace.failing] + mask(row, comparison), [UInt8](value))
@@ -100,7 +100,14 @@ extension Masking {
         var value = try reader.value()
         if name.hasPrefix(SettingName.indexes) {
             let (table, column) = try Masking.parts(key[(1 + SettingName.indexes.utf8.count)...])
-            name = SettingName.index(mask(table: table), mask(column: column))
+            let index = TableIndex(columns: [mask(column: column)], including: [], number: nil)
+            name = SettingName.index(mask(table: table), index)
+        } else if name.hasPrefix(SettingName.orderedIndexes) {
+            let (table, number) = try Masking.parts(key[(1 + SettingName.orderedIndexes.utf8.count)...])
+            guard let number = UInt8(number), let index = TableIndex(number, value)?.mapping({ mask(column: $0) })
+            else { throw MalformedBytes() }
+            name = SettingName.index(mask(table: table), index)
+            value = index.value
         } else if name == SettingName.schema {
             do throws(StateError) { value = mask(try Declaration(value)).value } catch { throw MalformedBytes() }
         } else {

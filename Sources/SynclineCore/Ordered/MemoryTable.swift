@@ -73,8 +73,45 @@ final class MemoryTable: @unchecked Sendable {
 
     /// Returns the first key that is not before another, of all keys at this point.
     fileprivate func first(notBefore key: Bytes) -> Node? {
-        order.withLock { $0.add(waiting: Node(bitPattern: waiting.exchange(0, ordering: .acquiring))) }
+        sortWaiting()
         return NodeOrder.first(notBefore: key, from: head)
+    }
+
+    private func sortWaiting() {
+        order.withLock { $0.add(waiting: Node(bitPattern: waiting.exchange(0, ordering: .acquiring))) }
+    }
+
+    /// Moves through the keys from larger to smaller ones, with their values as of a commit. Nodes have no link to
+    /// the one before, so each step is a search.
+    final class BackwardCursor: BackwardLayer {
+        /// Retains the memory.
+        private let table: MemoryTable
+        private let commit: UInt64
+
+        init(_ table: MemoryTable, at commit: UInt64, before key: Bytes) {
+            self.table = table
+            self.commit = commit
+            super.init()
+            table.sortWaiting()
+            settle(before: key)
+        }
+
+        override func retreat() {
+            if let key { settle(before: key) }
+        }
+
+        private func settle(before key: Bytes) {
+            var found = NodeOrder.last(before: key, from: table.head)
+            while let node = found {
+                switch node.finding(at: commit) {
+                // A key that is newer than the reader.
+                case .absent: found = NodeOrder.last(before: node.key, from: table.head)
+                case .removed: return show(node.key, nil)
+                case .value(let value): return show(node.key, value)
+                }
+            }
+            end()
+        }
     }
 
     /// Moves through the keys in order, with their values as of a commit.

@@ -94,6 +94,15 @@ struct NodeOrder {
         }
     }
 
+    /// Returns the last node whose key is before another; nil if there is none.
+    static func last(before key: Bytes, from head: Node) -> Node? {
+        var node = head
+        for level in stride(from: maximumHeight - 1, through: 0, by: -1) {
+            while let next = node.next(level), next.key.compare(key) < 0 { node = next }
+        }
+        return node == head ? nil : node
+    }
+
     /// Returns the first node after the head whose key is not before another.
     static func first(notBefore key: Bytes, from head: Node) -> Node? {
         var node = head

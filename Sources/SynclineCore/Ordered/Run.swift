@@ -78,8 +78,14 @@ package final class Run: Sendable {
         BlockCache.Place(run: number, address: index.addresses[place])
     }
 
+    /// Whether a merge left nothing of it.
+    var isEmpty: Bool { index.addresses.isEmpty }
+
+    /// Returns the number of the block that would hold a key.
+    func place(of key: Bytes) -> Int { index.place(of: key) }
+
     /// Reads a block during a scan, without caching it.
-    private func block(_ place: Int) throws(StateError) -> RunBlock {
+    func block(_ place: Int) throws(StateError) -> RunBlock {
         if let known = cache.block(at: cached(place)) { return known.block }
         return try read(place)
     }

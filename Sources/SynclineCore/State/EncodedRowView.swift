@@ -48,6 +48,15 @@ package struct EncodedRowView: FilterSubject {
         }
     }
 
+    /// Calls `body` with the UTF-8 of the id.
+    @inline(__always)
+    func withID(_ body: (UnsafeRawBufferPointer) -> Void) {
+        switch name {
+        case .text(let id): body(id)
+        case .key(let key, let prefix): if (try? RowKey.withID(in: key, skipping: prefix, body)) == nil { body(key) }
+        }
+    }
+
     /// A column's encoded value and what follows it; nil if the row has no such column.
     @inline(__always)
     func encoded(_ column: inout ColumnPlaces) -> UnsafeRawBufferPointer? {
@@ -74,6 +83,14 @@ package struct EncodedRowView: FilterSubject {
     /// Creates a view of a row whose id is given as text.
     package init(id: UnsafeRawBufferPointer, row: RowView) {
         name = .text(id)
+        local = nil
+        over = nil
+        under = row
+    }
+
+    /// A row whose id is in the form that keys have.
+    init(formAndID id: UnsafeRawBufferPointer, row: RowView) {
+        name = .key(id, skipping: 0)
         local = nil
         over = nil
         under = row
@@ -122,6 +139,20 @@ extension ByteReader {
 }
 
 extension RowKey {
+    /// Calls `body` with the UTF-8 of the id in a row's key whose table is known.
+    static func withID(
+        in key: UnsafeRawBufferPointer, skipping prefix: Int, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(MalformedBytes) {
+        var reader = ByteReader(key)
+        try reader.skip(prefix)
+        let form = try reader.byte()
+        guard form == 1 || form == 2 else { return body(reader.rest) }
+        let digits = try reader.take(16)
+        withTextMemory(36) { memory in
+            body(memory.filled(TextForm.write(uuid: digits, isUpper: form == 2, memory)))
+        }
+    }
+
     /// The id in a row's key, after the part with its table.
     static func id(in key: UnsafeRawBufferPointer, skipping prefix: Int) throws(MalformedBytes) -> String {
         var reader = ByteReader(key)

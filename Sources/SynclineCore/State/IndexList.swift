@@ -1,38 +1,63 @@
-// The list of indexed columns, stored among the settings.
+// Which indexes a table has: kept among the settings.
 
-/// The indexed columns by table. Names are compared by their bytes, as in the state: Swift treats two spellings of
-/// an accented letter as equal.
+import SynclineGround
+
+/// An index of a table, as the state keeps it.
+package struct TableIndex: Hashable, Sendable {
+    /// The columns it is sorted by, in this order.
+    package let columns: [String]
+    /// Columns whose values it keeps beside the sorted ones.
+    package let including: [String]
+    /// Its number among the indexes of the table. Nil for an index in the form of older stores: of one column, and
+    /// without rows whose value is null, a date, bytes, an array or an object.
+    let number: UInt8?
+
+    /// The same index with other names for its columns.
+    func mapping(_ name: (String) -> String) -> TableIndex {
+        TableIndex(columns: columns.map(name), including: including.map(name), number: number)
+    }
+
+    /// The same index without a column that it includes; nil if it is sorted by that column.
+    func without(_ column: String) -> TableIndex? {
+        if columns.contains(column) { return nil }
+        return TableIndex(columns: columns, including: including.filter { $0 != column }, number: number)
+    }
+
+    /// Whether it is sorted by these columns. Names are compared by their bytes.
+    package func isSorted(by others: [String]) -> Bool {
+        columns.count == others.count && zip(columns, others).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+    }
+}
+
+/// The indexes by table. Names are compared by their bytes, as in the state: Swift treats two spellings of an
+/// accented letter as equal.
 package struct IndexList: Hashable, Sendable {
-    private var columns: [[UInt8]: [String]] = [:]
+    private var indexes: [[UInt8]: [TableIndex]] = [:]
 
-    var isEmpty: Bool { columns.isEmpty }
+    var isEmpty: Bool { indexes.isEmpty }
 
-    func columns(of table: String) -> [String] {
-        columns[Array(table.utf8)] ?? []
+    func indexes(of table: String) -> [TableIndex] {
+        indexes[Array(table.utf8)] ?? []
     }
 
-    /// All indexes, each with its table and column.
-    var all: [(table: String, column: String)] {
-        columns.flatMap { table, columns in columns.map { (String(decoding: table, as: UTF8.self), $0) } }
+    /// All indexes, each with its table.
+    var all: [(table: String, index: TableIndex)] {
+        indexes.flatMap { table, indexes in indexes.map { (String(decoding: table, as: UTF8.self), $0) } }
     }
 
-    /// Returns false if it already exists.
-    mutating func add(_ table: String, _ column: String) -> Bool {
-        guard !IndexList.contains(columns(of: table), column) else { return false }
-        columns[Array(table.utf8), default: []].append(column)
-        return true
+    mutating func add(_ table: String, _ index: TableIndex) {
+        indexes[Array(table.utf8), default: []].append(index)
     }
 
-    /// Returns false if it does not exist.
-    mutating func remove(_ table: String, _ column: String) -> Bool {
-        let left = columns(of: table).filter { !$0.utf8.elementsEqual(column.utf8) }
-        guard left.count < columns(of: table).count else { return false }
-        columns[Array(table.utf8)] = left.isEmpty ? nil : left
-        return true
+    mutating func remove(_ table: String, _ index: TableIndex) {
+        let left = indexes(of: table).filter { $0 != index }
+        indexes[Array(table.utf8)] = left.isEmpty ? nil : left
     }
 
-    private static func contains(_ columns: [String], _ column: String) -> Bool {
-        columns.contains { $0.utf8.elementsEqual(column.utf8) }
+    /// The smallest number that no index of the table has; nil if all are taken.
+    func freeNumber(for table: String) -> UInt8? {
+        let taken = Set(indexes(of: table).compactMap(\.number))
+        return (UInt8.min...UInt8.max).first { !taken.contains($0) }
     }
 }
 
@@ -40,11 +65,56 @@ extension StateReader {
     /// All indexes, by table.
     func allIndexes() throws(StateError) -> IndexList {
         var all = IndexList()
-        let prefix = StateReader.settingKey(SettingName.indexes)
-        try snapshot.forEach(prefix: prefix) { key, _ throws(StateError) in
+        try forEachIndexName(SettingName.indexes) { table, column, _ in
+            all.add(table, TableIndex(columns: [column], including: [], number: nil))
+        }
+        try forEachIndexName(SettingName.orderedIndexes) { table, number, value throws(StateError) in
+            guard let number = UInt8(number), let index = TableIndex(number, value) else {
+                throw .malformed("an index")
+            }
+            all.add(table, index)
+        }
+        return all
+    }
+
+    private func forEachIndexName(
+        _ prefix: String, _ body: (String, String, Bytes) throws(StateError) -> Void
+    ) throws(StateError) {
+        let prefix = StateReader.settingKey(prefix)
+        try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
             let parts = key[prefix.count...].split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { throw .malformed("the name of an index") }
-            return all.add(String(decoding: parts[0], as: UTF8.self), String(decoding: parts[1], as: UTF8.self))
+            try body(String(decoding: parts[0], as: UTF8.self), String(decoding: parts[1], as: UTF8.self), value)
+            return true
+        }
+    }
+}
+
+extension TableIndex {
+    /// What the state keeps of it: its columns, and those that are included.
+    var value: Value {
+        .array([.array(columns.map { .string($0) }), .array(including.map { .string($0) })])
+    }
+
+    init?(_ number: UInt8, _ value: Value) {
+        guard case .array(let lists) = value, lists.count == 2, let columns = TableIndex.names(lists[0]),
+            let including = TableIndex.names(lists[1]), !columns.isEmpty
+        else { return nil }
+        self.init(columns: columns, including: including, number: number)
+    }
+
+    fileprivate init?(_ number: UInt8, _ encoded: Bytes) {
+        var reader = ByteReader(encoded)
+        guard let value = try? reader.value() else { return nil }
+        self.init(number, value)
+    }
+
+    private static func names(_ list: Value) -> [String]? {
+        guard case .array(let names) = list else { return nil }
+        var all: [String] = []
+        for name in names {
+            guard case .string(let text) = name else { return nil }
+            all.append(text)
         }
         return all
     }
@@ -52,6 +122,10 @@ extension StateReader {
 
 extension SettingName {
     static let indexes = "index\0"
+    static let orderedIndexes = "indexes\0"
 
-    static func index(_ table: String, _ column: String) -> String { "\(indexes)\(table)\0\(column)" }
+    static func index(_ table: String, _ index: TableIndex) -> String {
+        guard let number = index.number else { return "\(indexes)\(table)\0\(index.columns[0])" }
+        return "\(orderedIndexes)\(table)\0\(number)"
+    }
 }

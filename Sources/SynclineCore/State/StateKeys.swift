@@ -3,8 +3,9 @@
 //   02 table 00 query id                        a cursor
 //   03 table 00 form id                         a row
 //   04 name                                     a counter or a setting
-//   05 table 00 column 00 value id              an index
+//   05 table 00 column 00 value id              an index in the form of older stores
 //   06 a row's key                               its operation fails: the server answers 500 to it
+//   07 table 00 number value* id                 an index
 //   7f event (8) index (4)                      the journal: a change that is in the outbox
 //
 // A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other string.
@@ -19,6 +20,7 @@ enum Keyspace {
     static let settings: UInt8 = 4
     static let indexes: UInt8 = 5
     static let failing: UInt8 = 6
+    static let orderedIndexes: UInt8 = 7
     /// The largest, so that its newest entry comes after every other key.
     static var journal: UInt8 { KeyFilter.uncovered }
 }
@@ -169,6 +171,14 @@ package struct RowKey: Hashable, Sendable {
         table.withUTF8 { table in id.withUTF8 { writer.append(rowKey: Bytes(table), id: Bytes($0), comparison) } }
         return writer.bytes
     }
+
+    /// The forms of an id in a key.
+    package static let forms: [UInt8] = [1, 2, 3]
+
+    /// What the keys of a table's rows have in common.
+    static func prefix(_ table: String) -> [UInt8] { [Keyspace.rows] + Array(table.utf8) + [0] }
+
+    static func prefixLength(_ table: String) -> Int { table.utf8.count + 2 }
 
     /// Splits a key of the state into its parts.
     package init(_ key: UnsafeRawBufferPointer) throws(MalformedBytes) {

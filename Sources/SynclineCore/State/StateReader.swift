@@ -52,10 +52,10 @@ package struct StateReader: Sendable {
         }
     }
 
-    /// The columns of a table that have an index.
-    package func indexedColumns(of table: String) throws(StateError) -> [String] {
-        if let facts { return facts.indexes.columns(of: table) }
-        return try allIndexes().columns(of: table)
+    /// The indexes of a table.
+    package func indexes(of table: String) throws(StateError) -> [TableIndex] {
+        if let facts { return facts.indexes.indexes(of: table) }
+        return try allIndexes().indexes(of: table)
     }
 
     // MARK: Rows

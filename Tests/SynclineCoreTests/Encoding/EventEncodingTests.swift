@@ -111,7 +111,13 @@ extension Chance {
                     Purge(
                         table: text(), ids: once(in: 3) ? nil : (0..<below(4)).map { _ in text() },
                         isForced: once(in: 2)))
-            case .indexed: .indexed(table: text(), column: text(), isOn: once(in: 2))
+            case .indexed:
+                .indexed(IndexChange(table: text(), columns: [text()], isOn: once(in: 2), isOlderForm: true))
+            case .indexedByColumns:
+                .indexed(
+                    IndexChange(
+                        table: text(), columns: (0...below(3)).map { _ in text() },
+                        including: (0..<below(3)).map { _ in text() }, isOn: once(in: 2)))
             case .cursorReset: .cursorReset(table: text(), queryID: text())
             case .sent: .sent((0..<below(4)).map { _ in sentOperation() })
             case .answered: .answered(answer())
@@ -209,13 +215,5 @@ extension Chance {
         return LocalChange(
             kind: kind, table: pick(["a", "b", text()]), id: text(), columns: kind == .delete ? .empty : row(),
             baseVersion: once(in: 2) ? nil : value(), replaces: once(in: 4), cancels: once(in: 4))
-    }
-
-    mutating func cursor() -> CursorState {
-        let moment = Timestamp(.init(milliseconds: Int64(below(1 << 41))))
-        let place: CursorState.Place =
-            once(in: 2)
-            ? .time(moment, drain: once(in: 2) ? nil : text()) : .changes("#" + text(), isAuditDue: once(in: 2))
-        return CursorState(place, query: text(), updated: integer())
     }
 }

@@ -50,8 +50,19 @@ struct RandomHistory {
     }
 
     private mutating func index() throws {
+        let names = ["a", "b", "c", "caf\u{e9}"]
+        let count = 1 + chance.below(2)
+        let start = chance.below(names.count)
+        let columns = (0..<count).map { names[(start + $0) % names.count] }
+        let including = chance.once(in: 3) ? [names[(start + count) % names.count]] : []
         try record(
-            .indexed(table: table(), column: chance.pick(["a", "b", "caf\u{e9}"]), isOn: !chance.once(in: 3)))
+            .indexed(
+                IndexChange(
+                    table: table(), columns: columns, including: including, isOn: !chance.once(in: 3),
+                    isOlderForm: false)))
+        try record(
+            .indexed(IndexChange(table: table(), columns: [names[start]], isOn: !chance.once(in: 3), isOlderForm: true))
+        )
     }
 
     /// A schema that declares some tables, and steps of a migration. Strictness does not affect the fold.

@@ -76,6 +76,22 @@ private struct Play {
         if chance.once(in: 12) { try makeRoom() } else { try commit() }
     }
 
+    /// Compares a snapshot with its model, from larger keys to smaller ones.
+    private func checkBackward(
+        _ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]], from start: [UInt8], before end: [UInt8]
+    ) throws(StateError) -> Bool {
+        let expected = model.keys.filter { !$0.lexicographicallyPrecedes(start) && $0.lexicographicallyPrecedes(end) }
+            .sorted { $1.lexicographicallyPrecedes($0) }
+        var found: [[UInt8]] = []
+        var areValuesRight = true
+        try snapshot.forEachBackward(from: start, before: end) { key, value in
+            found.append([UInt8](key))
+            areValuesRight = areValuesRight && model[[UInt8](key)] == [UInt8](value)
+            return true
+        }
+        return areValuesRight && found == expected
+    }
+
     /// Compares a snapshot with its model: everything, from a key on, and single keys.
     mutating func check(_ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]) throws(StateError) -> Bool {
         var place = try [UInt8]().withBytes { key throws(StateError) in try snapshot.cursor(from: key) }
@@ -84,8 +100,10 @@ private struct Play {
             try place.advance()
         }
         guard place.key == nil else { return false }
+        guard try checkBackward(snapshot, model, from: [], before: [0xff, 0xff, 0xff, 0xff, 0xff]) else { return false }
         for _ in 0..<5 {
             let start = key()
+            guard try checkBackward(snapshot, model, from: start, before: key()) else { return false }
             let expected = model.filter { !$0.key.lexicographicallyPrecedes(start) }
             guard try snapshot.contents(from: start) == expected else { return false }
             let found = try start.withBytes { key throws(StateError) in try snapshot.value(key) }

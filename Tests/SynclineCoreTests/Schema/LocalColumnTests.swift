@@ -192,9 +192,9 @@ import Testing
         }
         try desk.change(.delete, id: "3")
         for isIndexed in [false, true] {
-            if isIndexed { try desk.record(.indexed(table: "t", column: "l", isOn: true)) }
+            if isIndexed { try desk.record(.indexed(IndexChange(table: "t", columns: ["l"], isOn: true))) }
             var query = RowQuery(table: "t", filter: try FilterExpression(parsing: "l ge 15 and n ne 1"))
-            #expect((try desk.reader.candidates(query) != nil) == isIndexed)
+            #expect((try desk.reader.explain(query).plan.access != .table) == isIndexed)
             query.order = [.init("l")]
             query.select = ["l"]
             let rows = try desk.reader.run(query).rows

@@ -146,16 +146,16 @@ import Testing
 
     @Test mutating func `an index follows its column, and goes with it`() throws {
         for number in 0..<50 { try desk.change(.insert, ["a": .integer(Int64(number))], id: "\(number)") }
-        try desk.record(.indexed(table: "t", column: "a", isOn: true))
+        try desk.record(.indexed(IndexChange(table: "t", columns: ["a"], isOn: true)))
         try desk.declare(steps: Self.rename)
-        #expect(try desk.reader.indexedColumns(of: "t") == ["z"])
+        #expect(try desk.reader.indexes(of: "t").map(\.columns) == [["z"]])
         let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "z eq 7"))
-        #expect(try desk.reader.candidates(query)?.count == 1)
+        #expect(try desk.reader.explain(query).plan.entriesRead == 1)
         #expect(try desk.reader.run(query).rows.map(\.id) == ["7"])
         try desk.declare(steps: .dropColumn(table: "t", column: "z"))
-        #expect(try desk.reader.indexedColumns(of: "t").isEmpty)
+        #expect(try desk.reader.indexes(of: "t").isEmpty)
         var entries = 0
-        try desk.reader.snapshot.forEach(prefix: [Keyspace.indexes]) { _, _ in
+        try desk.reader.snapshot.forEach(prefix: [Keyspace.orderedIndexes]) { _, _ in
             entries += 1
             return true
         }

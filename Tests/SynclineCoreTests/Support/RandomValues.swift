@@ -1,8 +1,9 @@
 // Values of every kind and form, from a seed: what a column can have, and similar ones.
 
-import SynclineCore
 import SynclineGround
 import SynclineTesting
+
+@testable import SynclineCore
 
 extension Chance {
     mutating func value(depth: Int = 0) -> Value {
@@ -79,6 +80,14 @@ extension Chance {
         var builder = RowBuilder()
         for _ in 0..<below(columns) { builder.set(once(in: 8) ? text() : pick(["a", "b", "c", "version"]), value()) }
         return builder.row
+    }
+
+    mutating func cursor() -> CursorState {
+        let moment = Timestamp(.init(milliseconds: Int64(below(1 << 41))))
+        let place: CursorState.Place =
+            once(in: 2)
+            ? .time(moment, drain: once(in: 2) ? nil : text()) : .changes("#" + text(), isAuditDue: once(in: 2))
+        return CursorState(place, query: text(), updated: integer())
     }
 }
 

@@ -81,6 +81,44 @@ final class SQLiteStore: Store, @unchecked Sendable {
         try count("SELECT id, title, done, priority, project, due, tag FROM rows WHERE tag = ?1") { bind($0, 1, tag) }
     }
 
+    func indexLists() throws {
+        try run("CREATE INDEX dates ON rows(due, id); CREATE INDEX titles ON rows(tag, title, id); ANALYZE")
+    }
+
+    func ask(_ question: ListQuestion, _ place: ListPlace) throws -> Int {
+        let columns = "id, title, done, priority, project, due, tag"
+        switch question {
+        // A plus keeps an index from being used.
+        case .top: return try count("SELECT \(columns) FROM rows ORDER BY +due DESC, id LIMIT 10") { _ in }
+        case .topText: return try count("SELECT \(columns) FROM rows ORDER BY +title, id LIMIT 10") { _ in }
+        case .newest: return try count("SELECT \(columns) FROM rows ORDER BY due DESC, id DESC LIMIT 50") { _ in }
+        case .page:
+            return try count(
+                "SELECT \(columns) FROM rows WHERE (due, id) > (?1, ?2) ORDER BY due, id LIMIT 50"
+            ) { select in
+                bind(select, 1, place.due)
+                withBytes(of: place.key) { bind(select, 2, $0) }
+            }
+        case .count:
+            let select = try statement("SELECT count(*) FROM rows WHERE tag >= ?1 AND tag < ?2")
+            defer { sqlite3_reset(select) }
+            bindTags(select, place.tags(1))
+            guard try next(select) else { throw BenchError("SQLite counts nothing") }
+            return Int(sqlite3_column_int64(select, 0))
+        case .range, .prefix:
+            return try count("SELECT \(columns) FROM rows WHERE tag >= ?1 AND tag < ?2") {
+                bindTags($0, place.tags(3))
+            }
+        case .covered:
+            return try count("SELECT id, title FROM rows WHERE tag = ?1") { bind($0, 1, place.tag) }
+        }
+    }
+
+    private func bindTags(_ select: OpaquePointer?, _ tags: (from: String, to: String)) {
+        bind(select, 1, tags.from)
+        bind(select, 2, tags.to)
+    }
+
     func plan() throws -> Int { try count("SELECT id, kind, data, tbl, seq FROM operations ORDER BY seq") { _ in } }
 
     func close() {

@@ -13,6 +13,10 @@ protocol Store: AnyObject, Sendable {
     func index() async throws
     /// Reads all rows with a tag by the index; how many they are.
     func find(tag: String) async throws -> Int
+    /// Makes the indexes that the questions of lists use.
+    func indexLists() async throws
+    /// Answers a question of a list; how many rows, or the number counted.
+    func ask(_ question: ListQuestion, _ place: ListPlace) async throws -> Int
     /// What would be pushed; how many operations.
     func plan() async throws -> Int
     func close() async throws
@@ -23,6 +27,8 @@ extension Store {
     func filter() async throws -> Int { throw BenchError("no filter") }
     func index() async throws { throw BenchError("no index") }
     func find(tag: String) async throws -> Int { throw BenchError("no index") }
+    func indexLists() async throws { throw BenchError("no index") }
+    func ask(_ question: ListQuestion, _ place: ListPlace) async throws -> Int { throw BenchError("no lists") }
     func plan() async throws -> Int { throw BenchError("no plan") }
 }
 

@@ -12,6 +12,8 @@ enum StoreWorkload: String, CaseIterable, Sendable {
     case replay
     case plan
     case index
+    case lists
+    case live
 }
 
 struct StoreOptions: Sendable {

@@ -13,7 +13,7 @@ struct StoreRunner {
         if wants(.single) { show(try singles(.durable)) }
         if wants(.buffered) { show(try singles(.buffered)) }
         if wants(.ordered) { show(try batches(isOrdered: true)) }
-        let reading: [StoreWorkload] = [.batch, .get, .filter, .open, .replay, .plan, .index]
+        let reading: [StoreWorkload] = [.batch, .get, .filter, .open, .replay, .plan, .index, .lists, .live]
         guard reading.contains(where: wants) else { return }
         show(try batches(isOrdered: false))
         if wants(.get) { show(try gets()) }
@@ -22,6 +22,8 @@ struct StoreRunner {
         if wants(.plan) { show(try plans()) }
         if wants(.filter) { show(try filters()) }
         if wants(.index) { show(try indexes()) }
+        if wants(.lists) { try lists(show) }
+        if wants(.live) { try live(show) }
     }
 
     private func wants(_ workload: StoreWorkload) -> Bool { options.workloads.contains(workload) }
@@ -132,6 +134,59 @@ struct StoreRunner {
             worker.kill()
         }
         return table
+    }
+
+    /// The questions of lists: first those without an index, then the others.
+    private func lists(_ show: (StoreTable) -> Void) throws {
+        let stores = stores.filter(\.hasQueries)
+        for question in ListQuestion.allCases where !question.isIndexed { show(try list(question, stores)) }
+        for store in stores {
+            runner.progress("lists: indexes made by \(store.rawValue)")
+            let worker = try start(store, directory(store), 1, isOrdered: false, .durable)
+            try worker.ask(StoreCommand.indexLists)
+            try worker.ask(StoreCommand.close)
+            worker.kill()
+        }
+        for question in ListQuestion.allCases where question.isIndexed { show(try list(question, stores)) }
+    }
+
+    private func list(_ question: ListQuestion, _ stores: [StoreName]) throws -> StoreTable {
+        var table = StoreTable(question.rawValue, question.title, "questions/s")
+        table.targets = [.init(of: "SQLite", isMet: \.isSQLite, multiple: question.target)]
+        var answers: Set<Int> = []
+        try forEachTurn(question.rawValue, stores) { store, round in
+            let worker = try start(store, directory(store), options.rows, isOrdered: false, .durable)
+            try worker.ask(StoreCommand.ask(question, times: max(1, question.times / 10)))
+            let reply = try worker.ask(StoreCommand.ask(question, times: question.times))
+            answers.insert(reply.rows)
+            table.add(measurement(of: reply, table, store, round, per: reply.steps))
+            worker.kill()
+        }
+        guard answers.count == 1 else {
+            throw BenchError("the stores answer \(question.rawValue) differently: \(answers)")
+        }
+        return table
+    }
+
+    /// Single commits, alone and while a hundred lists are observed.
+    private func live(_ show: (StoreTable) -> Void) throws {
+        let count = 20_000
+        for lists in [0, 100] {
+            var table = StoreTable(
+                "live\(lists)", "one row a transaction, not synced, under \(lists) live lists", "rows/s")
+            try forEachTurn(table.name, stores.filter { $0 == .syncline }) { store, round in
+                let copy = directory(store) + "-copy"
+                defer { removeTree(copy) }
+                try copyTree(directory(store), to: copy)
+                let worker = try start(store, copy, options.rows + count, isOrdered: false, .buffered)
+                try worker.ask(StoreCommand.observe(lists: lists))
+                let reply = try worker.ask(
+                    StoreCommand.insert(first: options.rows, count: count, batch: 1, secondsAtMost: 60))
+                table.add(measurement(of: reply, table, store, round, per: reply.rows))
+                worker.kill()
+            }
+            show(table)
+        }
     }
 
     private var rowsPerTag: String { formatted(max(1, Double(options.rows) / Double(TodoRows.distinct))) }

@@ -16,6 +16,12 @@ enum StoreCommand: Codable, Sendable {
     case index
     /// Asks the index for so many tags.
     case find(count: Int)
+    /// Makes the indexes of the lists.
+    case indexLists
+    /// Asks a question so often, each time from another place.
+    case ask(ListQuestion, times: Int)
+    /// Observes lists until the process ends.
+    case observe(lists: Int)
     case plan(times: Int)
     case close
 }
@@ -127,6 +133,22 @@ struct StoreWorker: Sendable {
                 let tag = rows[random.below(UInt64(rows.count))].tag
                 try await reply.time { try await store.find(tag: tag) }
             }
+        case .indexLists:
+            try await reply.time {
+                try await store.indexLists(); return 0
+            }
+        case .ask(let question, let times):
+            guard let rows else { throw BenchError("no rows") }
+            var random = SplitMix64(seed: 9)
+            for _ in 0..<times {
+                let index = random.below(UInt64(rows.count))
+                let place = ListPlace(
+                    due: rows[index].due, id: rows.ids[index], key: rows.key(index), tag: rows[index].tag)
+                try await reply.time { try await store.ask(question, place) }
+            }
+        case .observe(let lists):
+            guard let store = store as? SynclineStore else { throw BenchError("no live lists") }
+            try await store.observe(lists: lists)
         case .plan(let times):
             for _ in 0..<times { try await reply.time { try await store.plan() } }
         case .close:

@@ -47,6 +47,63 @@ final class SynclineStore: Store {
         return try await table.query(RowQuery(table: "todos", filter: filter)).rows.count
     }
 
+    func indexLists() async throws {
+        try await database.declareIndex(table: "todos", column: "due")
+        try await database.declareIndex(table: "todos", columns: ["tag"], including: ["title"])
+        // As after a start of the app: what the indexes consist of is on the disk.
+        try await database.checkpoint()
+    }
+
+    func ask(_ question: ListQuestion, _ place: ListPlace) async throws -> Int {
+        var query = RowQuery(table: "todos")
+        switch question {
+        case .top: (query.order, query.top) = ([.init("due", descending: true)], 10)
+        case .topText: (query.order, query.top) = ([.init("title")], 10)
+        case .newest: (query.order, query.top) = ([.init("due", descending: true)], 50)
+        case .page:
+            (query.order, query.top) = ([.init("due")], 50)
+            query.after = RowQuery.Place(values: [.string(place.due)], id: place.id)
+        case .count:
+            let tags = place.tags(1)
+            return try await table.count(SynclineStore.range(tags.from, tags.to))
+        case .range:
+            let tags = place.tags(3)
+            query.filter = SynclineStore.range(tags.from, tags.to)
+        case .prefix:
+            query.filter = .call(.startswith, [.column("tag"), .literal(.string(place.tags(3).from))])
+        case .covered:
+            query.filter = .compare(.equal, .column("tag"), .literal(.string(place.tag)))
+            query.select = ["title"]
+        }
+        return try await table.query(query).rows.count
+    }
+
+    private static func range(_ from: String, _ to: String) -> FilterExpression {
+        .and(
+            .compare(.greaterOrEqual, .column("tag"), .literal(.string(from))),
+            .compare(.less, .column("tag"), .literal(.string(to))))
+    }
+
+    /// Observes lists until the process ends. Returns when each of them has its first result.
+    func observe(lists count: Int) async throws {
+        let (firsts, ready) = AsyncStream.makeStream(of: Void.self)
+        for number in 0..<count {
+            let filter = FilterExpression.compare(.equal, .column("priority"), .literal(.integer(Int64(number % 5))))
+            let query = RowQuery(
+                table: "todos", filter: filter, order: [.init("due", descending: number % 2 == 0)], top: 20 + number)
+            let results = table.observe(query)
+            Task {
+                var isFirst = true
+                for try await _ in results {
+                    if isFirst { ready.yield() }
+                    isFirst = false
+                }
+            }
+        }
+        var waiting = firsts.makeAsyncIterator()
+        for _ in 0..<count { await waiting.next() }
+    }
+
     func plan() async throws -> Int { try database.present.pending().count }
 
     func close() async throws { try await database.close() }

@@ -16,7 +16,7 @@ struct Todo: Sendable {
     var values: [Value]
     var json: [UInt8]
 
-    static let shape = Shape(["title", "done", "priority", "project", "due", "tag"])
+    static let shape = RowShape(["title", "done", "priority", "project", "due", "tag"])
 
     init(_ index: Int) {
         let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: RecordWriter.largestRecord)

@@ -79,17 +79,23 @@ enum InspectStoreCommands {
     }
 
     static let indexes = Command(
-        "inspect indexes", "list the indexes on columns of tables",
+        "inspect indexes", "list the indexes of tables",
         options: [.at], examples: [Example("syncline inspect indexes", "all of them")],
-        result: #"[{"table","column"}]"#
+        result: #"[{"table","columns","including"}]"#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
-        var list = try ListWriter(context.output, [Column("TABLE"), Column("COLUMN")])
+        var list = try ListWriter(context.output, [Column("TABLE"), Column("COLUMNS"), Column("INCLUDING")])
         for table in try reader.tables() {
-            for column in try reader.indexedColumns(of: table) {
+            for index in try reader.indexes(of: table) {
                 try list.row(
-                    [Cell(escaped(table)), Cell(escaped(column))],
-                    json: ["table": .string(table), "column": .string(column)])
+                    [
+                        Cell(escaped(table)), Cell(escaped(index.columns.joined(separator: ", "))),
+                        Cell(escaped(index.including.joined(separator: ", "))),
+                    ],
+                    json: [
+                        "table": .string(table), "columns": .array(index.columns.map(JSONValue.string)),
+                        "including": .array(index.including.map(JSONValue.string)),
+                    ])
             }
         }
         try list.finish()

@@ -17,7 +17,7 @@ enum LogCommands {
         operands: [Operand("ADDRESS", "@41, @41..57 or 2026-05-19T21:30Z..2026-05-20T08:00Z; all events without it")],
         options: [
             Option("table", value: "TABLE", "only events of this table"),
-            Option("kind", value: "KIND", choices: EventKind.allCases.map(\.cause), "only events of this kind"),
+            Option("kind", value: "KIND", choices: EventKind.causes, "only events of this kind"),
             Option("limit", short: "n", value: "N", "show the N newest"),
             .at, .full, .redact,
         ],

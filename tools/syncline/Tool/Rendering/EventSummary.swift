@@ -16,7 +16,8 @@ struct EventSummary {
         case .local(let transaction): Set(transaction.changes.map(\.table))
         case .page(let page): [page.table]
         case .purged(let purge): [purge.table]
-        case .cursorReset(let table, _), .indexed(let table, _, _): [table]
+        case .cursorReset(let table, _): [table]
+        case .indexed(let change): [change.table]
         case .sent(let operations): Set(operations.map(\.table))
         case .answered(let answer): [answer.table]
         case .resolved(let resolution): [resolution.table]
@@ -49,7 +50,8 @@ struct EventSummary {
         case .undone(let event): "undid @\(event)"
         case .page(let page): "\(page.rows.count) rows of \(page.table)"
         case .purged(let purge): "purged \(purge.ids.map { "\($0.count) rows of " } ?? "")\(purge.table)"
-        case .indexed(let table, let column, let isOn): "\(table).\(column) \(isOn ? "on" : "off")"
+        case .indexed(let change):
+            "\(change.table).\(change.columns.joined(separator: ", ")) \(change.isOn ? "on" : "off")"
         case .cursorReset(let table, let queryID): "\(table)/\(queryID)"
         case .sent(let operations):
             operations.prefix(3).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
@@ -102,8 +104,11 @@ struct EventSummary {
                 "table": .string(purge.table), "forced": .boolean(purge.isForced),
                 "ids": purge.ids.map { .array($0.map(JSONValue.string)) } ?? .null,
             ])
-        case .indexed(let table, let column, let isOn):
-            head.adding(["table": .string(table), "column": .string(column), "on": .boolean(isOn)])
+        case .indexed(let change):
+            head.adding([
+                "table": .string(change.table), "columns": .array(change.columns.map(JSONValue.string)),
+                "including": .array(change.including.map(JSONValue.string)), "on": .boolean(change.isOn),
+            ])
         case .cursorReset(let table, let queryID):
             head.adding(["table": .string(table), "queryId": .string(queryID)])
         case .sent(let operations):

@@ -41,7 +41,7 @@ final class StudioData: Sendable {
             "lastTime": times.map { .number($0.last) } ?? .null,
             "segments": .number(catalog.segments.count), "writable": .boolean(mayWrite),
             "version": .string(CommandTable.version), "tables": .array(events.tables.map(JSONValue.string)),
-            "kinds": .array(EventKind.allCases.map { .string($0.cause) }),
+            "kinds": .array(EventKind.causes.map(JSONValue.string)),
             "outcomes": .array(StudioIndex.outcomes.dropFirst().map(JSONValue.string)),
             "damage": .array(damage.map { $0.json.adding(["advice": .string($0.remedy.advice)]) }),
             "gaps": .array(events.gaps.prefix(1000).map { [.number($0.lowerBound), .number($0.upperBound)] }),

@@ -38,17 +38,27 @@ enum ReadCommands {
             Option("orderby", value: "KEYS", "sort order: \"n desc, text\" (default: by id)"),
             Option("top", value: "N", "return at most N rows"), Option("skip", value: "N", "skip the first N rows"),
             Option("select", value: "COLUMNS", "only these columns: \"id,text\""),
-            Option("count", "also count all rows that match, regardless of --top"), .at,
+            Option("count", "also count all rows that match, regardless of --top"),
+            Option("explain", "show how the rows are found instead of the rows"), .at,
         ],
         examples: [
             Example("syncline query todoitem --filter 'not done' --orderby 'n desc' --top 10", "the ten largest")
         ],
-        result: #"[row…], or {"count":n,"results":[row…]} with --count"#
+        result: """
+            [row…], or {"count":n,"results":[row…]} with --count, or {"access","columns","ordered","covering",\
+            "entriesRead","rowsRead","givenUp":[[column…]…]} with --explain
+            """
     ) { arguments, context in
         let query = try StoreQuery.query(arguments)
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
         try context.check(table: query.table, reader)
         try context.check(columnsOf: query, reader)
+        if arguments.flag("explain") {
+            let plan = try reader.explain(query).plan
+            try context.output.value(JSONValue(plan))
+            try context.output.line(plan.description)
+            return .done
+        }
         let result = try reader.run(query)
         if let count = result.count {
             try context.output.value([
@@ -134,5 +144,24 @@ enum ReadCommands {
         try context.output.value(["removed": .number(report.removed), "dropped": .number(report.dropped)])
         try context.output.line("removed \(report.removed), dropped \(report.dropped)")
         return .done
+    }
+}
+extension JSONValue {
+    /// How a query was carried out.
+    init(_ plan: QueryPlan) {
+        var access: JSONValue = ["access": "table"]
+        switch plan.access {
+        case .table: break
+        case .ids: access = ["access": "ids"]
+        case .index(let columns, let isOrdered, let isCovering):
+            access = [
+                "access": "index", "columns": .array(columns.map(JSONValue.string)), "ordered": .boolean(isOrdered),
+                "covering": .boolean(isCovering),
+            ]
+        }
+        self = access.adding([
+            "entriesRead": .number(plan.entriesRead), "rowsRead": .number(plan.rowsRead),
+            "givenUp": .array(plan.givenUp.map { .array($0.map(JSONValue.string)) }),
+        ])
     }
 }

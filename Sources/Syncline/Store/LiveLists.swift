@@ -1,0 +1,150 @@
+// Tells live queries which rows commits changed. The writer only notes the rows; a queue reads them, once
+// for all queries of their table, and lets each query decide what they mean for it.
+
+import Dispatch
+import SynclineCore
+import SynclineGround
+
+final class LiveLists: Sendable {
+    private struct Content {
+        var lists: [Int: LiveList] = [:]
+        var next = 0
+        /// How many times changes of each table were passed on. Names of tables are compared by their bytes.
+        var versions: [[UInt8]: UInt64] = [:]
+        /// The state that those versions describe; nil if there are no live queries.
+        var reader: StateReader?
+        /// The rows that changed since; nil if they are not known.
+        var changed: Set<[UInt8]>? = []
+        /// The state after those changes; nil if there are none.
+        var newest: StateReader?
+        var isRunning = false
+
+        mutating func add(_ rows: Set<[UInt8]>?) {
+            guard var known = changed, let rows else { return changed = nil }
+            changed = []
+            known.formUnion(rows)
+            changed = known.count > LiveLists.rowLimit ? nil : known
+        }
+    }
+
+    /// Changes to be passed on together.
+    private struct Batch {
+        struct Table {
+            var name: String
+            var version: UInt64
+            var rows: [[UInt8]]?
+            var lists: [LiveList]
+        }
+
+        var before: StateReader
+        var after: StateReader
+        var tables: [Table] = []
+    }
+
+    private let content = Mutex(Content())
+    private let queue = DispatchQueue(label: "Syncline.LiveLists")
+
+    /// With more rows than this, running the queries again is faster.
+    private static let rowLimit = 100_000
+
+    var isEmpty: Bool { content.withLock { $0.lists.isEmpty } }
+
+    // MARK: Observers
+
+    /// Adds a live query and returns its number. No commit may be published meanwhile.
+    func add(_ list: LiveList, current: () -> StateReader) -> Int {
+        content.withLock { content in
+            if content.newest == nil, !content.isRunning { content.reader = current() }
+            content.next += 1
+            content.lists[content.next] = list
+            return content.next
+        }
+    }
+
+    func remove(_ number: Int) {
+        content.withLock { content in
+            content.lists[number] = nil
+            guard content.lists.isEmpty, !content.isRunning else { return }
+            // No state of the past is kept if nobody needs it.
+            content.reader = nil
+        }
+    }
+
+    func finish() {
+        let lists = content.withLock { content in
+            defer { content.lists = [:] }
+            return Array(content.lists.values)
+        }
+        for list in lists { list.finish() }
+    }
+
+    /// Returns the newest state, and the version of a table there; nil if changes are still being passed on.
+    func newest(of table: [UInt8], current: () -> StateReader) -> (reader: StateReader, version: UInt64?) {
+        content.withLock { content in
+            if content.newest == nil, !content.isRunning, let reader = content.reader {
+                return (reader, content.versions[table] ?? 0)
+            }
+            return (current(), nil)
+        }
+    }
+
+    // MARK: Commits
+
+    /// Notes which rows commits changed; nil if they are not known.
+    func tell(_ rows: Set<[UInt8]>?, _ newest: StateReader) {
+        let mustStart = content.withLock { content in
+            if content.lists.isEmpty { return false }
+            if rows?.isEmpty ?? false, content.newest == nil, !content.isRunning {
+                content.reader = newest
+                return false
+            }
+            content.newest = newest
+            content.add(rows)
+            defer { content.isRunning = true }
+            return !content.isRunning
+        }
+        if mustStart { queue.async { self.passOn() } }
+    }
+
+    private func passOn() {
+        while let batch = takeBatch() {
+            for table in batch.tables {
+                do throws(StateError) {
+                    let changes = try table.rows.map { rows throws(StateError) in
+                        try TableChanges(of: table.name, rows, from: batch.before, to: batch.after)
+                    }
+                    for list in table.lists { list.update(changes, to: batch.after, from: table.version) }
+                } catch {
+                    for list in table.lists { list.fail(SyncError(error)) }
+                }
+            }
+        }
+    }
+
+    /// Returns what is to be passed on; nil if nothing is left.
+    private func takeBatch() -> Batch? {
+        content.withLock { content in
+            guard let before = content.reader, let after = content.newest else {
+                content.isRunning = false
+                content.newest = nil
+                if content.lists.isEmpty { content.reader = nil }
+                return nil
+            }
+            var rows: [[UInt8]: [[UInt8]]] = [:]
+            for key in content.changed ?? [] { rows[RowKey.table(in: key), default: []].append(key) }
+            var batch = Batch(before: before, after: after)
+            for (name, lists) in Dictionary(grouping: content.lists.values, by: \.table) {
+                let mine = content.changed == nil ? nil : rows[name] ?? []
+                if mine?.isEmpty ?? false { continue }
+                let version = content.versions[name] ?? 0
+                content.versions[name] = version + 1
+                batch.tables.append(
+                    .init(name: String(decoding: name, as: UTF8.self), version: version, rows: mine, lists: lists))
+            }
+            content.changed = []
+            content.reader = after
+            content.newest = nil
+            return batch
+        }
+    }
+}

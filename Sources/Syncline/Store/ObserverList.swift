@@ -1,0 +1,121 @@
+// Notifies observers of commits. An observer gets the newest state when it is ready for one; states that were replaced
+// meanwhile are not kept for it. The last change is never missed, and the writer never waits for an observer.
+
+import SynclineCore
+import SynclineGround
+
+final class ObserverList: Sendable {
+    private struct Observer {
+        /// The observed table; nil for all tables.
+        var table: String?
+        var continuation: AsyncStream<StateReader>.Continuation
+    }
+
+    private struct Content {
+        var observers: [Int: Observer] = [:]
+        /// Listeners to be told that the app changed something.
+        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        /// The number of changes the app had made by the last commit.
+        var made: UInt64 = 0
+        var next = 0
+        var isFinished = false
+    }
+
+    private let content = Mutex(Content())
+    /// Live queries, which are told which rows changed.
+    let lists = LiveLists()
+
+    /// Adds a live query. The stream has an element when its result may have changed.
+    func observe(
+        _ query: RowQuery, from current: @Sendable () -> StateReader
+    ) -> (list: LiveList, signals: AsyncStream<Void>) {
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let list = LiveList(query, continuation)
+        // Under the lock that `tell` takes, so that no commit falls between the first state and the next.
+        let number = content.withLock { $0.isFinished ? nil : lists.add(list, current: current) }
+        guard let number else {
+            list.finish()
+            return (list, signals)
+        }
+        continuation.onTermination = { [weak self] _ in self?.lists.remove(number) }
+        return (list, signals)
+    }
+
+    /// Returns the current state, then the newest state after changes to a table, or to any table.
+    func observe(_ table: String?, from current: @Sendable () -> StateReader) -> AsyncStream<StateReader> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: StateReader.self, bufferingPolicy: .bufferingNewest(1))
+        let number: Int? = content.withLock { content in
+            guard !content.isFinished else { return nil }
+            content.next += 1
+            content.observers[content.next] = Observer(table: table, continuation: continuation)
+            // Read under the lock that `tell` takes, so that no commit falls between the first state and the next.
+            continuation.yield(current())
+            return content.next
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.content.withLock { _ = $0.observers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Returns a stream with an element after the app changes rows; several changes may share one element.
+    func changes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number: Int? = content.withLock { content in
+            guard !content.isFinished else { return nil }
+            content.next += 1
+            content.listeners[content.next] = continuation
+            return content.next
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Tells the listeners that there is something to send although no row changed.
+    func notifyOfDecision() {
+        for listener in content.withLock({ Array($0.listeners.values) }) { listener.yield() }
+    }
+
+    /// Announces a finished commit; `publish` makes it visible to readers.
+    func tell(_ commit: StoreCommit, publish: () -> Void) {
+        content.withLock { content in
+            publish()
+            if commit.totals.made != content.made {
+                content.made = commit.totals.made
+                for listener in content.listeners.values { listener.yield() }
+            }
+            guard let newest = commit.states.last?.reader else { return }
+            lists.tell(commit.changedRows, newest)
+            let touched = Set(commit.states.flatMap(\.touched))
+            for observer in content.observers.values
+            where observer.table.map({ touched.contains($0) }) ?? !touched.isEmpty {
+                observer.continuation.yield(newest)
+            }
+        }
+    }
+
+    func finish() {
+        let all = content.withLock { content in
+            content.isFinished = true
+            defer {
+                content.observers = [:]
+                content.listeners = [:]
+            }
+            return (Array(content.observers.values), Array(content.listeners.values))
+        }
+        for observer in all.0 { observer.continuation.finish() }
+        for listener in all.1 { listener.finish() }
+        lists.finish()
+    }
+}

@@ -1,0 +1,301 @@
+// Carries out one query: by ids, by an index, or by reading the table. An index is given up if it turns out to have so
+// many entries that reading the table is faster.
+
+import SynclineGround
+
+final class QueryRun {
+    /// A way to find the rows.
+    private enum Way {
+        case ids([[UInt8]])
+        /// Reads all entries that can match.
+        case entries(IndexScan)
+        /// Reads entries in the order of the query until there are enough.
+        case walk(IndexScan, IndexOrder)
+    }
+
+    private let reader: StateReader
+    private let visitor: RowVisitor
+    private let query: RowQuery
+    private let filter: FilterProgram
+    private let conjuncts: [FilterExpression]
+    private let limit: Int
+    // Unchecked: one thread runs a query, and nothing here is called from within itself.
+    @exclusivity(unchecked) private(set) var plan = QueryPlan()
+    @exclusivity(unchecked) private var matches = 0
+
+    init(_ reader: StateReader, _ query: RowQuery) throws(StateError) {
+        self.reader = reader
+        self.query = query
+        visitor = RowVisitor(reader, query.table)
+        let filter = try reader.asServerDivides(query.filter)
+        self.filter = FilterProgram(filter)
+        conjuncts = filter?.conjuncts ?? []
+        limit = query.top.map { query.skip.addingOrMax($0) } ?? .max
+    }
+
+    // MARK: Rows
+
+    func rows() throws(StateError) -> QueryResult {
+        if limit == 0, !query.countsAll { return QueryResult(rows: []) }
+        for way in try ways() {
+            if let result = try rows(way) { return result }
+            matches = 0
+        }
+        plan = QueryPlan(givenUp: plan.givenUp)
+        var first = FirstRows(SortOrder(query.order), limit: limit, after: position(query.after, query.order))
+        // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
+        let isByKey = query.order.isEmpty && !reader.spellsIDs && !query.countsAll
+        try forEachInTable { row throws(StateError) in try first.offer(row) || !isByKey }
+        return try result(&first)
+    }
+
+    private func rows(_ way: Way) throws(StateError) -> QueryResult? {
+        switch way {
+        case .ids(let keys):
+            plan.access = .ids
+            var first = FirstRows(SortOrder(query.order), limit: limit, after: position(query.after, query.order))
+            try forEach(keys) { row throws(StateError) in _ = try first.offer(row) }
+            return try result(&first)
+        case .entries(let scan):
+            let isCovering = covers(scan.index)
+            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
+            var first = FirstRows(SortOrder(query.order), limit: limit, after: position(query.after, query.order))
+            let isDone = try forEachMatch(scan, isCovering) { row throws(StateError) in _ = try first.offer(row) }
+            return isDone ? try result(&first, isCovering: isCovering) : nil
+        case .walk(let scan, let order):
+            return try walk(scan, order)
+        }
+    }
+
+    private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(StateError) -> QueryResult? {
+        let isCovering = covers(scan.index)
+        plan.access = .index(columns: scan.index.columns, isOrdered: true, isCovering: isCovering)
+        var first = FirstRows(SortOrder(order.keys), limit: limit, after: position(order.after, order.keys))
+        let left = order.places(scan.index).map { scan.limited(to: $0, isBackward: order.isBackward) } ?? scan
+        let unpinned = scan.index.columns.count - scan.pins.count
+        var known = ByteWriter(capacity: 256)
+        let before = plan.entriesRead
+        var isTooMuch = false
+        try forEachEntry(left, isBackward: order.isBackward) { key, value throws(StateError) in
+            plan.entriesRead += 1
+            known.removeAll()
+            var reader = ByteReader(key, at: scan.pinnedPrefix.count)
+            do throws(MalformedBytes) {
+                try order.appendKnown(&reader, unpinned, to: &known)
+            } catch {
+                throw .malformed("an index")
+            }
+            // From here on, every row comes after all that are wanted.
+            if let bound = first.bound, known.isAfter(beginningOf: bound) { return false }
+            isTooMuch = !isCovering && plan.entriesRead - before > budget
+            if isTooMuch { return false }
+            try visit(reader.rest, value, isCovering) { row throws(StateError) in _ = try first.offer(row) }
+            return true
+        }
+        if isTooMuch {
+            plan.givenUp.append(scan.index.columns)
+            return nil
+        }
+        return try result(&first, isCovering: isCovering)
+    }
+
+    private func position(_ place: RowQuery.Place?, _ keys: [RowQuery.Key]) -> [UInt8]? {
+        place.map { SortOrder.position($0, keys) }
+    }
+
+    private func result(_ first: inout FirstRows, isCovering: Bool = false) throws(StateError) -> QueryResult {
+        var rows: [StoredRow] = []
+        var end: RowQuery.Place?
+        let last = first.count - 1
+        var place = query.skip
+        try first.forEach(skipping: query.skip) { key, value throws(StateError) in
+            func add(_ row: VisitedRow) -> Bool {
+                rows.append(row.sight.stored(selecting: query.select))
+                if place == last { end = query.place(of: row.sight) }
+                return true
+            }
+            _ = isCovering ? try visitor.visit(entry: key, value, add) : try visitor.visit(key, value, add)
+            place += 1
+        }
+        return QueryResult(rows: rows, count: query.countsAll ? matches : nil, end: end)
+    }
+
+    // MARK: Counting
+
+    func count() throws(StateError) -> Int {
+        let scans = try scans().filter { $0.rank > 0 }
+        if let exact = scans.first(where: \.isExact) {
+            plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
+            try forEachEntry(exact, isBackward: false) { _, _ in
+                plan.entriesRead += 1
+                return true
+            }
+            return plan.entriesRead
+        }
+        for scan in scans.prefix(1) {
+            let isCovering = scan.index.covers(query.filter?.columns ?? []) && !reader.spellsIDs
+            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
+            if try forEachMatch(scan, isCovering, { _ in }) { return matches }
+            matches = 0
+        }
+        plan = QueryPlan(givenUp: plan.givenUp)
+        try forEachInTable { _ in true }
+        return matches
+    }
+
+    // MARK: Ways
+
+    /// The ways to try, best first; reading the table is always left.
+    private func ways() throws(StateError) -> [Way] {
+        if let ids = try ids() { return [.ids(ids)] }
+        let scans = try scans()
+        let best = scans.first { $0.rank > 0 }
+        var ways: [Way] = best.map { [.entries($0)] } ?? []
+        if limit < .max, !query.countsAll {
+            let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan, $0) } }
+            // Of two that the filter narrows as much, the one that decides more of the order.
+            let walk = walks.max { ($0.0.rank, $0.1.matched) < ($1.0.rank, $1.1.matched) }
+            if let (scan, order) = walk {
+                ways.insert(.walk(scan, order), at: scan.rank >= best?.rank ?? 0 ? 0 : ways.count)
+            }
+        }
+        return ways
+    }
+
+    /// What the filter leaves of each index, the narrowest first.
+    private func scans() throws(StateError) -> [IndexScan] {
+        // An id is no column of a row, so an index on one says nothing.
+        let indexes = try reader.indexes(of: query.table).filter { !$0.keeps("id") }
+        if indexes.isEmpty { return [] }
+        let conditions = conjuncts.map { ColumnCondition($0) }
+        return indexes.map { IndexScan($0, query.table, conditions) }.sorted { $0.rank > $1.rank }
+    }
+
+    /// The keys of the rows whose ids the filter names; nil if it names none.
+    private func ids() throws(StateError) -> [[UInt8]]? {
+        let choices = conjuncts.lazy.compactMap { ColumnCondition($0) }.first { $0.column == "id" && $0.choices != nil }
+        guard let values = choices?.choices else { return nil }
+        var keys: Set<[UInt8]> = []
+        for value in values {
+            if case .string(let id) = value { keys.insert(RowKey.bytes(query.table, id, try reader.idComparison)) }
+        }
+        return Array(keys)
+    }
+
+    private func covers(_ index: TableIndex) -> Bool {
+        guard let select = query.select, !reader.spellsIDs else { return false }
+        return index.covers((query.filter?.columns ?? []).union(select).union(query.order.map(\.column)))
+    }
+
+    /// The number of entries that may be read if their rows are then looked up one by one.
+    private var budget: Int { max(4096, reader.snapshot.layers.runEntries / 16) }
+
+    // MARK: Reading
+
+    private func forEachEntry(
+        _ scan: IndexScan, isBackward: Bool, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+    ) throws(StateError) {
+        for range in isBackward ? scan.ranges.reversed() : scan.ranges {
+            var goesOn = true
+            if isBackward {
+                try reader.snapshot.forEachBackward(from: range.start, before: range.end) {
+                    key, value throws(StateError) in
+                    goesOn = try body(key, value)
+                    return goesOn
+                }
+            } else {
+                try reader.snapshot.forEach(from: range.start) { key, value throws(StateError) in
+                    guard range.end.withBytes({ key.compare($0) < 0 }) else { return false }
+                    goesOn = try body(key, value)
+                    return goesOn
+                }
+            }
+            if !goesOn { return }
+        }
+    }
+
+    /// Calls `body` with each match that an index finds. Returns false if the index has too many entries.
+    private func forEachMatch(
+        _ scan: IndexScan, _ isCovering: Bool, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) -> Bool {
+        let start = scan.index.prefix(query.table).count
+        let before = plan.entriesRead
+        var keys: [[UInt8]] = []
+        try forEachEntry(scan, isBackward: false) { key, value throws(StateError) in
+            plan.entriesRead += 1
+            var reader = ByteReader(key, at: start)
+            do throws(MalformedBytes) {
+                for _ in scan.index.columns { try reader.skipPlace(in: scan.index) }
+            } catch {
+                throw .malformed("an index")
+            }
+            if isCovering {
+                try visit(reader.rest, value, true, body)
+            } else {
+                keys.append(visitor.prefix + [UInt8](reader.rest))
+            }
+            return isCovering || plan.entriesRead - before <= budget
+        }
+        if !isCovering, plan.entriesRead - before > budget {
+            plan.givenUp.append(scan.index.columns)
+            return false
+        }
+        // Rows that lie in one block are read one after another.
+        keys.sort { IndexInterval.isBefore($0, $1) }
+        try forEach(keys, body)
+        return true
+    }
+
+    /// Calls `body` with a row if it matches, found by an entry of an index.
+    private func visit(
+        _ id: Bytes, _ value: Bytes, _ isCovering: Bool, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        guard isCovering else { return try forEach([visitor.prefix + [UInt8](id)], body) }
+        _ = try visitor.visit(entry: id, value) { row throws(StateError) in
+            if try isMatch(row) { try body(row) }
+            return true
+        }
+    }
+
+    private func forEach(
+        _ keys: [[UInt8]], _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        for key in keys {
+            guard let stored = try reader.value(key) else { continue }
+            plan.rowsRead += 1
+            try key.withBytes { key throws(StateError) in
+                try stored.withBytes { value throws(StateError) in
+                    _ = try visitor.visit(key, value) { row throws(StateError) in
+                        if try isMatch(row) { try body(row) }
+                        return true
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls `body` with each match of the table, which may skip the rest of an id form.
+    private func forEachInTable(_ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+        for form in RowKey.forms {
+            try visitor.forEachRow(form: form) { row throws(StateError) in
+                plan.rowsRead += 1
+                return try isMatch(row) ? try body(row) : true
+            }
+        }
+    }
+
+    private func isMatch(_ row: VisitedRow) throws(StateError) -> Bool {
+        guard try filter.matches(row.sight) else { return false }
+        matches += 1
+        return true
+    }
+}
+
+extension ByteWriter {
+    /// Returns whether the bytes come after the beginning, of the same length, of others.
+    fileprivate func isAfter(beginningOf other: [UInt8]) -> Bool {
+        withView { mine in
+            other.withBytes { mine.compare(Bytes(rebasing: $0.prefix(mine.count))) > 0 }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// Shows the rows of a table as an app sees them, read in place.
+
+import SynclineGround
+
+/// A row that an app sees, and the entry it was read from.
+struct VisitedRow {
+    let sight: EncodedRowView
+    let key: Bytes
+    let value: Bytes
+}
+
+struct RowVisitor {
+    private let reader: StateReader
+    /// What the keys of the table's rows have in common.
+    let prefix: [UInt8]
+    /// A snapshot uses no shape that was added after it.
+    private let shapes: ShapeList
+
+    init(_ reader: StateReader, _ table: String) {
+        self.reader = reader
+        prefix = RowKey.prefix(table)
+        shapes = reader.shapes.list
+    }
+
+    /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
+    func forEachRow(form: UInt8, _ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+        try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(StateError) in
+            try visit(key, value, body)
+        }
+    }
+
+    /// Calls `body` with the row of an entry of the state, if an app sees it.
+    func visit(
+        _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
+    ) throws(StateError) -> Bool {
+        defer { withExtendedLifetime(shapes) {} }
+        if EncodedRowView.isFrozen(value) {
+            let entry = try RowEntry(value, reader.shapes)
+            guard let row = entry.visible else { return true }
+            var id = try RowKey(malformed: [UInt8](key)).id
+            if let spelling = entry.spelling { id = spelling }
+            return try row.withView { view throws(StateError) in
+                try Array(id.utf8).withBytes { id throws(StateError) in
+                    try body(VisitedRow(sight: EncodedRowView(id: id, row: view), key: key, value: value))
+                }
+            }
+        }
+        guard let sight = try EncodedRowView(table: prefix.count, key: key, value: value, shapes) else { return true }
+        return try body(VisitedRow(sight: sight, key: key, value: value))
+    }
+
+    /// Calls `body` with what an entry of an index keeps of a row.
+    func visit(
+        entry id: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
+    ) throws(StateError) -> Bool {
+        defer { withExtendedLifetime(shapes) {} }
+        var reader = ByteReader(value)
+        let view: RowView
+        do throws(MalformedBytes) { view = try reader.view(shapes) } catch { throw .malformed("an index") }
+        return try body(VisitedRow(sight: EncodedRowView(formAndID: id, row: view), key: id, value: value))
+    }
+}

@@ -1,0 +1,214 @@
+// Indexes: how queries use them, and that they change no result.
+
+import SynclineGround
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct IndexTests {
+    private static func insert(_ number: Int, _ members: [Value.Member], into projector: Projector) throws {
+        let change = LocalChange(kind: .insert, table: "t", id: "\(number)", columns: Row(members))
+        try projector.apply(
+            Event(time: 0, .local(LocalTransaction([change], isGrouped: false))), number: projector.through + 1)
+    }
+
+    private static func declare(_ change: IndexChange, in projector: Projector) throws {
+        try projector.apply(Event(time: 0, .indexed(change)), number: projector.through + 1)
+    }
+
+    /// Rows whose `n` counts up, whose `m` is 1, and whose `s` is one of ten strings.
+    private func state(_ count: Int, _ indexes: [IndexChange]) throws -> Projector {
+        let projector = try Projector()
+        for index in indexes { try Self.declare(index, in: projector) }
+        for number in 0..<count {
+            try Self.insert(
+                number,
+                [.init("n", .integer(Int64(number))), .init("m", .integer(1)), .init("s", .string("s\(number % 10)"))],
+                into: projector)
+        }
+        return projector
+    }
+
+    private static func reader(_ projector: Projector) -> StateReader {
+        StateReader(projector.store.snapshot, projector.shapes)
+    }
+
+    private static let forms = [
+        IndexChange(table: "t", columns: ["n"], isOn: true, isOlderForm: true),
+        IndexChange(table: "t", columns: ["n"], isOn: true),
+    ]
+
+    @Test(
+        arguments: [
+            ("n eq 5", 1), ("n ge 5 and n lt 8", 3), ("n gt 97", 2), ("m eq 1 and n le 2", 3),
+            ("not (m eq 2) and n eq 500", 0), ("5 eq n", 1), ("n in (3, 4, 3.0, 900)", 2), ("90 lt n and n le 92", 2),
+        ], forms)
+    func `an index returns few rows`(filter: (text: String, count: Int), form: IndexChange) throws {
+        let query = RowQuery(table: "t", filter: try FilterExpression(parsing: filter.text))
+        let (result, plan) = try Self.reader(state(100, [form])).explain(query)
+        #expect(plan.access == .index(columns: ["n"], isOrdered: false, isCovering: false))
+        #expect(plan.rowsRead == filter.count)
+        #expect(result.rows.count == filter.count)
+    }
+
+    @Test(arguments: [
+        "n ne 5", "n eq 5 or m eq 1", "not (n eq 5)", "m eq 1", "n eq null", "n add 1 eq 5", "n eq '2020-01-01'",
+    ])
+    func `a filter that an index of the older form can't answer reads the table`(filter: String) throws {
+        let query = RowQuery(table: "t", filter: try FilterExpression(parsing: filter))
+        #expect(try Self.reader(state(10, [Self.forms[0]])).explain(query).plan.access == .table)
+    }
+
+    @Test func `a stretch of very many rows is left to reading the table`() throws {
+        let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "n ge 0"))
+        let plan = try Self.reader(state(5000, [Self.forms[1]])).explain(query).plan
+        #expect(plan.access == .table)
+        #expect(plan.givenUp == [["n"]])
+        #expect(
+            plan.description == "the index on n has too many entries to be of use; reads the whole table: 5000 rows")
+    }
+
+    @Test func `a count that an index decides reads no rows`() throws {
+        let reader = try Self.reader(state(5000, [Self.forms[1]]))
+        for (filter, expected) in [("n ge 10", 4990), ("n eq 3", 1), ("n ne null", 5000), ("n gt 1 and n lt 4", 2)] {
+            let (count, plan) = try reader.explainCount(
+                RowQuery(table: "t", filter: try FilterExpression(parsing: filter)))
+            #expect(count == expected)
+            #expect(plan.rowsRead == 0, "\(filter)")
+        }
+    }
+
+    @Test func `the first rows of an order are read from either end of an index`() throws {
+        let reader = try Self.reader(state(200, [Self.forms[1]]))
+        for (isDescending, first) in [(false, 0), (true, 199)] {
+            let query = RowQuery(table: "t", order: [.init("n", descending: isDescending)], top: 3, skip: 2)
+            let (result, plan) = try reader.explain(query)
+            let step = isDescending ? -1 : 1
+            #expect(result.rows.map(\.id) == (2..<5).map { "\(first + step * $0)" })
+            #expect(plan.access == .index(columns: ["n"], isOrdered: true, isCovering: false))
+            #expect(plan.entriesRead == 6 && plan.rowsRead == 5)
+        }
+    }
+
+    @Test func `pages by key read as much for the last page as for the first`() throws {
+        let reader = try Self.reader(state(200, [Self.forms[1]]))
+        for isDescending in [false, true] {
+            var query = RowQuery(table: "t", order: [.init("n", descending: isDescending)], top: 10)
+            var seen: [String] = []
+            while true {
+                let (result, plan) = try reader.explain(query)
+                #expect(plan.entriesRead <= 12)
+                seen += result.rows.map(\.id)
+                guard let end = result.end else { break }
+                query.after = end
+            }
+            let all = (0..<200).map { "\($0)" }
+            #expect(seen == (isDescending ? all.reversed() : all))
+        }
+    }
+
+    @Test func `an index on several columns filters by the first and sorts by the next`() throws {
+        let reader = try Self.reader(state(400, [IndexChange(table: "t", columns: ["s", "n"], isOn: true)]))
+        let query = RowQuery(
+            table: "t", filter: try FilterExpression(parsing: "s eq 's3' and n lt 300"),
+            order: [.init("n", descending: true)],
+            top: 4)
+        let (result, plan) = try reader.explain(query)
+        #expect(result.rows.map(\.id) == ["293", "283", "273", "263"])
+        #expect(plan.access == .index(columns: ["s", "n"], isOrdered: true, isCovering: false))
+        #expect(plan.entriesRead == 5)
+        let (count, counted) = try reader.explainCount(query)
+        #expect(count == 30 && counted.rowsRead == 0)
+    }
+
+    @Test func `beginnings of strings are a range`() throws {
+        let projector = try state(0, [IndexChange(table: "t", columns: ["s"], isOn: true)])
+        let long = String(repeating: "x", count: 100)
+        for (number, text) in ["a", "ab", "abc", "b", "", "a\0b", long, long + "1", long + "2"].enumerated() {
+            try Self.insert(number, [.init("s", .string(text))], into: projector)
+        }
+        let reader = Self.reader(projector)
+        for (prefix, expected) in [("a", ["0", "1", "2", "5"]), ("ab", ["1", "2"]), (long, ["6", "7", "8"])] {
+            let filter = FilterExpression.call(.startswith, [.column("s"), .literal(.string(prefix))])
+            let (result, plan) = try reader.explain(RowQuery(table: "t", filter: filter))
+            #expect(result.rows.map(\.id) == expected)
+            #expect(plan.rowsRead == expected.count)
+        }
+        let ordered = try reader.explain(RowQuery(table: "t", order: [.init("s", descending: true)], top: 3))
+        #expect(ordered.result.rows.map(\.id) == ["8", "7", "6"])
+    }
+
+    @Test func `an index that includes the columns asked for reads no rows`() throws {
+        let index = IndexChange(table: "t", columns: ["s"], including: ["n"], isOn: true)
+        let reader = try Self.reader(state(100, [index]))
+        var query = RowQuery(table: "t", filter: try FilterExpression(parsing: "s eq 's7' and n gt 50"), select: ["n"])
+        let (result, plan) = try reader.explain(query)
+        #expect(plan.access == .index(columns: ["s"], isOrdered: false, isCovering: true))
+        #expect(plan.rowsRead == 0)
+        #expect(result.rows.map(\.id) == ["57", "67", "77", "87", "97"])
+        #expect(result.rows.first?.columns == Row([.init("n", .integer(57))]))
+        query.select = nil
+        #expect(try reader.explain(query).plan.rowsRead == 10)
+        #expect(try reader.explainCount(query).count == 5)
+    }
+
+    @Test func `rows are found by the ids in a filter`() throws {
+        let reader = try Self.reader(state(100, []))
+        let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "id in ('7', '70', 'none') and n gt 7"))
+        let (result, plan) = try reader.explain(query)
+        #expect(result.rows.map(\.id) == ["70"])
+        #expect(plan.access == .ids && plan.rowsRead == 2)
+    }
+
+    @Test func `tables whose names differ in their bytes have indexes of their own`() throws {
+        let projector = try Projector()
+        for table in ["caf\u{e9}", "cafe\u{301}"] {
+            for isOlderForm in [true, false] {
+                let column = isOlderForm ? "n" : "m"
+                try Self.declare(
+                    IndexChange(table: table, columns: [column], isOn: true, isOlderForm: isOlderForm), in: projector)
+            }
+            #expect(try Self.reader(projector).indexes(of: table).map(\.columns) == [["n"], ["m"]])
+        }
+    }
+
+    @Test func `a declaration replaces the index on the same columns, of either form`() throws {
+        let projector = try state(20, [Self.forms[0]])
+        let before = projector.store.digest
+        try Self.declare(IndexChange(table: "t", columns: ["n"], including: ["m"], isOn: true), in: projector)
+        let indexes = try Self.reader(projector).indexes(of: "t")
+        #expect(indexes.map(\.columns) == [["n"]] && indexes.map(\.including) == [["m"]])
+        try Self.declare(IndexChange(table: "t", columns: ["n"], isOn: false), in: projector)
+        #expect(try Self.reader(projector).indexes(of: "t").isEmpty)
+        // Nothing of it is left: the older form can be made again.
+        try Self.declare(Self.forms[0], in: projector)
+        #expect(projector.store.digest != Digest())
+        let summed = try projector.store.snapshot.summed()
+        #expect(summed == projector.store.digest)
+        // The shape of the included columns stays, and nothing else.
+        var added = before
+        let number = projector.shapes.count - 1
+        var key = ByteWriter()
+        key.append(shapeKey: number)
+        let shape = try #require(projector.shapes.shape(number))
+        key.bytes.withBytes { key in shape.encodedNames.withBytes { added.add(key, $0) } }
+        #expect(projector.store.digest == added)
+    }
+
+    @Test func `the bytes of both forms stay as they are`() throws {
+        let projector = try Projector()
+        // What older engines wrote: kind, time, the names, on.
+        let older: [UInt8] = [8, 0, 0, 1, 0x74, 0, 1, 0x6e, 1]
+        let newer: [UInt8] = [17, 0, 0, 1, 0x74, 1, 2, 0, 1, 0x6e, 0, 1, 0x73, 0]
+        for (number, record) in [older, newer].enumerated() {
+            try record.withBytes { record throws(StateError) in
+                try projector.apply(record, number: UInt64(number) + 1)
+            }
+        }
+        try Self.insert(1, [.init("n", .integer(5)), .init("s", .string("a\0"))], into: projector)
+        let five: [UInt8] = [4, 0xc0, 0x14, 0, 0, 0, 0, 0, 0]
+        let keys = try projector.store.snapshot.contents().keys
+        #expect(keys.filter { $0.first == 5 } == [[5, 0x74, 0, 0x6e, 0] + five + [3, 0x31]])
+        #expect(keys.filter { $0.first == 7 } == [[7, 0x74, 0, 0] + five + [6, 0x61, 0, 0xff, 0, 0, 3, 0x31]])
+    }
+}

@@ -1,0 +1,105 @@
+// Random histories with live queries, each compared with the same query run again after every commit.
+
+import SynclineGround
+import SynclineTesting
+
+@testable import SynclineCore
+
+extension Chance {
+    fileprivate mutating func condition(_ depth: Int = 0) -> FilterExpression {
+        let column = FilterExpression.column(pick(["a", "b", "c"]))
+        let literal = FilterExpression.literal(
+            once(in: 3) ? .null : once(in: 2) ? .integer(integer()) : .string(text()))
+        switch below(depth < 2 ? 6 : 3) {
+        case 0: return .compare(.notEqual, column, .literal(.null))
+        case 1: return .compare(.equal, column, .literal(.null))
+        case 2: return .compare(pick(FilterExpression.Comparison.allCases), column, literal)
+        case 3: return .not(condition(depth + 1))
+        case 4: return .or(condition(depth + 1), condition(depth + 1))
+        default: return .and(condition(depth + 1), condition(depth + 1))
+        }
+    }
+
+    fileprivate mutating func liveQuery() -> RowQuery {
+        var query = RowQuery(table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]))
+        if !once(in: 3) { query.filter = condition() }
+        for _ in 0..<below(3) { query.order.append(.init(pick(["a", "b", "c", "id"]), descending: once(in: 2))) }
+        if !once(in: 3) { query.top = below(5) }
+        if once(in: 3) { query.skip = below(3) }
+        if once(in: 3) { query.select = ["b", "none"] }
+        if once(in: 5) {
+            query.after = RowQuery.Place(
+                values: query.order.map { _ in once(in: 2) ? .null : value(depth: 3) }, id: pick(["1", "x", "y"]))
+        }
+        query.countsAll = once(in: 3)
+        return query
+    }
+}
+
+/// A live query, and what an observer was told of it.
+private struct LiveQuery {
+    let query: RowQuery
+    var window: LiveWindow
+    var told: QueryResult
+
+    init(_ query: RowQuery, spare: Int, _ reader: StateReader) throws(StateError) {
+        self.query = query
+        window = LiveWindow(query, spare: spare)
+        try window.load(reader)
+        told = window.result
+    }
+
+    /// Takes changes into account; returns what is wrong then.
+    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(StateError) -> String? {
+        let isChanged = try window.update(changes)
+        let (result, expected) = (window.result, try reader.run(query))
+        if result != expected { return "shows \(result), and is \(expected)" }
+        if !isChanged, result != told { return "says that nothing changed, and \(result) was \(told)" }
+        var rows = told.rows
+        let difference = ListDifference(from: told.rows, to: result.rows)
+        difference.apply(to: &rows)
+        if rows != result.rows { return "\(difference) makes \(rows) of \(told.rows)" }
+        if difference.isEmpty != (told.rows == result.rows) { return "\(difference) between equal results" }
+        told = result
+        return nil
+    }
+}
+
+enum LiveHistory {
+    /// Returns what is wrong in the history of a seed; nil if nothing is.
+    static func fault(seed: UInt64) throws -> String? {
+        var history = try RandomHistory(seed: seed)
+        for _ in 0..<history.chance.below(20) { try history.step() }
+        var before = history.reader
+        history.projector.store.endCommit()
+        var live: [LiveQuery] = []
+        for _ in 0..<6 {
+            let query = history.chance.liveQuery()
+            live.append(try LiveQuery(query, spare: history.chance.below(3), before))
+        }
+        for step in 0..<20 {
+            // A commit may come from several events.
+            for _ in 0...history.chance.below(3) { try history.step() }
+            let after = history.reader
+            history.projector.store.endCommit()
+            let keys = try changedRows(before, after)
+            for index in live.indices {
+                let table = live[index].query.table
+                let mine = keys.filter { $0.starts(with: RowKey.prefix(table)) }
+                let changes = try TableChanges(of: table, mine, from: before, to: after)
+                let fault = try live[index].update(changes, after)
+                if let fault { return "seed \(seed), step \(step), \(live[index].query): \(fault)" }
+            }
+            before = after
+        }
+        return nil
+    }
+
+    /// The keys of rows that differ, and of some that do not.
+    private static func changedRows(_ before: StateReader, _ after: StateReader) throws -> [[UInt8]] {
+        let (old, new) = (try before.snapshot.contents(), try after.snapshot.contents())
+        return Set(old.keys).union(new.keys)
+            .filter { $0.first == Keyspace.rows && (old[$0] != new[$0] || $0.last.map { $0 % 5 == 0 } ?? false) }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+    }
+}
