@@ -1,7 +1,8 @@
 // Decides which job a worker carries out next, and which one makes room for others. Long jobs get at most half of the
 // workers, so a request for a page never waits for all requests that scan a table. It is not known in advance which
 // jobs take long. If a job turns out to while that half is taken and others wait, it stops, and starts again when it is
-// its turn.
+// its turn. On a busy machine that also happens to short jobs of clients that ask for little. So among long jobs, those
+// come first whose clients have used the least time.
 
 struct JobOrder: Sendable {
     /// Limits for jobs of independent clients.
@@ -30,9 +31,26 @@ struct JobOrder: Sendable {
         var isToMakeRoom = false
     }
 
-    /// A client with running or waiting jobs.
+    /// A client with running or waiting jobs, or with long jobs in the recent past.
     private struct Client: Sendable {
         var running = 0
+        /// The time that its long jobs took, less a part of the time since.
+        private var used = Duration.zero
+        private var usedAt: ContinuousClock.Instant?
+
+        func used(now: ContinuousClock.Instant) -> Duration {
+            guard let usedAt else { return .zero }
+            return max(.zero, used - usedAt.duration(to: now) / JobOrder.forgetting)
+        }
+
+        mutating func use(_ time: Duration, now: ContinuousClock.Instant) {
+            (used, usedAt) = (used(now: now) + time, now)
+        }
+
+        func isForgotten(now: ContinuousClock.Instant) -> Bool {
+            running == 0 && waiting == 0 && used(now: now) == .zero
+        }
+
         /// The number of its waiting jobs, including long ones.
         var waiting = 0
         /// Its waiting jobs that are not known to be long, oldest first.
@@ -49,6 +67,8 @@ struct JobOrder: Sendable {
     private(set) var waitingCount = 0
     /// A job that runs for longer counts as long. Most reads take less than a tenth of it.
     static let longAfter = Duration.milliseconds(12)
+    /// How much time has to pass until a unit of used time is forgotten.
+    private static let forgetting = 20
 
     init(workers: Int, bounds: Bounds) {
         self.workers = workers
@@ -88,14 +108,18 @@ struct JobOrder: Sendable {
     private func mayRun(beside running: Int) -> Bool { running < bounds.running }
 
     /// Called when a job's worker is free. A job that made room is carried out again.
-    mutating func end(_ number: Int, madeRoom: Bool) {
-        guard var job = running.removeValue(forKey: number)?.job else { return }
+    mutating func end(_ number: Int, madeRoom: Bool, now: ContinuousClock.Instant) {
+        guard let ended = running.removeValue(forKey: number) else { return }
+        var job = ended.job
         clients[job.client]?.running -= 1
         if job.isLong { longRunning -= 1 }
+        if job.isLong || madeRoom { clients[job.client]?.use(ended.since.duration(to: now), now: now) }
         if madeRoom {
             job.isLong = true
             wait(job)
-        } else if let client = clients[job.client], client.running == 0, client.waiting == 0 {
+        } else if job.isLong {
+            clients = clients.filter { !$0.value.isForgotten(now: now) }
+        } else if clients[job.client]?.isForgotten(now: now) ?? false {
             clients[job.client] = nil
         }
     }
@@ -105,7 +129,7 @@ struct JobOrder: Sendable {
         guard running.count < workers, waitingCount > 0 else { return nil }
         // Half of the places for long jobs stay theirs even while others wait, so that they finish at some point.
         let isTurnOfLong = longRunning * 2 < longLimit
-        guard let job = isTurnOfLong ? takeLong() ?? takeQuick() : takeQuick() ?? takeLong() else { return nil }
+        guard let job = isTurnOfLong ? takeLong(now) ?? takeQuick() : takeQuick() ?? takeLong(now) else { return nil }
         clients[job.client]?.running += 1
         clients[job.client]?.waiting -= 1
         waitingCount -= 1
@@ -126,11 +150,12 @@ struct JobOrder: Sendable {
         return Job(number: number, client: address)
     }
 
-    private mutating func takeLong() -> Job? {
+    /// The oldest long job of the client that has used the least time.
+    private mutating func takeLong(_ now: ContinuousClock.Instant) -> Job? {
         guard longRunning < longLimit else { return nil }
-        let found = long.indices.compactMap { index -> (index: Int, rank: (Int, Int))? in
+        let found = long.indices.compactMap { index -> (index: Int, rank: (Duration, Int))? in
             guard let client = clients[long[index].client], mayRun(beside: client.running) else { return nil }
-            return (index, (client.running, long[index].number))
+            return (index, (client.used(now: now), long[index].number))
         }
         return found.min { $0.rank < $1.rank }.map { long.remove(at: $0.index) }
     }

@@ -159,7 +159,7 @@ final class ReadWorkers: Workers {
             let outcome = job.run()
             var others: [(number: Int, job: Job, queue: DispatchQueue)] = []
             next = state.withLock { state in
-                state.order.end(number, madeRoom: outcome == .madeRoom)
+                state.order.end(number, madeRoom: outcome == .madeRoom, now: .now)
                 if outcome == .madeRoom { state.madeRoom += 1 } else { state.jobs[number] = nil }
                 guard let next = state.takeNext() else {
                     state.idle.append(queue)

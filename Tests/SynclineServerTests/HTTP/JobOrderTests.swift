@@ -16,9 +16,9 @@ import Testing
         #expect([1, 2].map { order.arrive($0, of: one, now: start) } == [.begins, .begins])
         #expect(order.arrive(3, of: one, now: start) == .waits)
         #expect(order.arrive(4, of: other, now: start) == .waits)
-        order.end(1, madeRoom: false)
+        order.end(1, madeRoom: false, now: start)
         #expect(order.next(now: start) == 4)
-        order.end(2, madeRoom: false)
+        order.end(2, madeRoom: false, now: start)
         #expect(order.next(now: start) == 3)
         #expect(order.next(now: start) == nil && order.runningCount == 2)
     }
@@ -32,15 +32,39 @@ import Testing
         // The first two are known to take long and stay. Of the others the older one is stopped, once.
         #expect(order.crowders(now: time(101)) == [3])
         #expect(order.crowders(now: time(102)).isEmpty)
-        order.end(3, madeRoom: true)
+        order.end(3, madeRoom: true, now: time(102))
         #expect(order.next(now: time(103)) == 5)
         #expect(order.waitingCount == 1)
         // There is a worker for it, but not one of those for long jobs.
-        order.end(5, madeRoom: false)
+        order.end(5, madeRoom: false, now: time(104))
         #expect(order.next(now: time(104)) == nil)
-        order.end(1, madeRoom: false)
+        order.end(1, madeRoom: false, now: time(105))
         #expect(order.next(now: time(105)) == 3)
         #expect(order.crowders(now: time(1000)).isEmpty, "it stays now")
+    }
+
+    @Test func `of long jobs, the client's that has used the least time is first`() {
+        var order = JobOrder(workers: 2, bounds: .init(waiting: 10, running: 2))
+        let (scanner, other) = (ClientAddress.v4(1), ClientAddress.v4(2))
+        #expect(order.arrive(1, of: scanner, now: start) == .begins)
+        #expect(order.crowders(now: time(500)).isEmpty)
+        order.end(1, madeRoom: false, now: time(1000))
+        #expect([2, 3].map { order.arrive($0, of: scanner, now: time(1000)) } == [.begins, .begins])
+        #expect(order.arrive(4, of: other, now: time(1000)) == .waits)
+        #expect(order.crowders(now: time(1020)) == [3])
+        order.end(3, madeRoom: true, now: time(1021))
+        #expect(order.next(now: time(1021)) == 4)
+        // The machine is busy, so this one takes longer than usual, and is taken for a long one.
+        #expect(order.arrive(5, of: .v4(3), now: time(1022)) == .waits)
+        #expect(order.crowders(now: time(1040)) == [4])
+        order.end(4, madeRoom: true, now: time(1041))
+        #expect(order.next(now: time(1041)) == 5)
+        order.end(5, madeRoom: false, now: time(1042))
+        #expect(order.next(now: time(1042)) == nil)
+        order.end(2, madeRoom: false, now: time(2000))
+        #expect(order.next(now: time(2000)) == 4)
+        order.end(4, madeRoom: false, now: time(2010))
+        #expect(order.next(now: time(2010)) == 3)
     }
 
     @Test func `one client's jobs fill at most half of the queue`() {
@@ -49,12 +73,12 @@ import Testing
         #expect([2, 3, 4].map { order.arrive($0, of: .v4(1), now: start) } == [.waits, .waits, .full])
         #expect([5, 6, 7].map { order.arrive($0, of: .v4(2), now: start) } == [.waits, .waits, .full])
         #expect(order.arrive(8, of: .v4(3), now: start) == .full)
-        order.end(1, madeRoom: false)
+        order.end(1, madeRoom: false, now: start)
         // No client has any running, so the oldest is next.
         var ended: [Int] = []
         while let next = order.next(now: start) {
             ended.append(next)
-            order.end(next, madeRoom: false)
+            order.end(next, madeRoom: false, now: start)
         }
         #expect(ended == [2, 3, 5, 6] && order.waitingCount == 0 && order.runningCount == 0)
     }
@@ -102,7 +126,7 @@ import Testing
                 guard job.done >= job.needs || job.isAsked else { continue }
                 let madeRoom = job.done < job.needs
                 running.remove(number)
-                order.end(number, madeRoom: madeRoom)
+                order.end(number, madeRoom: madeRoom, now: time(now))
                 if madeRoom {
                     left[number]?.isAsked = false
                 } else {

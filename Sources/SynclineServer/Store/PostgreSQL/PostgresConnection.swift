@@ -171,7 +171,8 @@ final class PostgresConnection: SQLConnection {
         guard let request = PQgetCancel(handle) else { return }
         let address = UInt(bitPattern: request)
         let isHeard = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
+        // A queue of its own has a thread at once; the global queue has one for each processor.
+        DispatchQueue(label: "syncline.cancel").async {
             guard let request = OpaquePointer(bitPattern: address) else { return }
             var reason = [CChar](repeating: 0, count: 256)
             PQcancel(request, &reason, Int32(reason.count))
