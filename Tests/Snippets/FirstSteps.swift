@@ -3,8 +3,8 @@
 import Foundation
 import Syncline
 
-struct TodoItem: Codable, Identifiable, Sendable {
-    var id = UUID().uuidString
+struct TodoItem: SyncModel {
+    var id = SyncID.make()
     var text: String
     var complete = false
 }
@@ -15,7 +15,7 @@ enum FirstSteps {
         let todos = database.table(TodoItem.self)
 
         try await todos.insert(TodoItem(text: "milk"))  // on the disk when this returns
-        let open = try await todos.where { !$0.complete }.order(by: "text").get()
+        let open = try await todos.where { !$0.complete }.order(by: \.text).get()
 
         expect(open.map(\.text) == ["milk"])
     }
@@ -48,8 +48,8 @@ enum FirstSteps {
         expect(try await todos.all().map(\.text) == ["bread"])
     }
 
-    struct Reminder: Codable, Identifiable, Sendable {
-        var id = UUID().uuidString
+    struct Reminder: SyncModel {
+        var id = SyncID.make()
         var text: String
         var due: Date
     }
@@ -97,10 +97,7 @@ enum FirstSteps {
         let todos = database.table(TodoItem.self)
 
         let pushed = try await database.push()  // what was pending when it began, one report line each
-        var settings = PullSettings()
-        settings.queryID = "open"  // incremental: only what changed since the last pull with this id
-        settings.filter = try .init(parsing: "complete eq false")
-        let pulled = try await database.pull("todoitem", settings)
+        let pulled = try await todos.pull(id: "open") { !$0.complete }  // only what changed since the last one
 
         for conflict in try await todos.conflicts() {  // durable, until they are decided
             try await todos.resolve(conflict, .merge)

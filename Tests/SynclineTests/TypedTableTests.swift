@@ -56,15 +56,17 @@ private struct TodoItem: SyncModel, Equatable {
         #expect(try await todos.where { !$0.complete && $0.priority > 5 }.get().map(\.id) == ["7", "9"])
         #expect(try await todos.where { $0.complete || $0.text == "item 3" }.count() == 6)
         #expect(
-            try await todos.where { $0.text.hasSuffix("4") }.order(by: "priority", descending: true).get().map(\.id)
+            try await todos.where { $0.text.hasSuffix("4") }.order(by: \.priority, .descending).get().map(\.id)
                 == ["4"])
-        #expect(try await todos.order(by: "priority", descending: true).top(2).get().map(\.id) == ["9", "8"])
+        #expect(try await todos.order(by: \.priority, .descending).top(2).get().map(\.id) == ["9", "8"])
         #expect(try await todos.where { $0.priority.isOne(of: [1, 2, 77]) }.count() == 2)
     }
 
     @Test func `a filter over a column the model does not have is an error`() async throws {
         let todos = try await database().table(TodoItem.self)
-        let error = await #expect(throws: SyncError.self) { try await todos.where { $0.complte == true }.get() }
+        let error = await #expect(throws: SyncError.self) {
+            try await todos.where { $0.named("complte") == true }.get()
+        }
         #expect(error?.code == .unsupportedPredicate)
         #expect(error?.message == "TodoItem has no column \"complte\"")
     }

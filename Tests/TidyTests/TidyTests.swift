@@ -55,6 +55,7 @@ import Testing
             [
                 "SegmentLog/Storage/LogClock.swift", "SynclineServer/System/ServerEnvironment.swift",
                 "Syncline/SyncEnvironment.swift",
+                "Syncline/SyncID.swift",
             ]
         ),
         ("try!", "an error that says what went wrong", []),
@@ -72,6 +73,28 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Functions that need not leave their caller's actor: one that only forwards, because a closure that is not
+    /// `Sendable` can't be passed to one that leaves; those of sequences; and defaults of what an app implements.
+    private static let staying = [
+        "pull(id queryID: String? = nil, _ condition", "next(", "wait(milliseconds", "headers()", "token(insteadOf",
+    ]
+
+    @Test func `an async function that an app calls leaves the actor of its caller`() throws {
+        var count = 0
+        let declaration = /(?<attributes>(?:@\w+\s+)*)public (?:static )?func (?<rest>[^{]*?\)\s+async)\b/
+        for file in try Tree.files(in: ["Sources/Syncline"], ending: ".swift") {
+            let text = file.text.replacing("{ _ in }", with: "")
+            for match in text.matches(of: declaration) {
+                let rest = match.rest.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                    .replacing("( ", with: "(")
+                if Self.staying.contains(where: { rest.hasPrefix($0) }) { continue }
+                count += 1
+                #expect(match.attributes.contains("@concurrent"), "\(file.path): \(rest) is not @concurrent")
+            }
+        }
+        #expect(count > 60)
     }
 
     @Test func `every file says what it is for, and none is too long`() throws {

@@ -1,9 +1,9 @@
 // The model of the app. Its rows are in the table "todoitem", which is the type's name in lower case.
 
-import Foundation
+import Syncline
 
-struct TodoItem: Codable, Identifiable, Sendable {
-    var id = UUID().uuidString
+struct TodoItem: SyncModel {
+    var id = SyncID.make()
     var text: String
     var complete = false
 }

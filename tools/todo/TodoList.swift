@@ -15,7 +15,7 @@ struct TodoList: Sendable {
 
     /// The list, now and after every change, local or pulled.
     func everyChange() throws -> QueryResults<[TodoItem]> {
-        try items.order(by: "complete").order(by: "text").observe()
+        try items.order(by: \.complete).order(by: \.text).observe()
     }
 
     func add(_ text: String) async throws {
@@ -34,8 +34,6 @@ struct TodoList: Sendable {
     func refresh(progress: @escaping @Sendable (SyncProgress) -> Void) async throws -> SyncError? {
         let pushed = try await database.push(progress: progress)
         if case .stopped(let error) = pushed.outcome { return error }
-        var settings = PullSettings()
-        settings.queryID = "all"
-        return try await database.pull("todoitem", settings, progress: progress).reason
+        return try await items.pull(id: "all", progress: progress).reason
     }
 }

@@ -45,6 +45,7 @@ extension SyncDatabase {
     }
 
     /// Returns the store as of an event.
+    @concurrent
     public func history(at event: UInt64) async throws(SyncError) -> HistoricState {
         let projector = try HistoryReading.run(storage) { () throws(SyncError) in
             try StateLoader(storage).load(through: event)
@@ -54,6 +55,7 @@ extension SyncDatabase {
     }
 
     /// Returns the rows that differ between two events. Without `last`, compares with the current state.
+    @concurrent
     public func differences(from first: UInt64, to last: UInt64? = nil) async throws(SyncError) -> [RowDifference] {
         guard let last else { return try await history(at: first).differences(to: present) }
         return try HistoryReading.run(storage) { () throws(SyncError) in
@@ -62,6 +64,7 @@ extension SyncDatabase {
     }
 
     /// Returns, for each field of a row, the event that set its value; nil if there is no such row.
+    @concurrent
     public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
         do {
             return try HistoryReading.run(storage) {

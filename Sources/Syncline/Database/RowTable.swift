@@ -11,18 +11,21 @@ public struct RowTable: Sendable {
 
     /// Inserts a row and returns it as stored. Makes an id if the item has none.
     @discardableResult
+    @concurrent
     public func insert(_ item: Value) async throws(SyncError) -> StoredRow {
         try await change(.insert, item)
     }
 
     /// Sets columns of a row and returns the row as stored. Creates the row if it does not exist.
     @discardableResult
+    @concurrent
     public func update(_ item: Value) async throws(SyncError) -> StoredRow {
         try await change(.update, item)
     }
 
     /// Reads a row, changes it and stores the columns that differ, in one transaction. Returns the row as stored.
     @discardableResult
+    @concurrent
     public func update(
         id: String, _ change: @escaping @Sendable (inout Row) throws -> Void
     ) async throws -> StoredRow {
@@ -35,6 +38,7 @@ public struct RowTable: Sendable {
     /// Stores the columns that differ between two versions of a row. Changes made to other columns since the
     /// original was read are kept.
     @discardableResult
+    @concurrent
     public func update(_ edited: StoredRow, from original: StoredRow) async throws(SyncError) -> StoredRow {
         let name = name
         return try await alone { transaction throws(SyncError) in
@@ -43,6 +47,7 @@ public struct RowTable: Sendable {
     }
 
     /// Deletes a row.
+    @concurrent
     public func delete(id: String) async throws(SyncError) {
         let name = name
         try await database.perform { engine throws(SyncError) in
@@ -56,6 +61,7 @@ public struct RowTable: Sendable {
     }
 
     /// Inserts a row whose columns are already encoded.
+    @concurrent
     public func insert(
         id: String, columns: Row, durability: Durability? = nil
     ) async throws(SyncError) {
@@ -107,12 +113,14 @@ public struct RowTable: Sendable {
     }
 
     /// Returns the row with an id, or nil if there is none.
+    @concurrent
     public func get(id: String) async throws(SyncError) -> StoredRow? {
         let reader = try declaredReader
         return try mapErrors { () throws(StateError) in try reader.row(name, id) }
     }
 
     /// Returns the rows that match a query.
+    @concurrent
     public func query(_ query: RowQuery) async throws(SyncError) -> QueryResult {
         try query.check()
         let reader = try declaredReader
@@ -120,6 +128,7 @@ public struct RowTable: Sendable {
     }
 
     /// Runs a query, and returns how its rows were found: which index was used, and how much was read.
+    @concurrent
     public func explain(_ query: RowQuery) async throws(SyncError) -> QueryPlan {
         try query.check()
         let reader = try declaredReader
@@ -127,6 +136,7 @@ public struct RowTable: Sendable {
     }
 
     /// Returns the number of rows that match.
+    @concurrent
     public func count(_ filter: FilterExpression? = nil) async throws(SyncError) -> Int {
         let reader = try declaredReader
         return try mapErrors { () throws(StateError) in try reader.count(RowQuery(table: name, filter: filter)) }
@@ -134,17 +144,11 @@ public struct RowTable: Sendable {
 
     /// Observes a query: yields its current results, and the newest ones after commits that change them.
     public func observe(_ query: RowQuery) -> QueryResults<QueryResult> {
-        observe(query) { _ in
-            true
-        } make: {
-            $0
-        }
+        observe(query) { $0 }
     }
 
-    /// - Parameter check: Throws if the query names unknown columns; returns false if a row is needed to know.
     func observe<Element: Sendable>(
-        _ query: RowQuery, check: @escaping @Sendable (StateReader) throws(SyncError) -> Bool,
-        make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
+        _ query: RowQuery, make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
         let (writer, name) = (database.writer, self.name)
         let (list, signals) = writer.observers.observe(query) { writer.current.reader }
@@ -154,7 +158,6 @@ public struct RowTable: Sendable {
                 let current = writer.current
                 try query.check()
                 try current.declaration.check(name)
-                try list.check { () throws(SyncError) in try check(current.reader) }
                 return try list.result(from: writer.observers.lists) { writer.current.reader }.get()
             }, make: make)
     }
@@ -271,6 +274,11 @@ public final class SyncTransaction {
         }
         _ = try present(table, text)
         return [id] + original.changes(to: edited)
+    }
+
+    /// Returns whether the store knows a row, including one whose delete is pending.
+    func knows(_ table: String, _ id: String) throws(SyncError) -> Bool {
+        try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) } != nil
     }
 
     /// Returns whether the row's delete is pending.

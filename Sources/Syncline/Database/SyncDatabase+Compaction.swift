@@ -18,11 +18,13 @@ public struct CompactReport: Hashable, Sendable {
 
 extension SyncDatabase {
     /// Returns how much of the history is kept.
+    @concurrent
     public func retention() async throws(SyncError) -> Retention {
         try mapErrors { () throws(StateError) in try reader.retention }
     }
 
     /// Changes how much of the history is kept. Takes effect with the next `compact()`.
+    @concurrent
     public func set(retention: Retention) async throws(SyncError) {
         try await set(SettingName.retention, .string(retention.description))
     }
@@ -30,6 +32,7 @@ extension SyncDatabase {
     /// Seals the log's current segment, writes a checkpoint of the whole state, and removes the history that the
     /// retention does not keep. With `.everything`, nothing is removed.
     @discardableResult
+    @concurrent
     public func compact() async throws(SyncError) -> CompactReport {
         let now = configuration.environment.now()
         return try await offCallersActor { () throws(SyncError) in try self.writer.compact(self.storage, now: now) }

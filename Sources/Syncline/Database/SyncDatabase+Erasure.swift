@@ -11,6 +11,7 @@ extension SyncDatabase {
 
     /// Closes the store and removes every file of it: rows, history, branches, quarantine, secrets and recordings. Refused while
     /// changes are pending, unless `force` gives them up. Stop an automatic sync first.
+    @concurrent
     public func erase(force: Bool = false) async throws(SyncError) {
         let reader = reader
         if !force {
@@ -25,11 +26,13 @@ extension SyncDatabase {
 
     /// Removes all files of the store in a directory. Throws if another process has it open. Unless `force` is true,
     /// also throws if changes are pending or if that can't be determined.
+    @concurrent
     public static func erase(at path: String, force: Bool = false) async throws(SyncError) {
         try await erase(POSIXStorage(directory: path), force: force)
     }
 
     /// Removes all files of the store in a storage.
+    @concurrent
     public static func erase(_ storage: any LogStorage, force: Bool = false) async throws(SyncError) {
         let erasure: LogErasure
         do throws(LogError) { erasure = try LogErasure(storage) } catch { throw SyncError(error) }

@@ -5,6 +5,7 @@ public import SynclineCore
 extension SyncDatabase {
     /// Declares an index on a column of a table. Queries that compare the column with a value, or sort by it, use it
     /// automatically.
+    @concurrent
     public func declareIndex(table: String, column: String) async throws(SyncError) {
         try await declareIndex(table: table, columns: [column])
     }
@@ -15,6 +16,7 @@ extension SyncDatabase {
     ///
     /// - Parameter including: Columns that the index also keeps. A query that selects, compares and sorts by columns
     ///   of the index alone reads no rows.
+    @concurrent
     public func declareIndex(
         table: String, columns: [String], including: [String] = []
     ) async throws(SyncError) {
@@ -34,11 +36,13 @@ extension SyncDatabase {
     }
 
     /// Drops the index on a column.
+    @concurrent
     public func dropIndex(table: String, column: String) async throws(SyncError) {
         try await dropIndex(table: table, columns: [column])
     }
 
     /// Drops the index on these columns.
+    @concurrent
     public func dropIndex(table: String, columns: [String]) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)

@@ -86,6 +86,7 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Opens the store in a directory.
+    @concurrent
     public static func open(
         at path: String, _ configuration: SyncConfiguration = .init()
     ) async throws(SyncError) -> SyncDatabase {
@@ -93,6 +94,7 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Opens the store in a storage.
+    @concurrent
     public static func open(
         _ storage: any LogStorage, _ configuration: SyncConfiguration = .init()
     ) async throws(SyncError) -> SyncDatabase {
@@ -134,6 +136,7 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Makes all changes durable and closes the store. Stops automatic sync first; no request is sent after that.
+    @concurrent
     public func close() async throws(SyncError) {
         await automatic.withLock { $0.close() }?.stop()
         try writer.close()
@@ -160,12 +163,14 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Returns the names of the tables that have rows or pending changes.
+    @concurrent
     public func tables() async throws(SyncError) -> [String] {
         try mapErrors { () throws(StateError) in try writer.current.reader.tables() }
     }
 
     /// Runs a transaction on any tables: all of its changes are stored, or none.
     @discardableResult
+    @concurrent
     public func transaction<Value: Sendable>(
         durability: Durability? = nil, _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> Value {
@@ -201,6 +206,7 @@ public final class SyncDatabase: Sendable {
     // MARK: Outbox
 
     /// Returns the operations that a push would send now, in push order.
+    @concurrent
     public func pending() async throws(SyncError) -> [PlannedOperation] {
         let reader = reader
         var operations = try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
@@ -212,12 +218,14 @@ public final class SyncDatabase: Sendable {
     package var rowsOnTheirWay: Set<[UInt8]> { onTheirWay.withLock { $0 } }
 
     /// Returns the columns that an operation sends, sorted.
+    @concurrent
     public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
         try mapErrors { () throws(StateError) in try PushPlan.fields(of: operation, reader) }
     }
 
     /// Undoes the newest local transaction that can be undone, and returns its event.
     @discardableResult
+    @concurrent
     public func undo() async throws(SyncError) -> UInt64 {
         try await perform { engine throws(SyncError) in
             let reader = engine.reader
@@ -236,6 +244,7 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Returns the cursor of each query.
+    @concurrent
     public func cursors() async throws(SyncError) -> [QueryCursor] {
         try mapErrors { () throws(StateError) in
             try writer.current.reader.cursors().map {
@@ -245,6 +254,7 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Resets a query's cursor, so that its next pull starts from the beginning.
+    @concurrent
     public func resetCursor(table: String, queryID: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
@@ -255,6 +265,7 @@ public final class SyncDatabase: Sendable {
 
     /// Removes matching local rows and all cursors of the table without sending anything to the server.
     @discardableResult
+    @concurrent
     public func purge(
         table: String, filter: FilterExpression? = nil, force: Bool = false
     ) async throws(SyncError) -> PurgeReport {
@@ -282,11 +293,13 @@ public final class SyncDatabase: Sendable {
     // MARK: Settings
 
     /// Returns a setting of the store.
+    @concurrent
     public func setting(_ name: String) async throws(SyncError) -> Value? {
         try mapErrors { () throws(StateError) in try writer.current.reader.setting(name) }
     }
 
     /// Changes a setting; nil removes it.
+    @concurrent
     public func set(_ name: String, _ value: Value?) async throws(SyncError) {
         guard !name.utf8.contains(0) else {
             throw SyncError(.invalidConfiguration, "a setting's name is not valid", hint: "Leave out the zero byte.")
@@ -305,6 +318,7 @@ public final class SyncDatabase: Sendable {
     package func forgetServer() { link.withLock { $0 = nil } }
 
     /// Writes a checkpoint now, so that the next opening has no events to fold.
+    @concurrent
     public func checkpoint() async throws(SyncError) {
         try writer.checkpoint()
     }

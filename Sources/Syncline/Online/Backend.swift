@@ -45,6 +45,7 @@ public final class Backend: Sendable {
     }
 
     /// Calls the server's custom API at `/api/name`. Returns the response whatever its status.
+    @concurrent
     public func call(
         _ name: String, method: String = "POST", parameters: [String: String] = [:], headers: [String: String] = [:],
         value: Value? = nil
@@ -56,6 +57,7 @@ public final class Backend: Sendable {
     }
 
     /// Calls the server's custom API with a body of any type.
+    @concurrent
     public func call(
         _ name: String, method: String = "POST", parameters: [String: String] = [:], headers: [String: String] = [:],
         body: [UInt8]?
@@ -81,6 +83,7 @@ public final class Backend: Sendable {
     }
 
     /// Exchanges an identity provider's tokens for a token of the server, and uses that from now on.
+    @concurrent
     public func signIn(_ provider: String, with tokens: [String: String]) async throws(SyncError) -> User {
         // The long name that older apps use.
         let name = provider.lowercased() == "windowsazureactivedirectory" ? "aad" : provider
@@ -97,6 +100,7 @@ public final class Backend: Sendable {
     }
 
     /// Refreshes the signed-in user's token, and uses the new one from now on.
+    @concurrent
     public func refreshSignIn() async throws(SyncError) -> String {
         let value = try await signedIn(HTTPRequest("GET", "/.auth/refresh"))
         guard let token = value.text("authenticationToken") else {
@@ -127,6 +131,7 @@ public final class Backend: Sendable {
 
 extension SyncDatabase {
     /// Returns the store's server for direct access. Calls to it do not touch the local tables.
+    @concurrent
     public func backend() async throws(SyncError) -> Backend {
         Backend(try await channel().0)
     }

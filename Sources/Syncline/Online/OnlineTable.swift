@@ -26,6 +26,7 @@ public struct OnlineTable: Sendable {
     // MARK: Reading
 
     /// Returns a row, or nil if the server has none.
+    @concurrent
     public func get(id: String) async throws(SyncError) -> StoredRow? {
         try Item.check(id: id)
         let reply = try await send(.row(table: name, id: id))
@@ -34,6 +35,7 @@ public struct OnlineTable: Sendable {
 
     /// Returns the first page of matching rows; the server decides its size. The filter has the same meaning as in
     /// local tables: `x ne 5` also matches rows without an `x`.
+    @concurrent
     public func query(_ query: RowQuery) async throws(SyncError) -> Page {
         guard query.after == nil else {
             throw SyncError(
@@ -51,6 +53,7 @@ public struct OnlineTable: Sendable {
     }
 
     /// Returns the page after another, or nil after the last.
+    @concurrent
     public func page(after page: Page) async throws(SyncError) -> Page? {
         guard let next = page.next else { return nil }
         var list = ListRequest(table: name)
@@ -72,6 +75,7 @@ public struct OnlineTable: Sendable {
 
     /// Inserts a row and returns the server's row. The server makes an id if the item has none.
     @discardableResult
+    @concurrent
     public func insert(_ item: Value) async throws(SyncError) -> StoredRow {
         let item = try Item(item)
         var request = HTTPRequest("POST", path)
@@ -82,6 +86,7 @@ public struct OnlineTable: Sendable {
     /// Updates a row; if the item has a version, only if it is still the server's version. With the newer protocol
     /// the item is the whole row.
     @discardableResult
+    @concurrent
     public func update(_ item: Value, version: String? = nil) async throws(SyncError) -> StoredRow {
         let item = try Item(item)
         guard let id = item.id else { throw SyncError(.missingID, "an update needs the id of the row") }
@@ -92,6 +97,7 @@ public struct OnlineTable: Sendable {
     }
 
     /// Deletes a row; with a version, only if it is still the server's version.
+    @concurrent
     public func delete(id: String, version: String? = nil) async throws(SyncError) {
         try Item.check(id: id)
         let reply = try await write(HTTPRequest("DELETE", path + "/" + id), version)
@@ -100,6 +106,7 @@ public struct OnlineTable: Sendable {
 
     /// Restores a row that a server with soft delete still has.
     @discardableResult
+    @concurrent
     public func undelete(id: String, version: String? = nil) async throws(SyncError) -> StoredRow {
         try Item.check(id: id)
         if channel.codec.serverProtocol == .zumo2 {

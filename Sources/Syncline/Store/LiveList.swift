@@ -10,8 +10,6 @@ final class LiveList: Sendable {
         var window: LiveWindow
         /// Whether the query was run.
         var isLoaded = false
-        /// Whether the columns that the query names are known to exist.
-        var isChecked = false
         /// The version of the table; nil if it is not known, and the next change has to run the query again.
         var version: UInt64?
         var failure: SyncError?
@@ -46,14 +44,6 @@ final class LiveList: Sendable {
 
     func finish() { signal.finish() }
 
-    /// Checks the query with `check`, which returns false if a row is needed to know. Until it was able to tell, each
-    /// change of the table wakes the observer, which calls this again.
-    func check(_ check: () throws(SyncError) -> Bool) throws(SyncError) {
-        if state.withLock({ $0.isChecked }) { return }
-        let isChecked = try check()
-        state.withLock { $0.isChecked = isChecked }
-    }
-
     /// Returns the current result. The first call runs the query, on the calling thread.
     func result(from lists: LiveLists, current: () -> StateReader) -> Result<QueryResult, SyncError> {
         state.withLock { state in
@@ -75,15 +65,14 @@ final class LiveList: Sendable {
     func update(_ changes: TableChanges?, to reader: StateReader, from version: UInt64) {
         let isChanged = state.withLock { state in
             // Until the observer asks, there is nothing to keep up to date.
-            guard state.isLoaded else { return !state.isChecked }
+            guard state.isLoaded else { return false }
             let isNext = state.version == version
             state.version = version + 1
-            let isChanged = state.change { window throws(StateError) in
+            return state.change { window throws(StateError) in
                 if isNext, let changes { return try window.update(changes) }
                 try window.load(reader)
                 return true
             }
-            return isChanged || !state.isChecked
         }
         if isChanged { signal.yield() }
     }

@@ -116,6 +116,7 @@ public final class AutomaticSync: Sendable {
     public func networkIsBack() { inputs.yield(.signal(.reconnected)) }
 
     /// Stops automatic sync, including a running round. No data is lost.
+    @concurrent
     public func stop() async {
         #if canImport(Network)
             network.end()

@@ -12,6 +12,7 @@ extension SyncDatabase {
     /// the next pull shows whether the server applied it.
     /// - Returns: The number of dropped operations.
     @discardableResult
+    @concurrent
     public func discard(table: String, id: String, force: Bool = false) async throws(SyncError) -> Int {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)

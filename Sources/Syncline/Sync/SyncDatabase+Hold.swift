@@ -16,6 +16,7 @@ extension SyncDatabase {
     /// are pushed meanwhile. A hold survives a restart. ``release(table:id:)`` and ``discard(table:id:force:)`` end it.
     ///
     /// An operation that is being sent can't be held.
+    @concurrent
     public func hold(table: String, id: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
@@ -37,6 +38,7 @@ extension SyncDatabase {
     }
 
     /// Ends a hold, so that the next push sends the pending operations of the row.
+    @concurrent
     public func release(table: String, id: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             let key = engine.projector.rowKey(table, id)
@@ -51,6 +53,7 @@ extension SyncDatabase {
     }
 
     /// The rows that are held.
+    @concurrent
     public func heldRows() async throws(SyncError) -> [HeldRow] {
         try mapErrors { () throws(StateError) in
             try reader.heldRows().map { HeldRow(table: $0.table, id: $0.id) }

@@ -24,6 +24,7 @@ extension SyncDatabase {
     /// Pulls every query of the tables again from the beginning, and removes rows that the server no longer has.
     /// Pending operations and conflicts are kept. A table without a query id is read completely. If the resync
     /// stops, the next pull of each query continues it.
+    @concurrent
     public func resync(
         _ tables: [String]? = nil, retries: Int = 3,
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }

@@ -53,6 +53,7 @@ public struct PullSettings: Sendable {
 
 extension SyncDatabase {
     /// Sends the operations that were pending when it began, and reports on each.
+    @concurrent
     public func push(
         _ settings: PushSettings = .init(), progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> PushReport {
@@ -82,6 +83,7 @@ extension SyncDatabase {
     }
 
     /// Returns what a push would send, without sending it. Does not predict a rebase by a conflict policy.
+    @concurrent
     public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushPreview {
         for table in settings.tables ?? [] { try checkDeclared(table) }
         return try PushPreview(reader, tables: settings.tables, rowsOnTheirWay: rowsOnTheirWay)
@@ -114,6 +116,7 @@ extension SyncDatabase {
     }
 
     /// Fetches changed rows from the server into a table.
+    @concurrent
     public func pull(
         _ table: String, _ settings: PullSettings = .init(),
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
@@ -163,11 +166,13 @@ extension SyncDatabase {
     // MARK: Decisions
 
     /// Returns the operations that await a decision, in plan order.
+    @concurrent
     public func conflicts() async throws(SyncError) -> [Conflict] {
         try mapErrors { () throws(StateError) in try reader.conflicts() }
     }
 
     /// Decides a conflict or a parked operation.
+    @concurrent
     public func resolve(table: String, id: String, _ decision: ConflictDecision) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)

@@ -58,6 +58,7 @@ enum SyncStep: Hashable, Sendable {
 
 extension SyncDatabase {
     /// Pushes pending operations, then pulls each table incrementally; all tables the store has if none are named.
+    @concurrent
     public func sync(
         _ tables: [String]? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> SyncReport {
@@ -65,6 +66,7 @@ extension SyncDatabase {
     }
 
     /// Pushes pending operations, then pulls each table.
+    @concurrent
     public func sync(
         _ settings: SyncSettings, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> SyncReport {

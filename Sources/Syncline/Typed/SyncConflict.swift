@@ -3,7 +3,7 @@
 public import SynclineCore
 
 /// A conflict about a row of a model, or an operation that the server refused.
-public struct SyncConflict<Model: SyncModel>: Sendable where Model.ID == String {
+public struct SyncConflict<Model: SyncModel>: Identifiable, Sendable {
     /// The conflict without models.
     public let conflict: Conflict
     /// The model before the local operation; nil for an insert.
@@ -19,6 +19,7 @@ public struct SyncConflict<Model: SyncModel>: Sendable where Model.ID == String 
 
 extension SyncTable {
     /// Returns the operations on this table that await a decision, in plan order.
+    @concurrent
     public func conflicts() async throws(SyncError) -> [SyncConflict<Model>] {
         try typed(try await untyped.database.conflicts().filter { $0.table == untyped.name })
     }
@@ -45,23 +46,25 @@ extension SyncTable {
     }
 
     /// Decides a conflict, or an operation that the server refused.
+    @concurrent
     public func resolve(_ conflict: SyncConflict<Model>, _ decision: ConflictDecision) async throws(SyncError) {
         try await untyped.database.resolve(table: name, id: conflict.id, decision)
     }
 
     /// Decides a conflict with the given model. The columns that differ from the server's row are set and sent; all
     /// of them if the server has no row. Local columns keep their values unless the model sets them.
+    @concurrent
     public func resolve(_ conflict: SyncConflict<Model>, with model: Model) async throws(SyncError) {
-        guard model.id == conflict.id else {
+        guard model.id.rowIDs.contains(conflict.id) else {
             throw SyncError(.invalidID, "the model belongs to another row than the conflict", hint: "Keep its id.")
         }
-        let chosen = try members(of: model)
+        let chosen = try ModelCoding.members(of: model, rowID: conflict.id)
         // A refused operation has changed nothing on the server, so its base is the server's row.
         if let known = conflict.server ?? (conflict.conflict.state == .parked ? conflict.base : nil) {
-            let changes = try members(of: known).changes(to: chosen)
+            let changes = try ModelCoding.members(of: known, rowID: conflict.id).changes(to: chosen)
             try await resolve(conflict, changes.isEmpty ? .takeServer : .row(try Item(changes).columns))
         } else {
-            try await resolve(conflict, .row(try Item(try await keepingLocal(chosen, of: model.id)).columns))
+            try await resolve(conflict, .row(try Item(try await keepingLocal(chosen, of: conflict.id)).columns))
         }
     }
 

@@ -3,11 +3,8 @@
 
 public import SynclineCore
 
-/// A type whose values can be stored as rows: `Codable`, with a string id.
-public typealias SyncModel = Codable & Identifiable & Sendable
-
 /// A table of models.
-public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
+public struct SyncTable<Model: SyncModel>: Sendable {
     /// The same table without a model.
     public let untyped: RowTable
     /// Called with each row that the model can't decode; nil if those are thrown as errors.
@@ -17,7 +14,8 @@ public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
         untyped = table
     }
 
-    var name: String { untyped.name }
+    /// The table's name.
+    public var name: String { untyped.name }
 
     /// Returns the same table, but with rows that the model can't decode left out of lists, live queries and
     /// conflicts. Each is reported whenever such a list is made, as an error that names the row.
@@ -31,6 +29,7 @@ public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
 
     /// Inserts a model and returns it as stored. If the stored row can't be decoded, nothing is stored.
     @discardableResult
+    @concurrent
     public func insert(_ model: Model) async throws(SyncError) -> Model {
         try await untyped.alone { transaction throws(SyncError) in try transaction.insert(model, into: self) }
     }
@@ -39,6 +38,7 @@ public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
     /// another version, throws `stale-item`. Without one, a change made since the model was read is not detected and
     /// is overwritten: use ``update(id:_:)`` or ``update(_:from:)``.
     @discardableResult
+    @concurrent
     public func update(_ model: Model) async throws(SyncError) -> Model {
         try await untyped.alone { transaction throws(SyncError) in try transaction.update(model, in: self) }
     }
@@ -46,6 +46,7 @@ public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
     /// Stores the columns that differ between two versions of a model. Changes made to other columns since the
     /// original was read are kept.
     @discardableResult
+    @concurrent
     public func update(_ edited: Model, from original: Model) async throws(SyncError) -> Model {
         try await untyped.alone { transaction throws(SyncError) in
             try transaction.update(edited, from: original, in: self)
@@ -54,8 +55,9 @@ public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
 
     /// Reads a model, changes it and stores the columns that differ, in one transaction.
     @discardableResult
+    @concurrent
     public func update(
-        id: String, _ change: @escaping @Sendable (inout Model) throws -> Void
+        id: Model.ID, _ change: @escaping @Sendable (inout Model) throws -> Void
     ) async throws -> Model {
         try await untyped.database.perform(transaction: nil, isGrouped: false) { transaction in
             try transaction.update(id: id, in: self, change)
@@ -63,66 +65,53 @@ public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
     }
 
     /// Deletes the model's row.
+    @concurrent
     public func delete(_ model: Model) async throws(SyncError) {
-        try await untyped.delete(id: model.id)
+        try await delete(id: model.id)
     }
 
     /// Deletes a row.
-    public func delete(id: String) async throws(SyncError) {
-        try await untyped.delete(id: id)
+    @concurrent
+    public func delete(id: Model.ID) async throws(SyncError) {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.delete(id: id, from: self) }
     }
 
     // MARK: Queries
 
     /// Returns the model with an id, or nil if there is none.
-    public func get(id: String) async throws(SyncError) -> Model? {
-        guard let row = try await untyped.get(id: id) else { return nil }
-        return try decode(row)
+    @concurrent
+    public func get(id: Model.ID) async throws(SyncError) -> Model? {
+        for rowID in id.rowIDs {
+            if let row = try await untyped.get(id: rowID) { return try decode(row) }
+        }
+        return nil
     }
 
     /// Returns all models, sorted by id.
+    @concurrent
     public func all() async throws(SyncError) -> [Model] {
-        try await SyncQuery(table: self).get()
-    }
-
-    /// Returns a query with a condition: `where { !$0.complete && $0.priority > 2 }`.
-    public func `where`(_ filter: (Columns<Model>) -> Filter) -> SyncQuery<Model> {
-        SyncQuery(table: self).where(filter)
-    }
-
-    /// Returns a query of all models in an order.
-    public func order(by column: String, descending: Bool = false) -> SyncQuery<Model> {
-        SyncQuery(table: self).order(by: column, descending: descending)
+        try await query.get()
     }
 
     /// Returns the number of rows, including those the model can't decode.
+    @concurrent
     public func count() async throws(SyncError) -> Int {
         try await untyped.count()
     }
 
     /// Observes all models: yields them now, and again after each commit that changes them.
     public func observe() throws(SyncError) -> QueryResults<[Model]> {
-        try SyncQuery(table: self).observe()
+        try query.observe()
     }
+
+    /// The query for all rows.
+    public var query: SyncQuery<Model> { SyncQuery(table: self) }
 
     // MARK: Rows and models
 
     /// Decodes a row.
     func decode(_ row: StoredRow) throws(SyncError) -> Model {
-        do throws(SyncError) {
-            let model = try ValueDecoder.decode(
-                Model.self, from: .object([.init("id", .string(row.id))] + row.columns.members))
-            guard model.id == row.id else {
-                throw SyncError(
-                    .invalidItem, "id: the model's id is not the id of the row",
-                    hint: "A model's id is the column \"id\", or one with the same value.")
-            }
-            return model
-        } catch {
-            var named = error
-            named.address = "\(name)/\(row.id)"
-            throw named
-        }
+        try ModelCoding<Model>.decode(row, table: name)
     }
 
     /// Decodes rows; skips those that can't be decoded if the app asked for that.
@@ -145,31 +134,17 @@ public struct SyncTable<Model: SyncModel>: Sendable where Model.ID == String {
             return nil
         }
     }
+}
 
-    /// Returns a model's columns with the row's id. The id is the model's `id`, whatever its coding key is.
-    func members(of model: Model) throws(SyncError) -> [Value.Member] {
-        guard case .object(var members) = try ValueEncoder.encode(model) else {
-            throw SyncError(.invalidItem, "\(Model.self) does not encode itself as an object with columns")
-        }
-        let id = Value.string(model.id)
-        if let place = members.firstIndex(where: { $0.name == "id" }) {
-            guard members[place].value == id else {
-                throw SyncError(
-                    .invalidID, "\(Model.self) encodes an \"id\" that is not its own",
-                    hint: "Give that property another coding key.")
-            }
-        } else {
-            members.insert(.init("id", id), at: 0)
-        }
-        return members
+extension SyncTable: ModelSource {
+    public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> SyncQuery<Model> {
+        query.narrowed(change)
     }
 }
 
 extension SyncDatabase {
-    /// Returns the table of a model. By default its name is the model's in lower case.
-    public func table<Model: SyncModel>(
-        _ type: Model.Type, named name: String? = nil
-    ) -> SyncTable<Model> where Model.ID == String {
-        SyncTable(table(name ?? "\(type)".lowercased()))
+    /// Returns the table of a model: the one that ``SyncModel/table`` names, or another.
+    public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> SyncTable<Model> {
+        SyncTable(table(name ?? Model.table))
     }
 }

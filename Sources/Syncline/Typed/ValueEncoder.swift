@@ -46,14 +46,25 @@ enum ValueEncoder {
 
     fileprivate static func integer(_ number: some BinaryInteger, _ path: [any CodingKey]) throws -> Value {
         guard let integer = Int64(exactly: number) else {
-            throw SyncError(.invalidItem, "\(name(path)): the integer does not fit 64 bits")
+            throw SyncError(
+                .invalidItem, "\(name(path)): the integer does not fit 64 bits",
+                hint: "Rows hold integers up to \(Int64.max): store larger ones as a string.")
         }
         return .integer(integer)
     }
 
     fileprivate static func double(_ number: Double, _ path: [any CodingKey]) throws -> Value {
-        guard number.isFinite else { throw SyncError(.invalidItem, "\(name(path)): the number is not finite") }
+        guard number.isFinite else {
+            throw SyncError(
+                .invalidItem, "\(name(path)): the number is not finite",
+                hint: "Rows hold no NaN and no infinity: make the property optional and store nil.")
+        }
         return .double(number)
+    }
+
+    /// Encodes the digits that the number is printed with, so that it means the same to servers as to the app.
+    fileprivate static func float(_ number: Float, _ path: [any CodingKey]) throws -> Value {
+        try double(Double("\(number)") ?? Double(number), path)
     }
 }
 
@@ -126,7 +137,7 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: Bool, forKey key: Key) { put(.bool(value), key) }
     func encode(_ value: String, forKey key: Key) { put(.string(value), key) }
     func encode(_ value: Double, forKey key: Key) throws { put(try ValueEncoder.double(value, path(key)), key) }
-    func encode(_ value: Float, forKey key: Key) throws { put(try ValueEncoder.double(Double(value), path(key)), key) }
+    func encode(_ value: Float, forKey key: Key) throws { put(try ValueEncoder.float(value, path(key)), key) }
     func encode(_ value: Int, forKey key: Key) { put(.integer(Int64(value)), key) }
     func encode(_ value: Int8, forKey key: Key) { put(.integer(Int64(value)), key) }
     func encode(_ value: Int16, forKey key: Key) { put(.integer(Int64(value)), key) }
@@ -215,7 +226,7 @@ private struct Single: SingleValueEncodingContainer {
     func encode(_ value: Bool) { node.set(.bool(value)) }
     func encode(_ value: String) { node.set(.string(value)) }
     func encode(_ value: Double) throws { node.set(try ValueEncoder.double(value, codingPath)) }
-    func encode(_ value: Float) throws { node.set(try ValueEncoder.double(Double(value), codingPath)) }
+    func encode(_ value: Float) throws { node.set(try ValueEncoder.float(value, codingPath)) }
     func encode(_ value: Int) { node.set(.integer(Int64(value))) }
     func encode(_ value: Int8) { node.set(.integer(Int64(value))) }
     func encode(_ value: Int16) { node.set(.integer(Int64(value))) }

@@ -6,8 +6,17 @@ package enum TimedID {
     package static func text(
         milliseconds: Int64, chance: (high: UInt64, low: UInt64), isUpper: Bool
     ) -> String {
+        withUnsafeBytes(of: halves(milliseconds: milliseconds, chance: chance)) {
+            TextForm.text(ofUUID: $0, isUpper: isUpper)
+        }
+    }
+
+    /// Returns the two halves of such a UUID, each with its most significant byte first.
+    package static func halves(
+        milliseconds: Int64, chance: (high: UInt64, low: UInt64)
+    ) -> (high: UInt64, low: UInt64) {
         let high = UInt64(max(0, milliseconds)) << 16 | 0x7000 | chance.high & 0x0fff
         let low = 1 << 63 | chance.low & UInt64.max >> 2
-        return withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { TextForm.text(ofUUID: $0, isUpper: isUpper) }
+        return (high.bigEndian, low.bigEndian)
     }
 }

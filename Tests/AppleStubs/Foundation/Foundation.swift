@@ -21,9 +21,14 @@ public struct Data: Hashable, Codable, RandomAccessCollection, Sendable {
     public subscript(index: Int) -> UInt8 { 0 }
 }
 
+public typealias uuid_t = (
+    UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
+)
+
 public struct UUID: Hashable, Codable, Sendable {
     public init() {}
     public init?(uuidString: String) {}
+    public init(uuid: uuid_t) {}
     public var uuidString: String { "" }
 }
 
@@ -43,11 +48,6 @@ public struct Decimal: Hashable, Comparable, Codable, CustomStringConvertible, S
 
 open class NSObject {
     public init() {}
-}
-
-open class NSDecimalNumber: NSObject {
-    public init(decimal: Decimal) {}
-    open var doubleValue: Double { 0 }
 }
 
 extension Error {

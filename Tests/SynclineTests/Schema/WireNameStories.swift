@@ -15,7 +15,7 @@ import Testing
         version: 2, tables: [TableSchema("t", columns: [.column("text", onServer: "note")])],
         migrations: [Migration(to: 2, steps: [.renameColumn(table: "t", from: "note", to: "text")])])
 
-    private struct Note: Codable, Identifiable, Sendable, Equatable {
+    private struct Note: SyncModel, Equatable {
         var id: String
         var text: String
         var done: Bool
@@ -66,7 +66,7 @@ import Testing
 
             let new = try await SyncDatabase.open(disk, Self.configuration(Self.second, protocolVersion, network))
             let notes = new.table(Note.self, named: "t")
-            #expect(try await notes.order(by: "id").get().map(\.text) == ["oat milk", "rye bread"])
+            #expect(try await notes.order(by: \.id).get().map(\.text) == ["oat milk", "rye bread"])
             let sent = network.requests.last { $0.method != "GET" }
             let count = network.requestCount
             #expect(try await new.push().outcome == .complete)
@@ -79,7 +79,7 @@ import Testing
             server.upsert([.item("1", ["note": "goat milk", "done": true])], in: "t")
             let report = try await new.sync(["t"])
             #expect(report.reason == nil && report.push.outcome == .complete)
-            #expect(try await notes.order(by: "id").get().map(\.text) == ["goat milk", "rye bread", "salt"])
+            #expect(try await notes.order(by: \.id).get().map(\.text) == ["goat milk", "rye bread", "salt"])
             #expect(Self.note(server, "3") == "salt")
             #expect(server.rows(of: "t").allSatisfy { $0[member: "text"] == nil }, "no column of the app's name")
             try await new.close()

@@ -5,7 +5,7 @@ import SegmentLog
 import Syncline
 import SynclineTesting
 
-struct TodoItem: Codable, Identifiable, Sendable {
+struct TodoItem: SyncModel {
     var id: String
     var text: String
     var complete = false
@@ -22,10 +22,9 @@ let todos = database.table(TodoItem.self)
 try await todos.insert(TodoItem(id: "a", text: "milk"))
 try await database.table("list").insert(["id": "b", "tags": ["shop", 1, 2.5, true]])
 guard try await database.push().outcome == .complete else { fatalError("the push is not complete") }
-var settings = PullSettings()
-settings.filter = try .init(parsing: "complete eq false")
-guard try await database.pull("todoitem", settings).reason == nil else { fatalError("the pull is not complete") }
-let open = try await todos.where { !$0.complete }.get()
+let report = try await todos.pull(id: "open") { !$0.complete }
+guard report.reason == nil else { fatalError("the pull is not complete") }
+let open = try await todos.where { !$0.complete && $0.text.lowercased() != "bread" }.order(by: \.text).get()
 try await database.close()
 
 let writer = try LogWriter.open(MemoryStorage())

@@ -1,0 +1,51 @@
+// Models of a past state: `moment.table(TodoItem.self).where { $0.complete }.get()`.
+
+public import SynclineCore
+
+/// A table of models as of an event, or a query on it.
+public struct PastTable<Model: SyncModel>: Sendable {
+    let state: HistoricState
+    /// The table's name.
+    public let name: String
+    /// What is asked of the table.
+    public private(set) var query = ModelQuery<Model>()
+
+    init(state: HistoricState, name: String) {
+        self.state = state
+        self.name = name
+    }
+
+    /// Returns the model with an id, or nil if there was none.
+    @concurrent
+    public func get(id: Model.ID) async throws(SyncError) -> Model? {
+        for rowID in id.rowIDs {
+            if let row = try state.get(name, id: rowID) { return try ModelCoding.decode(row, table: name) }
+        }
+        return nil
+    }
+
+    /// Returns the models of the query; without conditions, all of them, sorted by id.
+    @concurrent
+    public func get() async throws(SyncError) -> [Model] {
+        var models: [Model] = []
+        for row in try state.query(try query.rowQuery(table: name)).rows {
+            models.append(try ModelCoding.decode(row, table: name))
+        }
+        return models
+    }
+}
+
+extension PastTable: ModelSource {
+    public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> PastTable<Model> {
+        var copy = self
+        change(&copy.query)
+        return copy
+    }
+}
+
+extension HistoricState {
+    /// Returns the table of a model as it was.
+    public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> PastTable<Model> {
+        PastTable(state: self, name: name ?? Model.table)
+    }
+}
