@@ -3,7 +3,7 @@
 import SynclineCore
 
 /// Runs a query on each state, and drops a result or error equal to the one before.
-struct Answers<State: Sendable, Content: Hashable & Sendable, Element: Sendable> {
+struct Answers<State: Sendable, Content: Hashable & Sendable, Element: Sendable>: Sendable {
     private let states: AsyncStream<State>
     private let run: @Sendable (State) throws(SyncError) -> Content
     private let make: @Sendable (Content) throws(SyncError) -> Element
@@ -20,12 +20,22 @@ struct Answers<State: Sendable, Content: Hashable & Sendable, Element: Sendable>
 
     mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Element, SyncError>? {
         while let state = await nextState(isolation: actor) {
-            let content = Result { () throws(SyncError) in try run(state) }
-            if content == last { continue }
-            last = content
-            return content.flatMap { found in Result { () throws(SyncError) in try make(found) } }
+            guard let answer = await answer(to: state) else { continue }
+            last = answer.content
+            return answer.element
         }
         return nil
+    }
+
+    /// Runs the query and makes the element on another thread, because the caller may be the main actor. Returns nil
+    /// if the result is the same as before.
+    @concurrent
+    private func answer(
+        to state: State
+    ) async -> (content: Result<Content, SyncError>, element: Result<Element, SyncError>)? {
+        let content = Result { () throws(SyncError) in try run(state) }
+        if content == last { return nil }
+        return (content, content.flatMap { found in Result { () throws(SyncError) in try make(found) } })
     }
 
     /// The iterators of a stream take turns, so each state has one of its own, which may be used on any thread.

@@ -84,8 +84,14 @@ public struct QueryDifferences: AsyncSequence, Sendable {
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
             guard let result = try await results.next(isolation: actor) else { return nil }
-            defer { last = result.rows }
-            return Element(result: result, difference: ListDifference(from: last, to: result.rows))
+            let difference = await Iterator.difference(from: last, to: result.rows)
+            last = result.rows
+            return Element(result: result, difference: difference)
+        }
+
+        @concurrent
+        private static func difference(from old: [StoredRow], to new: [StoredRow]) async -> ListDifference {
+            ListDifference(from: old, to: new)
         }
     }
 

@@ -1,0 +1,320 @@
+// No async function touches the disk, sends a request or decodes a row on the actor that calls it, here the main actor.
+// The disk, the network and the model note where they are used. `docs/interface` lists the functions.
+
+import Foundation
+import SegmentLog
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+private let watch = MainActorWatch()
+
+private struct Note: SyncModel {
+    var id: String
+    var text: String
+    var number: Int
+
+    init(id: String, text: String, number: Int) {
+        (self.id, self.text, self.number) = (id, text, number)
+    }
+
+    private enum CodingKeys: CodingKey {
+        case id, text, number
+    }
+
+    init(from decoder: any Decoder) throws {
+        watch.note("decode")
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        text = try container.decode(String.self, forKey: .text)
+        number = try container.decode(Int.self, forKey: .number)
+    }
+}
+
+@MainActor private struct Step {
+    let name: String
+    let run: @MainActor (SyncDatabase) async throws -> Void
+
+    init(_ name: String, _ run: @escaping @MainActor (SyncDatabase) async throws -> Void) {
+        (self.name, self.run) = (name, run)
+    }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(10))) @MainActor struct CallerTests {
+    private let storage = MemoryStorage()
+
+    private func configuration(_ server: SimulatedServer) -> SyncConfiguration {
+        var configuration = SyncConfiguration()
+        configuration.transport = WatchedNetwork(inner: SimulatedNetwork(server), watch: watch)
+        return configuration
+    }
+
+    /// Makes a store whose rows are in a checkpoint, so that reading them needs the disk. It has a conflict about n1
+    /// and pending changes of n2 and n9.
+    private func prepare(_ server: SimulatedServer) async throws {
+        let database = try await SyncDatabase.open(storage, configuration(server))
+        let notes = database.table(Note.self)
+        try await database.transaction { transaction in
+            for number in 0..<500 {
+                let text = String(repeating: "x", count: 100)
+                try transaction.insert(Note(id: "n\(number)", text: text, number: number), into: notes)
+            }
+        }
+        _ = try await database.push()
+        try await notes.update(id: "n1") { $0.text = "mine" }
+        server.upsert([.item("n1", ["text": "theirs", "number": 1])], in: "note")
+        _ = try await database.push()
+        try await notes.update(id: "n2") { $0.text = "pending" }
+        try await notes.update(id: "n9") { $0.text = "held" }
+        try await database.hold(table: "note", id: "n9")
+        try await database.checkpoint()
+        try await database.close()
+    }
+
+    /// Runs each step on a store of its own.
+    private func check(_ steps: [Step]) async throws {
+        // Columns are found once in a process, from made-up values.
+        _ = Filter<Note> { $0.number > 0 }
+        let server = SimulatedServer()
+        try await prepare(server)
+        for step in steps {
+            _ = watch.take()
+            let disk = WatchedStorage(inner: storage.copy(), watch: watch)
+            let database = try await SyncDatabase.open(disk, configuration(server))
+            #expect(watch.take().onMain == [], "open before \(step.name)")
+            try await step.run(database)
+            #expect(watch.take().onMain == [], "\(step.name)")
+            try? await database.close()
+            #expect(watch.take().onMain == [], "close after \(step.name)")
+        }
+    }
+
+    private static var databaseSteps: [Step] {
+        [
+            Step("backend()") { _ = try await $0.backend() },
+            Step("blame(_:id:)") { _ = try await $0.blame("note", id: "n7") },
+            Step("checkpoint()") { database in
+                try await database.table("note").delete(id: "n8")
+                try await database.checkpoint()
+            },
+            Step("close()") { try await $0.close() },
+            Step("compact()") { try await $0.compact() },
+            Step("conflicts()") { database in
+                let found = try await database.conflicts().count
+                #expect(found == 1)
+            },
+            Step("cursors()") { _ = try await $0.cursors() },
+            Step("declareIndex(table:column:)") { try await $0.declareIndex(table: "note", column: "number") },
+            Step("declareIndex(table:columns:including:)") { database in
+                try await database.declareIndex(table: "note", columns: ["number"], including: ["text"])
+            },
+            Step("differences(from:to:)") { _ = try await $0.differences(from: 1) },
+            Step("discard(table:id:force:)") { try await $0.discard(table: "note", id: "n2") },
+            Step("dropIndex(table:column:)") { try await $0.dropIndex(table: "note", column: "number") },
+            Step("dropIndex(table:columns:)") { try await $0.dropIndex(table: "note", columns: ["number"]) },
+            Step("erase(force:)") { try await $0.erase(force: true) },
+            Step("erase(_:force:)") { _ in
+                let disk = WatchedStorage(inner: MemoryStorage(), watch: watch)
+                try await SyncDatabase.open(disk).close()
+                try await SyncDatabase.erase(disk)
+            },
+            Step("fields(of:)") { database in
+                for operation in try await database.pending() { _ = try await database.fields(of: operation) }
+            },
+            Step("heldRows()") { database in
+                let found = try await database.heldRows().count
+                #expect(found == 1)
+            },
+            Step("history(at:)") { _ = try await $0.history(at: 2) },
+            Step("hold(table:id:)") { try await $0.hold(table: "note", id: "n2") },
+            Step("open(_:_:)") { _ in
+                try await SyncDatabase.open(WatchedStorage(inner: MemoryStorage(), watch: watch)).close()
+            },
+            Step("pending()") { database in
+                let found = try await database.pending().count
+                #expect(found == 3)
+            },
+            Step("pull(_:_:progress:)") { database in
+                let found = try await database.pull("note").reason
+                #expect(found == nil)
+            },
+            Step("purge(table:filter:force:)") { try await $0.purge(table: "note", force: true) },
+            Step("push(_:progress:)") { _ = try await $0.push() },
+            Step("pushPreview(_:)") { _ = try await $0.pushPreview() },
+            Step("release(table:id:)") { try await $0.release(table: "note", id: "n9") },
+            Step("resetCursor(table:queryID:)") { try await $0.resetCursor(table: "note", queryID: "all") },
+            Step("resolve(table:id:_:)") { try await $0.resolve(table: "note", id: "n1", .takeServer) },
+            Step("resync(_:retries:progress:)") { _ = try await $0.resync() },
+            Step("retention()") { _ = try await $0.retention() },
+            Step("set(_:_:)") { try await $0.set("colour", "red") },
+            Step("set(retention:)") { try await $0.set(retention: .everything) },
+            Step("setting(_:)") { _ = try await $0.setting("colour") },
+            Step("sync(_:progress:)") { database in
+                let found = try await database.sync(["note"]).reason
+                #expect(found == nil)
+            },
+            Step("tables()") { database in
+                let found = try await database.tables()
+                #expect(found == ["note"])
+            },
+            Step("transaction(durability:_:)") { _ = try await $0.transaction { try $0.get("note", id: "n6") } },
+            Step("undo()") { try await $0.undo() },
+        ]
+    }
+
+    private static var tableSteps: [Step] {
+        [
+            Step("SyncTable.all()") { database in
+                let found = try await database.table(Note.self).all().count
+                #expect(found == 500)
+            },
+            Step("SyncTable.conflicts()") { database in
+                let found = try await database.table(Note.self).conflicts().count
+                #expect(found == 1)
+            },
+            Step("SyncTable.count()") { _ = try await $0.table(Note.self).count() },
+            Step("SyncTable.delete(_:)") { try await $0.table(Note.self).delete(Note(id: "n5", text: "", number: 5)) },
+            Step("SyncTable.delete(id:)") { try await $0.table(Note.self).delete(id: "n5") },
+            Step("SyncTable.get(id:)") { database in
+                let found = try await database.table(Note.self).get(id: "n7")?.number
+                #expect(found == 7)
+            },
+            Step("SyncTable.insert(_:)") { try await $0.table(Note.self).insert(Note(id: "new", text: "", number: 0)) },
+            Step("SyncTable.pull(id:_:)") { try await $0.table(Note.self).pull(id: "some") { $0.number > 3 } },
+            Step("SyncTable.pull(id:where:settings:progress:)") { try await $0.table(Note.self).pull(id: "all") },
+            Step("SyncTable.push(policy:progress:)") { _ = try await $0.table(Note.self).push() },
+            Step("SyncTable.resolve(_:_:)") { database in
+                let notes = database.table(Note.self)
+                for conflict in try await notes.conflicts() { try await notes.resolve(conflict, .keepMine) }
+            },
+            Step("SyncTable.resolve(_:with:)") { database in
+                let notes = database.table(Note.self)
+                let chosen = Note(id: "n1", text: "both", number: 1)
+                for conflict in try await notes.conflicts() { try await notes.resolve(conflict, with: chosen) }
+            },
+            Step("SyncTable.update(_:)") { try await $0.table(Note.self).update(Note(id: "n3", text: "y", number: 3)) },
+            Step("SyncTable.update(_:from:)") { database in
+                let note = Note(id: "n3", text: "y", number: 3)
+                try await database.table(Note.self).update(note, from: Note(id: "n3", text: "z", number: 3))
+            },
+            Step("SyncTable.update(id:_:)") { try await $0.table(Note.self).update(id: "n4") { $0.text = "y" } },
+            Step("SyncQuery.count()") { database in
+                let found = try await database.table(Note.self).where { $0.number > 400 }.count()
+                #expect(found == 99)
+            },
+            Step("SyncQuery.first()") { database in
+                let found = try await database.table(Note.self).order(by: \.number).first()?.id
+                #expect(found == "n0")
+            },
+            Step("SyncQuery.get()") {
+                _ = try await $0.table(Note.self).where { $0.number > 400 }.order(by: \.text).get()
+            },
+            Step("PastTable.get()") { database in
+                let found = try await database.history(at: database.lastEvent).table(Note.self).get().count
+                #expect(found == 500)
+            },
+            Step("PastTable.get(id:)") { database in
+                let found = try await database.history(at: database.lastEvent).table(Note.self).get(id: "n7")
+                #expect(found != nil)
+            },
+            Step("RowTable.count(_:)") { _ = try await $0.table("note").count() },
+            Step("RowTable.delete(id:)") { try await $0.table("note").delete(id: "n5") },
+            Step("RowTable.explain(_:)") { _ = try await $0.table("note").explain(RowQuery(table: "note", top: 3)) },
+            Step("RowTable.get(id:)") { _ = try await $0.table("note").get(id: "n7") },
+            Step("RowTable.insert(_:)") { try await $0.table("note").insert(.item("new", [:])) },
+            Step("RowTable.insert(id:columns:durability:)") { database in
+                try await database.table("note").insert(id: "new", columns: .empty)
+            },
+            Step("RowTable.query(_:)") { _ = try await $0.table("note").query(RowQuery(table: "note", top: 3)) },
+            Step("RowTable.update(_:)") { try await $0.table("note").update(.item("n3", ["text": "y"])) },
+            Step("RowTable.update(_:from:)") { database in
+                let table = database.table("note")
+                guard let row = try await table.get(id: "n3") else { return }
+                try await table.update(row, from: row)
+            },
+            Step("RowTable.update(id:_:)") { try await $0.table("note").update(id: "n3") { $0["text"] = "y" } },
+        ]
+    }
+
+    private static var onlineSteps: [Step] {
+        [
+            Step("OnlineModels.get()") { _ = try await $0.backend().table(Note.self).where { $0.number > 3 }.get() },
+            Step("OnlineModels.get(id:)") { database in
+                let found = try await database.backend().table(Note.self).get(id: "n7")
+                #expect(found != nil)
+            },
+            Step("OnlineModels.page()") { _ = try await $0.backend().table(Note.self).page() },
+            Step("OnlineModels.page(after:)") { database in
+                let notes = try await database.backend().table(Note.self)
+                _ = try await notes.page(after: try await notes.page())
+            },
+            Step("OnlineModels.insert(_:)") { database in
+                try await database.backend().table(Note.self).insert(Note(id: SyncID.make(), text: "", number: 0))
+            },
+            Step("OnlineModels.update(_:)") { database in
+                try await database.backend().table(Note.self).update(Note(id: "n3", text: "y", number: 3))
+            },
+            Step("OnlineModels.delete(_:)") { database in
+                try await database.backend().table(Note.self).delete(Note(id: "n5", text: "", number: 5))
+            },
+        ]
+    }
+
+    private static var sequenceSteps: [Step] {
+        [
+            Step("QueryResults") { database in
+                for try await notes in try database.table(Note.self).order(by: \.number).observe() {
+                    #expect(notes.count == 500)
+                    break
+                }
+            },
+            Step("QueryOutcomes") { database in
+                for await _ in try database.table(Note.self).query.observe().outcomes { break }
+            },
+            Step("QueryDifferences") { database in
+                for try await _ in database.table("note").observe(RowQuery(table: "note")).differences { break }
+            },
+            Step("ConflictResults") { database in
+                for try await conflicts in try database.table(Note.self).observeConflicts() {
+                    #expect(conflicts.count == 1)
+                    break
+                }
+            },
+            Step("AutomaticSync") { database in
+                let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["note"]))
+                for await status in sync.statuses() where status.lastRound != nil { break }
+                await sync.stop()
+            },
+        ]
+    }
+
+    @Test func `no function of a store works on the main actor that calls it`() async throws {
+        try await check(Self.databaseSteps)
+        let named = Set(Self.databaseSteps.map { "SyncDatabase." + $0.name })
+        // These take a path; each calls the function that takes a storage.
+        let forwarding: Set = ["SyncDatabase.open(at:_:)", "SyncDatabase.erase(at:force:)"]
+        #expect(try AsyncInterface.functions(of: ["SyncDatabase"]) == named.union(forwarding))
+    }
+
+    @Test func `no function of a table or query works on the main actor that calls it`() async throws {
+        try await check(Self.tableSteps)
+        let types = ["SyncTable", "SyncQuery", "PastTable", "RowTable"]
+        #expect(try AsyncInterface.functions(of: types) == Set(Self.tableSteps.map(\.name)))
+    }
+
+    @Test func `no function of a server's table of models works on the main actor that calls it`() async throws {
+        try await check(Self.onlineSteps)
+        #expect(try AsyncInterface.functions(of: ["OnlineModels"]) == Set(Self.onlineSteps.map(\.name)))
+    }
+
+    @Test func `no sequence works on the main actor that waits for its next element`() async throws {
+        try await check(Self.sequenceSteps)
+    }
+
+    @Test func `the watch sees what happens on the main actor`() {
+        _ = watch.take()
+        _ = try? WatchedStorage(inner: storage, watch: watch).names(in: "")
+        #expect(watch.take().onMain == ["names"])
+    }
+}
