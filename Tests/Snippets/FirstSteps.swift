@@ -3,12 +3,6 @@
 import Foundation
 import Syncline
 
-struct TodoItem: SyncModel {
-    var id = SyncID.make()
-    var text: String
-    var complete = false
-}
-
 enum FirstSteps {
     static func table() async throws {
         let database = try await SyncDatabase.open(at: "notes")
@@ -74,6 +68,15 @@ enum FirstSteps {
         }
         try await todos.insert(TodoItem(text: "milk"))
         list.cancel()
+    }
+
+    @MainActor
+    static func views(_ database: SyncDatabase) {
+        let todos = database.table(TodoItem.self)
+        let open = LiveQuery(todos.where { !$0.complete }.order(by: \.text))  // open.models, for views
+        let monitor = SyncMonitor(database)  // monitor.pending, monitor.conflicts, monitor.phase
+
+        print(open.models.map(\.text), monitor.pending)
     }
 
     static func unreadable(_ database: SyncDatabase) async throws {

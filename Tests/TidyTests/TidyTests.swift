@@ -11,7 +11,9 @@ import Testing
         "SegmentLog": ["SynclineGround", "CChecksum", "CLZ4", "Compression"],
         "SynclineCore": ["SynclineGround", "CAtomics"],
         "SynclineWire": ["SynclineCore", "SynclineGround", "CCurl", "FoundationNetworking"],
-        "Syncline": ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire", "Network", "os"],
+        "Syncline": [
+            "SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire", "Network", "Observation", "SwiftUI", "os",
+        ],
         "SynclineInspect": ["SegmentLog", "SynclineCore", "SynclineGround"],
         "SynclineServer": [
             "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto",

@@ -1,0 +1,19 @@
+// Views of the guides. On Linux, `tools/apple-check` type-checks them.
+
+#if canImport(SwiftUI)
+    import SwiftUI
+    import Syncline
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+    struct OpenItems: View {
+        @LiveModels var items: [TodoItem]
+
+        init(_ todos: SyncTable<TodoItem>) {
+            _items = LiveModels(todos.where { !$0.complete }.order(by: \.text))
+        }
+
+        var body: some View {
+            List(items) { Text($0.text) }
+        }
+    }
+#endif
