@@ -142,6 +142,10 @@ private struct Note: SyncModel {
             Step("purge(table:filter:force:)") { try await $0.purge(table: "note", force: true) },
             Step("push(_:progress:)") { _ = try await $0.push() },
             Step("pushPreview(_:)") { _ = try await $0.pushPreview() },
+            Step("redo()") { database in
+                try await database.undo()
+                try await database.redo()
+            },
             Step("release(table:id:)") { try await $0.release(table: "note", id: "n9") },
             Step("resetCursor(table:queryID:)") { try await $0.resetCursor(table: "note", queryID: "all") },
             Step("resolve(table:id:_:)") { try await $0.resolve(table: "note", id: "n1", .takeServer) },

@@ -250,6 +250,9 @@ public final class SyncTransaction {
         return try writer.change(kind, table, item: item, environment.newID)
     }
 
+    /// The numbers of changes, including the transaction's own.
+    var totals: Totals { engine.projector.totals }
+
     /// Refuses the whole transaction, whatever the rest of it does, because a change already made must not stay.
     func refuse(_ error: SyncError) {
         writer.refuse(error)

@@ -78,6 +78,7 @@ public final class SyncDatabase: Sendable {
     let onTheirWay = Mutex<Set<[UInt8]>>([])
     let link = Mutex<ServerLink?>(nil)
     let automatic = Mutex(AutomaticSlot.free)
+    let undone = Mutex(UndoneTransactions())
 
     private init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
         self.writer = writer
@@ -221,26 +222,6 @@ public final class SyncDatabase: Sendable {
     @concurrent
     public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
         try mapErrors { () throws(StateError) in try PushPlan.fields(of: operation, reader) }
-    }
-
-    /// Undoes the newest local transaction that can be undone, and returns its event.
-    @discardableResult
-    @concurrent
-    public func undo() async throws(SyncError) -> UInt64 {
-        try await perform { engine throws(SyncError) in
-            let reader = engine.reader
-            let found = try mapErrors { () throws(StateError) in
-                try UndoSearch.newest(reader, through: engine.projector.through)
-            }
-            guard let event = found else {
-                throw SyncError(.operationNotFound, "there is nothing to undo")
-            }
-            for position in try mapErrors({ () throws(StateError) in try reader.changes(of: event) }) {
-                engine.touch(try mapErrors { () throws(StateError) in try reader.table(of: position) })
-            }
-            try engine.record(.undone(event: event))
-            return event
-        }
     }
 
     /// Returns the cursor of each query.

@@ -90,11 +90,6 @@ package struct StateReader: Sendable {
         }
     }
 
-    /// The table of a change in the outbox.
-    package func table(of position: Position) throws(StateError) -> String {
-        try RowKey(malformed: change(at: position).rowKey).table
-    }
-
     func change(at position: Position) throws(StateError) -> JournalEntry {
         var key = ByteWriter()
         key.append(journalKey: position)
@@ -146,6 +141,16 @@ package struct StateReader: Sendable {
             return true
         }
         return positions
+    }
+
+    /// The rows that a transaction's changes in the outbox concern, each once.
+    package func rows(changedBy event: UInt64) throws(StateError) -> [RowKey] {
+        var (rows, known): ([RowKey], Set<RowKey>) = ([], [])
+        for position in try changes(of: event) {
+            let row = try RowKey(malformed: change(at: position).rowKey)
+            if known.insert(row).inserted { rows.append(row) }
+        }
+        return rows
     }
 
     /// How many changes a transaction made; nil once one of them has left the outbox.
