@@ -35,6 +35,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Syncline", targets: ["Syncline"]),
+        .library(name: "SynclineSQL", targets: ["SynclineSQL"]),
         .library(name: "SegmentLog", targets: ["SegmentLog"]),
         .library(name: "SynclineTesting", targets: ["SynclineTesting"]),
         .executable(name: "syncline", targets: ["syncline"]),
@@ -108,6 +109,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "SynclineSQL",
+            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "SynclineInspect",
             dependencies: ["SegmentLog", "SynclineCore", "SynclineGround"],
             swiftSettings: settings
@@ -146,7 +152,7 @@ let package = Package(
             name: "SynclineTool",
             dependencies: [
                 "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
-                "SynclineServer", "SynclineTesting", "SynclineWire",
+                "SynclineSQL", "SynclineServer", "SynclineTesting", "SynclineWire",
             ],
             path: "tools/syncline/Tool",
             swiftSettings: settings
@@ -180,6 +186,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "SynclineSQLTests",
+            // The executable is started and killed by the tests.
+            dependencies: [
+                "ChildProcesses", "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineSQL",
+                "SynclineTesting", "follow-process",
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "follow-process", dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineSQL"],
+            path: "Tests/FollowProcess", swiftSettings: settings),
+        .testTarget(
             name: "SynclineWireTests",
             dependencies: [
                 "SynclineCore", "SynclineGround", "SynclineTesting", "SynclineWire",
@@ -208,7 +226,7 @@ let package = Package(
         // Every Swift block of the documents, compiled; those that need nothing but a directory are run.
         .executableTarget(
             name: "snippets",
-            dependencies: ["SegmentLog", "Syncline", "SynclineTesting"],
+            dependencies: ["SegmentLog", "Syncline", "SynclineSQL", "SynclineTesting"],
             path: "Tests/Snippets",
             swiftSettings: settings
         ),

@@ -29,7 +29,7 @@ private struct SymbolGraph: Decodable {
 }
 
 @Suite struct PublicInterfaceTests {
-    private let libraries = ["SegmentLog", "Syncline", "SynclineTesting"]
+    private let libraries = ["SegmentLog", "Syncline", "SynclineSQL", "SynclineTesting"]
 
     private func symbols() throws -> [String: [SymbolGraph.Symbol]] {
         let scratch = try ScratchDirectory()

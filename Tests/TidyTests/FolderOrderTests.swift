@@ -7,7 +7,8 @@ import Testing
     private static let modules = [
         "SegmentLog": "Sources/SegmentLog", "SynclineCore": "Sources/SynclineCore",
         "SynclineWire": "Sources/SynclineWire", "Syncline": "Sources/Syncline",
-        "SynclineServer": "Sources/SynclineServer", "SynclineTool": "tools/syncline/Tool",
+        "SynclineSQL": "Sources/SynclineSQL", "SynclineServer": "Sources/SynclineServer",
+        "SynclineTool": "tools/syncline/Tool",
     ]
 
     @Test(arguments: modules)

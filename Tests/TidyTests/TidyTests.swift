@@ -14,6 +14,7 @@ import Testing
         "Syncline": [
             "SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire", "Network", "Observation", "SwiftUI", "os",
         ],
+        "SynclineSQL": ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
         "SynclineInspect": ["SegmentLog", "SynclineCore", "SynclineGround"],
         "SynclineServer": [
             "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto",
@@ -86,7 +87,7 @@ import Testing
     @Test func `an async function that an app calls leaves the actor of its caller`() throws {
         var count = 0
         let declaration = /(?<attributes>(?:@\w+\s+)*)public (?:static )?func (?<rest>[^{]*?\)\s+async)\b/
-        for file in try Tree.files(in: ["Sources/Syncline"], ending: ".swift") {
+        for file in try Tree.files(in: ["Sources/Syncline", "Sources/SynclineSQL"], ending: ".swift") {
             let text = file.text.replacing("{ _ in }", with: "")
             for match in text.matches(of: declaration) {
                 let rest = match.rest.split(whereSeparator: \.isWhitespace).joined(separator: " ")

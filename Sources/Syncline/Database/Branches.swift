@@ -70,7 +70,7 @@ package enum Branches {
         if (try? store.names(in: "").contains(folder)) == true { removeTree(folder, of: store) }
     }
 
-    private static func removeTree(_ name: String, of store: any LogStorage) {
+    static func removeTree(_ name: String, of store: any LogStorage) {
         guard let inner = try? store.names(in: name) else {
             try? store.remove(name)
             return

@@ -1,14 +1,15 @@
 // The history of a store: its state at any past event, the differences between two states, and the event that set
 // each field. Reading history writes nothing and does not block the store.
 
-import SegmentLog
+package import SegmentLog
 public import SynclineCore
 
 /// A store as of an event.
 public struct HistoricState: Sendable {
-    let reader: StateReader
+    package let reader: StateReader
     /// The last event this state includes.
     public let event: UInt64
+    package let storage: any LogStorage
 
     /// Returns the row with an id, or nil if there was none.
     public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
@@ -41,7 +42,7 @@ extension SyncDatabase {
     /// A snapshot of the current state. Later changes do not affect it.
     public var present: HistoricState {
         let current = writer.current
-        return HistoricState(reader: current.reader, event: current.through)
+        return HistoricState(reader: current.reader, event: current.through, storage: storage)
     }
 
     /// Returns the store as of an event.
@@ -51,7 +52,7 @@ extension SyncDatabase {
             try StateLoader(storage).load(through: event)
         }
         return HistoricState(
-            reader: projector.reader(of: projector.store.endCommit()), event: projector.through)
+            reader: projector.reader(of: projector.store.endCommit()), event: projector.through, storage: storage)
     }
 
     /// Returns the rows that differ between two events. Without `last`, compares with the current state.

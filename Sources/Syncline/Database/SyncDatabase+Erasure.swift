@@ -8,6 +8,8 @@ extension SyncDatabase {
     /// Files that the tool keeps in a store's directory beside the log. The names of their temporary files begin
     /// with these.
     package static let filesBesideLog = ["secrets.json", "traffic.jsonl"]
+    /// A folder for files that are made of the store's rows, and can be made again.
+    package static let derivedFolder = "derived"
 
     /// Closes the store and removes every file of it: rows, history, branches, quarantine, secrets and recordings. Refused while
     /// changes are pending, unless `force` gives them up. Stop an automatic sync first.
@@ -42,6 +44,9 @@ extension SyncDatabase {
             try checkNothingPending(projector.reader(of: projector.store.endCommit()))
         }
         Branches.removeAll(of: storage)
+        if (try? storage.names(in: "").contains(derivedFolder)) == true {
+            Branches.removeTree(derivedFolder, of: storage)
+        }
         do throws(LogError) { try erasure.run(with: filesBesideLog) } catch { throw SyncError(error) }
     }
 

@@ -79,6 +79,8 @@ public final class SyncDatabase: Sendable {
     let link = Mutex<ServerLink?>(nil)
     let automatic = Mutex(AutomaticSlot.free)
     let undone = Mutex(UndoneTransactions())
+    /// What other modules keep for as long as the store is open, by its type.
+    private let companions = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
     private init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
         self.writer = writer
@@ -303,6 +305,21 @@ public final class SyncDatabase: Sendable {
     public func checkpoint() async throws(SyncError) {
         try writer.checkpoint()
     }
+
+    /// Returns what another module keeps with the store, made when it is first asked for.
+    package func companion<Content: Sendable>(_ make: () -> Content) -> Content {
+        companions.withLock { all in
+            let key = ObjectIdentifier(Content.self)
+            if let known = all[key] as? Content { return known }
+            let made = make()
+            all[key] = made
+            return made
+        }
+    }
+
+    /// Returns a stream with an element after each commit that changes one of some tables, or after every commit.
+    /// Several commits may share an element.
+    package func signals(of tables: Set<String>?) -> AsyncStream<Void> { writer.observers.signals(of: tables) }
 
     /// A reader of the current state.
     package var reader: StateReader { writer.current.reader }

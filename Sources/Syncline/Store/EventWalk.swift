@@ -23,11 +23,17 @@ package struct EventWalk: Sendable {
         }
     }
 
+    /// The number of the first retained event.
+    package var first: UInt64 {
+        get throws(SyncError) {
+            try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor.rawValue
+        }
+    }
+
     /// Returns the first of the newest `count` retained events.
     package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
         let last = try last
-        let floor = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
-        return max(floor.rawValue, last + 1 - min(last, UInt64(count)))
+        return max(try first, last + 1 - min(last, UInt64(count)))
     }
 
     /// Calls `body` with each event from a number on, in order, until it returns false.

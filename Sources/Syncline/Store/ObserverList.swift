@@ -15,6 +15,8 @@ final class ObserverList: Sendable {
         var observers: [Int: Observer] = [:]
         /// Listeners to be told that the app changed something.
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        /// Streams with an element after each commit that changes rows of some tables; nil for every commit.
+        var signals: [Int: (tables: Set<String>?, continuation: AsyncStream<Void>.Continuation)] = [:]
         /// The number of changes the app had made by the last commit.
         var made: UInt64 = 0
         var next = 0
@@ -82,6 +84,26 @@ final class ObserverList: Sendable {
         return stream
     }
 
+    /// Returns a stream with an element after each commit that changes rows of some tables, or after every commit.
+    /// Several commits may share one element.
+    func signals(of tables: Set<String>?) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number: Int? = content.withLock { content in
+            guard !content.isFinished else { return nil }
+            content.next += 1
+            content.signals[content.next] = (tables, continuation)
+            return content.next
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.content.withLock { _ = $0.signals.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
     /// Tells the listeners that there is something to send although no row changed.
     func notifyOfDecision() {
         for listener in content.withLock({ Array($0.listeners.values) }) { listener.yield() }
@@ -95,9 +117,12 @@ final class ObserverList: Sendable {
                 content.made = commit.totals.made
                 for listener in content.listeners.values { listener.yield() }
             }
+            let touched = Set(commit.states.flatMap(\.touched))
+            for signal in content.signals.values where signal.tables.map({ !$0.isDisjoint(with: touched) }) ?? true {
+                signal.continuation.yield()
+            }
             guard let newest = commit.states.last?.reader else { return }
             lists.tell(commit.changedRows, newest)
-            let touched = Set(commit.states.flatMap(\.touched))
             for observer in content.observers.values
             where observer.table.map({ touched.contains($0) }) ?? !touched.isEmpty {
                 observer.continuation.yield(newest)
@@ -111,8 +136,10 @@ final class ObserverList: Sendable {
             defer {
                 content.observers = [:]
                 content.listeners = [:]
+                content.signals = [:]
             }
-            return (Array(content.observers.values), Array(content.listeners.values))
+            let signals = content.signals.values.map(\.continuation)
+            return (Array(content.observers.values), Array(content.listeners.values) + signals)
         }
         for observer in all.0 { observer.continuation.finish() }
         for listener in all.1 { listener.finish() }

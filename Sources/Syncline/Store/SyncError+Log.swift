@@ -1,7 +1,7 @@
 // Maps the errors of the log and the state to `SyncError`.
 
 import SegmentLog
-import SynclineCore
+package import SynclineCore
 
 extension SyncError {
     init(_ error: LogError) {
@@ -24,6 +24,6 @@ func mapErrors<Result>(_ body: () throws(LogError) -> Result) throws(SyncError) 
 }
 
 /// Runs `body` and maps the state's errors to `SyncError`.
-func mapErrors<Result>(_ body: () throws(StateError) -> Result) throws(SyncError) -> Result {
+package func mapErrors<Result>(_ body: () throws(StateError) -> Result) throws(SyncError) -> Result {
     do throws(StateError) { return try body() } catch { throw SyncError(error) }
 }

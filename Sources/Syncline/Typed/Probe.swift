@@ -82,7 +82,7 @@ struct Probe: Decoder {
         }
         var first: Value?
         for value in Probe.values {
-            guard let made = try? ValueDecoder.decodeAny(type, value, path: []) else { continue }
+            guard let made = try? ValueDecoder.decodeAny(type, value, .row, path: []) else { continue }
             guard varied else { return made }
             // The value as a model encodes it shows whether it is another one.
             guard let encodable = made as? any Encodable, let encoded = try? ValueEncoder.encode(encodable) else {

@@ -1,12 +1,23 @@
 // Decodes an app's model from a row's values. Dates may be dates or date strings; data may be bytes or base64.
 
 import Foundation
-import SynclineCore
+package import SynclineCore
+import SynclineWire
 
-enum ValueDecoder {
-    static func decode<Model: Decodable>(_ type: Model.Type, from value: Value) throws(SyncError) -> Model {
+package enum ValueDecoder {
+    /// Where a value comes from.
+    package enum Origin: Sendable {
+        /// A row of the store.
+        case row
+        /// A result of SQL, which has no Booleans, arrays and objects: they are numbers, and JSON in strings.
+        case sql
+    }
+
+    package static func decode<Model: Decodable>(
+        _ type: Model.Type, from value: Value, _ origin: Origin = .row
+    ) throws(SyncError) -> Model {
         do {
-            return try decodeAny(type, value, path: [])
+            return try decodeAny(type, value, origin, path: [])
         } catch let DecodingError.keyNotFound(key, context) {
             throw missing(context.codingPath + [key])
         } catch let DecodingError.valueNotFound(_, context) {
@@ -35,7 +46,7 @@ enum ValueDecoder {
     }
 
     static func decodeAny<Model: Decodable>(
-        _ type: Model.Type, _ value: Value, path: [any CodingKey]
+        _ type: Model.Type, _ value: Value, _ origin: Origin, path: [any CodingKey]
     ) throws -> Model {
         let special: Any?
         switch type {
@@ -45,7 +56,7 @@ enum ValueDecoder {
         case is Decimal.Type: special = decimal(value)
         case is URL.Type: special = text(value).flatMap { URL(string: $0) }
         case is Value.Type: special = value
-        default: return try Model(from: Source(value, path))
+        default: return try Model(from: Source(value, origin, path))
         }
         guard let model = special as? Model else {
             throw DecodingError.typeMismatch(type, .init(codingPath: path, debugDescription: ""))
@@ -88,12 +99,20 @@ enum ValueDecoder {
 /// A value being decoded.
 private struct Source: Decoder {
     let value: Value
+    let origin: ValueDecoder.Origin
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(_ value: Value, _ path: [any CodingKey]) {
+    init(_ value: Value, _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
         self.value = value
+        self.origin = origin
         codingPath = path
+    }
+
+    /// The value, read from JSON if it is an array or an object in a string.
+    private var nested: Value {
+        guard origin == .sql, case .string(let text) = value else { return value }
+        return (try? Value(json: text.utf8)) ?? value
     }
 
     func mismatch(_ type: Any.Type) -> DecodingError {
@@ -103,13 +122,13 @@ private struct Source: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .object(let members) = value else { throw mismatch([String: Any].self) }
-        return KeyedDecodingContainer(KeyedSource<Key>(members, codingPath))
+        guard case .object(let members) = nested else { throw mismatch([String: Any].self) }
+        return KeyedDecodingContainer(KeyedSource<Key>(members, origin, codingPath))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .array(let elements) = value else { throw mismatch([Any].self) }
-        return UnkeyedSource(elements: elements, codingPath: codingPath)
+        guard case .array(let elements) = nested else { throw mismatch([Any].self) }
+        return UnkeyedSource(elements: elements, origin: origin, codingPath: codingPath)
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
@@ -119,8 +138,11 @@ extension Source: SingleValueDecodingContainer {
     func decodeNil() -> Bool { value.isNull }
 
     func decode(_ type: Bool.Type) throws -> Bool {
-        if case .bool(let flag) = value { return flag }
-        throw mismatch(type)
+        switch value {
+        case .bool(let flag): return flag
+        case .integer(let number) where origin == .sql && (0...1).contains(number): return number == 1
+        default: throw mismatch(type)
+        }
     }
 
     func decode(_ type: String.Type) throws -> String {
@@ -163,18 +185,20 @@ extension Source: SingleValueDecodingContainer {
     }
 
     func decode<Model: Decodable>(_ type: Model.Type) throws -> Model {
-        try ValueDecoder.decodeAny(type, value, path: codingPath)
+        try ValueDecoder.decodeAny(type, value, origin, path: codingPath)
     }
 }
 
 private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let members: [String: Value]
+    private let origin: ValueDecoder.Origin
     let codingPath: [any CodingKey]
 
-    init(_ members: [Value.Member], _ path: [any CodingKey]) {
+    init(_ members: [Value.Member], _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
         var byName: [String: Value] = [:]
         for member in members { byName[member.name] = member.value }
         self.members = byName
+        self.origin = origin
         codingPath = path
     }
 
@@ -185,7 +209,7 @@ private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
         guard let value = members[key.stringValue] else {
             throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: ""))
         }
-        return Source(value, codingPath + [key])
+        return Source(value, origin, codingPath + [key])
     }
 
     func decodeNil(forKey key: Key) throws -> Bool { members[key.stringValue]?.isNull ?? true }
@@ -210,6 +234,7 @@ private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 private struct UnkeyedSource: UnkeyedDecodingContainer {
     let elements: [Value]
+    let origin: ValueDecoder.Origin
     let codingPath: [any CodingKey]
     var currentIndex = 0
     var count: Int? { elements.count }
@@ -221,7 +246,7 @@ private struct UnkeyedSource: UnkeyedDecodingContainer {
                 Any.self, .init(codingPath: codingPath, debugDescription: "the array has no more elements"))
         }
         defer { currentIndex += 1 }
-        return Source(elements[currentIndex], codingPath)
+        return Source(elements[currentIndex], origin, codingPath)
     }
 
     mutating func decodeNil() throws -> Bool {

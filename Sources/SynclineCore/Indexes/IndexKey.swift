@@ -30,6 +30,17 @@ extension TableIndex {
         return writer.bytes
     }
 
+    /// The id of a row, in the form that keys have, at the end of an entry's key. The places begin at `start`.
+    func rowID(in key: Bytes, from start: Int) throws(StateError) -> Bytes {
+        var reader = ByteReader(key, at: start)
+        do throws(MalformedBytes) {
+            for _ in columns { try reader.skipPlace(in: self) }
+        } catch {
+            throw .malformed("an index")
+        }
+        return reader.rest
+    }
+
     /// Returns whether its entries have the value of a column.
     func keeps(_ column: String) -> Bool { including.contains(column) || columns.contains(column) }
 

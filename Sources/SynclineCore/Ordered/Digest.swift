@@ -4,7 +4,7 @@
 import SynclineGround
 
 /// Returns a 64-bit hash: each eight bytes are multiplied into 128 bits and folded.
-func hash64(_ bytes: Bytes, seed: UInt64 = 0) -> UInt64 {
+package func hash64(_ bytes: Bytes, seed: UInt64 = 0) -> UInt64 {
     var state = seed ^ 0x2d35_8dcc_aa6c_78a5 ^ UInt64(bytes.count)
     var offset = 0
     while offset + 8 <= bytes.count {

@@ -143,6 +143,13 @@ final class QueryRun {
         return matches
     }
 
+    /// The keys of all rows that can match, from an index; nil if no index narrows the filter, or if it has too many
+    /// entries.
+    func candidates() throws(StateError) -> [[UInt8]]? {
+        guard let scan = try scans().first(where: { $0.rank > 0 }) else { return nil }
+        return try keys(scan)
+    }
+
     // MARK: Ways
 
     /// The ways to try, best first; reading the table is always left.
@@ -218,32 +225,37 @@ final class QueryRun {
     private func forEachMatch(
         _ scan: IndexScan, _ isCovering: Bool, _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) -> Bool {
+        guard isCovering else {
+            guard let keys = try keys(scan) else { return false }
+            try forEach(keys, body)
+            return true
+        }
+        let start = scan.index.prefix(query.table).count
+        try forEachEntry(scan, isBackward: false) { key, value throws(StateError) in
+            plan.entriesRead += 1
+            try visit(try scan.index.rowID(in: key, from: start), value, true, body)
+            return true
+        }
+        return true
+    }
+
+    /// The keys of the rows that an index finds, so sorted that rows of one block are read one after another; nil if
+    /// the index has too many entries.
+    private func keys(_ scan: IndexScan) throws(StateError) -> [[UInt8]]? {
         let start = scan.index.prefix(query.table).count
         let before = plan.entriesRead
         var keys: [[UInt8]] = []
-        try forEachEntry(scan, isBackward: false) { key, value throws(StateError) in
+        try forEachEntry(scan, isBackward: false) { key, _ throws(StateError) in
             plan.entriesRead += 1
-            var reader = ByteReader(key, at: start)
-            do throws(MalformedBytes) {
-                for _ in scan.index.columns { try reader.skipPlace(in: scan.index) }
-            } catch {
-                throw .malformed("an index")
-            }
-            if isCovering {
-                try visit(reader.rest, value, true, body)
-            } else {
-                keys.append(visitor.prefix + [UInt8](reader.rest))
-            }
-            return isCovering || plan.entriesRead - before <= budget
+            keys.append(visitor.prefix + [UInt8](try scan.index.rowID(in: key, from: start)))
+            return plan.entriesRead - before <= budget
         }
-        if !isCovering, plan.entriesRead - before > budget {
+        guard plan.entriesRead - before <= budget else {
             plan.givenUp.append(scan.index.columns)
-            return false
+            return nil
         }
-        // Rows that lie in one block are read one after another.
         keys.sort { IndexInterval.isBefore($0, $1) }
-        try forEach(keys, body)
-        return true
+        return keys
     }
 
     /// Calls `body` with a row if it matches, found by an entry of an index.

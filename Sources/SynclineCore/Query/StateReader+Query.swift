@@ -34,6 +34,12 @@ extension StateReader {
         return (try run.count(), run.plan)
     }
 
+    /// Returns the keys of all rows that can match a filter, read from an index; nil if no index narrows the filter, or
+    /// if reading the whole table is faster.
+    package func candidates(_ query: RowQuery) throws(StateError) -> [[UInt8]]? {
+        try QueryRun(self, query).candidates()
+    }
+
     /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
     package func forEachRow(
         of table: String, form: UInt8, _ body: (EncodedRowView) throws(StateError) -> Bool

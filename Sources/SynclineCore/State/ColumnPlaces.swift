@@ -26,12 +26,12 @@ struct ColumnPlace {
 }
 
 /// A column's positions in the different shapes of a row: pending changes, the base, and local columns.
-struct ColumnPlaces {
+package struct ColumnPlaces {
     var local: ColumnPlace
     var over: ColumnPlace
     var under: ColumnPlace
 
-    init(_ name: String) {
+    package init(_ name: String) {
         local = ColumnPlace(name)
         over = ColumnPlace(name)
         under = ColumnPlace(name)

@@ -50,16 +50,24 @@ package struct EncodedRowView: FilterSubject {
 
     /// Calls `body` with the UTF-8 of the id.
     @inline(__always)
-    func withID(_ body: (UnsafeRawBufferPointer) -> Void) {
+    package func withID(_ body: (UnsafeRawBufferPointer) -> Void) {
         switch name {
         case .text(let id): body(id)
         case .key(let key, let prefix): if (try? RowKey.withID(in: key, skipping: prefix, body)) == nil { body(key) }
         }
     }
 
+    /// Calls `body` with the shape of each of its parts.
+    @inline(__always)
+    func forEachShape(_ body: (Unmanaged<RowShape>) -> Void) {
+        if let local { body(local.reference) }
+        if let over { body(over.reference) }
+        if let under { body(under.reference) }
+    }
+
     /// A column's encoded value and what follows it; nil if the row has no such column.
     @inline(__always)
-    func encoded(_ column: inout ColumnPlaces) -> UnsafeRawBufferPointer? {
+    package func encoded(_ column: inout ColumnPlaces) -> UnsafeRawBufferPointer? {
         if let local, let place = column.local.place(in: local.reference) { return local.encoded(at: place) }
         if let over, let place = column.over.place(in: over.reference) { return over.encoded(at: place) }
         if let under, let place = column.under.place(in: under.reference) { return under.encoded(at: place) }

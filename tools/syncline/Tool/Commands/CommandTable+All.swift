@@ -8,8 +8,8 @@ extension CommandTable {
             [
                 InitCommand.command, ConfigCommand.command,
                 ChangeCommands.insert, ChangeCommands.update, ChangeCommands.delete, ChangeCommands.transaction,
-                ReadCommands.get, ReadCommands.query,
-                ExchangeCommands.export, ExchangeCommands.import,
+                ReadCommands.get, ReadCommands.query, SQLCommand.command,
+                ExchangeCommands.export, ExchangeCommands.import, MirrorCommand.command,
             ]),
         Section(
             "sync with a server",

@@ -4,12 +4,9 @@
 import SynclineCore
 import SynclineGround
 import SynclineInspect
+import SynclineSQL
 
 enum SQLText {
-    static func name(_ text: String) -> String {
-        "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-    }
-
     static func literal(_ value: Value) -> String {
         switch value {
         case .null: return "NULL"
@@ -28,35 +25,22 @@ enum SQLText {
     /// A table with its rows.
     static func table(_ table: String, _ rows: [StoredRow]) -> [String] {
         let names = RowText.columns(rows)
-        let declared = [name("id") + " TEXT PRIMARY KEY NOT NULL"] + unambiguous(names).map(name)
-        return ["CREATE TABLE IF NOT EXISTS \(name(table)) (\(declared.joined(separator: ", ")));"]
+        let declared =
+            [SQLName.quoted("id") + " TEXT PRIMARY KEY NOT NULL"]
+            + SQLName.unambiguous(names, besides: ["id"]).map(SQLName.quoted)
+        return ["CREATE TABLE IF NOT EXISTS \(SQLName.quoted(table)) (\(declared.joined(separator: ", ")));"]
             + rows.map { row in
                 insert(table, [.string(row.id)] + names.map { row.columns[$0] ?? .null })
             }
     }
 
-    /// SQL does not distinguish names that differ only in case.
-    private static func unambiguous(_ names: [String]) -> [String] {
-        var known: Set<String> = ["id"]
-        return names.map { name in
-            var name = name
-            while !known.insert(name.lowercased()).inserted { name += "_" }
-            return name
-        }
-    }
-
     /// What each table is called in SQL: another name than a system table has, or another table that differs only in case.
     static func tableNames(_ tables: [String]) -> [String] {
-        var known = Set(SystemTables.names.map { $0.lowercased() })
-        return tables.map { table in
-            var name = table
-            while !known.insert(name.lowercased()).inserted { name += "_" }
-            return name
-        }
+        SQLName.unambiguous(tables, besides: SystemTables.names)
     }
 
     static func insert(_ table: String, _ values: [Value]) -> String {
-        "INSERT INTO \(name(table)) VALUES (\(values.map(literal).joined(separator: ", ")));"
+        "INSERT INTO \(SQLName.quoted(table)) VALUES (\(values.map(literal).joined(separator: ", ")));"
     }
 }
 

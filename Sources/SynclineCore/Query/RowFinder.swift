@@ -1,0 +1,51 @@
+// Finds rows of one table by id or by key, for a caller that looks at one row at a time. Rows are read in place.
+
+import SynclineGround
+
+package final class RowFinder {
+    private let reader: StateReader
+    private let table: [UInt8]
+    private let ids: IDComparison
+    private let prefixLength: Int
+    private let known: ShapeList
+    /// The key of the current row. Its memory stays where it is until the next search.
+    private var key = ByteWriter(capacity: 256)
+    /// Keeps the current row's value.
+    private var value: StateValue?
+    private var decoded: OwnedRow?
+
+    package init(_ reader: StateReader, table: String) throws(StateError) {
+        self.reader = reader
+        self.table = Array(table.utf8)
+        ids = try reader.idComparison
+        prefixLength = RowKey.prefixLength(table)
+        known = reader.shapes.list
+    }
+
+    /// Returns the row with an id, given as UTF-8, if an app sees one. It is valid until the next search.
+    package func row(id: UnsafeRawBufferPointer) throws(StateError) -> EncodedRowView? {
+        key.removeAll()
+        table.withBytes { key.append(rowKey: $0, id: id, ids) }
+        return try find()
+    }
+
+    /// Returns the row with a key, if an app sees one. It is valid until the next search.
+    package func row(key wanted: [UInt8]) throws(StateError) -> EncodedRowView? {
+        key.removeAll()
+        key.append(wanted)
+        return try find()
+    }
+
+    private func find() throws(StateError) -> EncodedRowView? {
+        let place = key.withView { $0 }
+        decoded = nil
+        value = try reader.snapshot.value(place)
+        // The value is kept until the next search, and its bytes with it.
+        guard let bytes = value?.withBytes({ $0 }) else { return nil }
+        if EncodedRowView.isFrozen(bytes) {
+            decoded = try OwnedRow(place, bytes, reader.shapes)
+            return decoded?.sight
+        }
+        return try EncodedRowView(table: prefixLength, key: place, value: bytes, known)
+    }
+}

@@ -1,0 +1,113 @@
+// A connection to an SQLite file that is written here. It keeps prepared statements. One thread uses it at a time.
+
+import CSQLite
+import SynclineCore
+
+/// Why a file can't be used.
+enum FileFailure: Error {
+    /// Its content can't be read.
+    case damaged(String)
+    case failed(SyncError)
+}
+
+extension SyncError {
+    /// The error for an app.
+    init(_ failure: FileFailure) {
+        switch failure {
+        case .failed(let error): self = error
+        case .damaged(let reason):
+            self.init(.storeCorrupt, "the file is damaged: \(reason)", hint: "Remove it, and it will be made again.")
+        }
+    }
+}
+
+final class FileConnection {
+    let path: String
+    private let handle: OpaquePointer
+    private var statements: [String: OpaquePointer] = [:]
+
+    /// Opens a file, or a database in memory if the path is empty.
+    init(_ path: String) throws(FileFailure) {
+        self.path = path
+        var opened: OpaquePointer?
+        let access = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path.isEmpty ? ":memory:" : path, &opened, access, nil)
+        guard code == SQLITE_OK, let opened else {
+            let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw .failed(SyncError(.ioError, "the file \(path) can't be opened: \(reason)"))
+        }
+        handle = opened
+        sqlite3_busy_timeout(handle, 10_000)
+        syncline_sqlite_refuse_text_in_double_quotes(handle)
+        syncline_sqlite_be_defensive(handle)
+        sqlite3_progress_handler(handle, 1000, shouldStop, nil)
+        // A power cut may undo the newest transactions, but never a part of one.
+        sqlite3_exec(handle, "PRAGMA synchronous = NORMAL", nil, nil, nil)
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs a statement and returns its rows.
+    @discardableResult
+    func run(_ text: String, _ values: [Value] = []) throws(FileFailure) -> [[Value]] {
+        let statement = try prepare(text)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in values.enumerated() {
+            ParameterSink(statement: statement, index: Int32(index + 1)).write(value)
+        }
+        var rows: [[Value]] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW:
+                rows.append((0..<sqlite3_column_count(statement)).map { Value(column: $0, of: statement) })
+            case SQLITE_DONE: return rows
+            case let code: throw failure(code)
+            }
+        }
+    }
+
+    /// Runs a body in a transaction, which an error undoes.
+    func transaction<Result>(_ body: () throws(FileFailure) -> Result) throws(FileFailure) -> Result {
+        try run("BEGIN IMMEDIATE")
+        do throws(FileFailure) {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            // The first failure is the one to report.
+            _ = try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func prepare(_ text: String) throws(FileFailure) -> OpaquePointer {
+        if let known = statements[text] { return known }
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, text, -1, &prepared, nil)
+        guard code == SQLITE_OK, let prepared else { throw failure(code) }
+        statements[text] = prepared
+        return prepared
+    }
+
+    private func failure(_ code: Int32) -> FileFailure {
+        let reason = String(cString: sqlite3_errmsg(handle))
+        switch code & 0xff {
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(reason)
+        case SQLITE_INTERRUPT: return .failed(.queryCancelled)
+        case SQLITE_FULL: return .failed(SyncError(.diskFull, "the disk is full: the file \(path) can't grow"))
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            return .failed(SyncError(.storeLocked, "another program is writing to the file \(path)"))
+        case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_IOERR:
+            return .failed(SyncError(.ioError, "the file \(path) can't be written: \(reason)"))
+        // The tables are not those that were made here, or a query has a syntax error.
+        default: return .failed(SyncError(.invalidQuery, reason))
+        }
+    }
+}

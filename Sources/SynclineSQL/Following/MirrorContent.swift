@@ -1,0 +1,145 @@
+// The file of a mirror: an ordinary table for each table of the store, with a column for each column that a row had since
+// the file was made, and an index for each index of the store.
+
+import SynclineCore
+
+struct MirrorContent: FileContent {
+    func form(_ source: SQLSource) throws(StateError) -> String { "mirror 1, ids \(try source.reader.idComparison)" }
+    func includes(_ table: String) -> Bool { true }
+    func writer(_ file: FileConnection, _ ids: IDComparison) -> any FileWriter { MirrorWriter(file, ids) }
+}
+
+/// Writes rows into a mirror. Its table `syncline_columns` has the SQL names of the tables and columns of the store.
+private final class MirrorWriter: FileWriter {
+    private struct Table {
+        var name: String
+        /// The names of columns in SQL, by their names in the store.
+        var columns: [String: String] = [:]
+        /// Statements that insert rows of a shape.
+        var inserts: [RowShape: String] = [:]
+    }
+
+    private let file: FileConnection
+    private let ids: IDComparison
+    /// Nil until they are read from the file.
+    private var known: [String: Table]?
+    private static let reserved = ["syncline_stamp", "syncline_columns"]
+    private static let indexPrefix = "syncline_index "
+
+    init(_ file: FileConnection, _ ids: IDComparison) {
+        self.file = file
+        self.ids = ids
+    }
+
+    func recreate() throws(FileFailure) {
+        try file.run(
+            """
+            CREATE TABLE IF NOT EXISTS syncline_columns \
+            ("table" TEXT, "column" TEXT, sql_table TEXT, sql_column TEXT, PRIMARY KEY ("table", "column"))
+            """)
+        for table in try tables().values { try file.run("DROP TABLE IF EXISTS \(SQLName.quoted(table.name))") }
+        try file.run("DELETE FROM syncline_columns")
+        known = [:]
+    }
+
+    func put(_ row: StoredRow, of table: String) throws(FileFailure) {
+        var target = try self.table(table)
+        let insert: String
+        if let made = target.inserts[row.columns.shape] {
+            insert = made
+        } else {
+            let names = try row.columns.columns.map { column throws(FileFailure) in
+                try name(of: column, in: table, &target)
+            }
+            insert = MirrorWriter.insert(into: target.name, names)
+            target.inserts[row.columns.shape] = insert
+            known?[table] = target
+        }
+        try file.run(insert, [.string(row.id)] + row.columns.members.map(\.value))
+    }
+
+    func remove(_ id: String, of table: String) throws(FileFailure) {
+        guard let target = try tables()[table] else { return }
+        try file.run("DELETE FROM \(SQLName.quoted(target.name)) WHERE id = ?", [.string(id)])
+    }
+
+    func removeAll(of table: String) throws(FileFailure) {
+        guard let target = try tables()[table] else { return }
+        try file.run("DELETE FROM \(SQLName.quoted(target.name))")
+    }
+
+    /// Creates the indexes that the store has, and drops those that it no longer has.
+    func finish(_ source: SQLSource) throws(FileFailure) {
+        var wanted: [String: String] = [:]
+        for (stored, table) in try tables() {
+            let indexes = try reading { () throws(StateError) in try source.reader.indexes(of: stored) }
+            for index in indexes {
+                // A column that no row has had yet is not in the file.
+                let columns = index.columns.compactMap { table.columns[$0] }
+                if columns.isEmpty { continue }
+                let name = "\(MirrorWriter.indexPrefix)\(table.name)(\(columns.joined(separator: ", ")))"
+                let quoted = columns.map(SQLName.quoted).joined(separator: ", ")
+                wanted[name] = "\(SQLName.quoted(table.name)) (\(quoted))"
+            }
+        }
+        let found = try file.run("SELECT name FROM sqlite_schema WHERE type = 'index'").compactMap { row in
+            if case .string(let name)? = row.first, name.hasPrefix(MirrorWriter.indexPrefix) { name } else { nil }
+        }
+        for name in found where wanted.removeValue(forKey: name) == nil {
+            try file.run("DROP INDEX \(SQLName.quoted(name))")
+        }
+        for (name, columns) in wanted.sorted(by: { $0.key < $1.key }) {
+            try file.run("CREATE INDEX \(SQLName.quoted(name)) ON \(columns)")
+        }
+    }
+
+    private static func insert(into table: String, _ columns: [String]) -> String {
+        let names = (["id"] + columns).map(SQLName.quoted).joined(separator: ", ")
+        let values = [String](repeating: "?", count: columns.count + 1).joined(separator: ", ")
+        return "INSERT OR REPLACE INTO \(SQLName.quoted(table)) (\(names)) VALUES (\(values))"
+    }
+
+    // MARK: Names
+
+    private func tables() throws(FileFailure) -> [String: Table] {
+        if let known { return known }
+        var tables: [String: Table] = [:]
+        for row in try file.run("SELECT \"table\", \"column\", sql_table, sql_column FROM syncline_columns") {
+            guard case .string(let table) = row[0], case .string(let column) = row[1], case .string(let name) = row[2],
+                case .string(let columnName) = row[3]
+            else { continue }
+            tables[table, default: Table(name: name)].columns[column] = columnName
+        }
+        known = tables
+        return tables
+    }
+
+    /// The table for a table of the store, made if it is missing.
+    private func table(_ stored: String) throws(FileFailure) -> Table {
+        let tables = try tables()
+        if let table = tables[stored] { return table }
+        let taken = MirrorWriter.reserved + tables.values.map(\.name)
+        let name = SQLName.unambiguous([stored], besides: taken)[0]
+        let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
+        try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation))")
+        let table = Table(name: name, columns: ["id": "id"])
+        try keep(stored, "id", name, "id")
+        known?[stored] = table
+        return table
+    }
+
+    /// The name of a column in SQL. The column is added if it is missing.
+    private func name(of column: String, in stored: String, _ table: inout Table) throws(FileFailure) -> String {
+        if let name = table.columns[column] { return name }
+        let name = SQLName.unambiguous([column], besides: table.columns.values)[0]
+        try file.run("ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))")
+        try keep(stored, column, table.name, name)
+        table.columns[column] = name
+        return name
+    }
+
+    private func keep(_ table: String, _ column: String, _ name: String, _ columnName: String) throws(FileFailure) {
+        try file.run(
+            "INSERT INTO syncline_columns VALUES (?, ?, ?, ?)", [table, column, name, columnName].map(Value.string))
+    }
+}

@@ -1,0 +1,85 @@
+// Full-text search: an SQLite file in the store's folder that follows the store's events.
+
+import SegmentLog
+public import Syncline
+public import SynclineCore
+
+/// Full-text indexes on tables of a store.
+///
+/// The indexes are in an SQLite file in the folder of the store. A search first brings the file to the newest event. The
+/// file is made again if it is missing or damaged, or if the declaration of the indexes changes.
+public actor FullText {
+    private let database: SyncDatabase
+    private let indexes: [FullTextIndex]
+    private let file: FollowingFile
+
+    /// Full-text indexes, which the first search or update makes. A store has one set of them.
+    public init(_ database: SyncDatabase, _ indexes: [FullTextIndex]) {
+        self.database = database
+        self.indexes = indexes
+        file = FollowingFile(
+            path: FullText.path(database.storage), content: FullTextContent(indexes: indexes), isPrivate: true)
+    }
+
+    /// Brings the indexes to the store's newest event, and returns the number of that event.
+    @discardableResult
+    public func update() throws(SyncError) -> UInt64 {
+        try file.update(to: database.sqlSource) { _, event in event }
+    }
+
+    /// Returns the rows of a table that match, the best first.
+    public func search(_ table: String, _ query: TextQuery) throws(SyncError) -> [TextMatch] {
+        try search(table, query, database.sqlSource)
+    }
+
+    /// Observes a search: yields its current matches, and new ones after each commit that changes them.
+    public nonisolated func observe(_ table: String, _ query: TextQuery) -> SQLResults<TextMatch> {
+        SQLResults(database: database, tables: { _ in [table] }) { source throws(SyncError) in
+            try await self.search(table, query, source)
+        }
+    }
+
+    private func search(_ table: String, _ query: TextQuery, _ source: SQLSource) throws(SyncError) -> [TextMatch] {
+        guard let number = indexes.firstIndex(where: { $0.table == table }) else {
+            throw SyncError(
+                .unknownTable, "\(table) has no full-text index", hint: "Declare one with FullTextIndex.")
+        }
+        if query.expression.isEmpty { return [] }
+        let found = try file.update(to: source) { file, _ throws(FileFailure) in
+            try FullText.run(query, number, file)
+        }
+        var matches: [TextMatch] = []
+        for match in found {
+            guard case .string(let id) = match[0], case .double(let rank) = match[1],
+                case .string(let snippet) = match[2],
+                let row = try mapErrors({ () throws(StateError) in try source.reader.row(table, id) })
+            else { continue }
+            matches.append(TextMatch(row: row, rank: rank, snippet: snippet))
+        }
+        return matches
+    }
+
+    private static func run(
+        _ query: TextQuery, _ number: Int, _ file: FileConnection
+    ) throws(FileFailure) -> [[Value]] {
+        try file.run(
+            """
+            SELECT i.id, t.rank, snippet(text_\(number), -1, ?, ?, '…', ?) FROM text_\(number) t \
+            JOIN ids_\(number) i ON i.number = t.rowid WHERE text_\(number) MATCH ? \
+            ORDER BY t.rank, i.id LIMIT ? OFFSET ?
+            """,
+            [
+                .string(query.matchStart), .string(query.matchEnd),
+                .integer(Int64(max(1, min(query.snippetLength, 64)))), .string(query.expression),
+                .integer(Int64(max(0, query.limit))), .integer(Int64(max(0, query.skip))),
+            ])
+    }
+
+    /// The path of the file in a store's folder; empty for a store that is not in a directory.
+    private static func path(_ storage: any LogStorage) -> String {
+        guard storage is POSIXStorage else { return "" }
+        // If this fails, opening the file reports it.
+        try? storage.createDirectory(SyncDatabase.derivedFolder)
+        return storage.location + "/" + SyncDatabase.derivedFolder + "/text.sqlite"
+    }
+}

@@ -1,0 +1,43 @@
+// A mirror: a copy of a store as an SQLite file, for programs that read SQLite.
+
+import SegmentLog
+public import Syncline
+public import SynclineCore
+
+/// An SQLite file with an ordinary table for each table of a store, for programs that read SQLite.
+///
+/// Other programs should only read the file: what they write is lost when the row changes in the store. The table
+/// `syncline_stamp` has the number of the event that the file is at.
+public struct SQLMirror: Sendable {
+    private let database: SyncDatabase
+    private let path: String
+
+    /// A mirror in a file, which the first update makes. A file that was not made by Syncline is never changed.
+    public init(_ database: SyncDatabase, at path: String) {
+        self.database = database
+        self.path = path
+    }
+
+    /// Brings the file to the store's newest event in one transaction, and returns the number of that event.
+    @discardableResult
+    @concurrent
+    public func update() async throws(SyncError) -> UInt64 {
+        try SQLMirror.update(at: path, to: database.sqlSource)
+    }
+
+    /// Updates the file now and after every commit, until the task is cancelled or the store is closed. Calls
+    /// `progress` after each update with the number of the event.
+    @concurrent
+    public func follow(_ progress: @Sendable (UInt64) -> Void = { _ in }) async throws(SyncError) {
+        let signals = database.signals(of: nil)
+        progress(try await update())
+        for await _ in signals { progress(try await update()) }
+        if Task.isCancelled { throw .queryCancelled }
+    }
+
+    /// Brings a mirror to the event of a source, on the calling thread.
+    package static func update(at path: String, to source: SQLSource) throws(SyncError) -> UInt64 {
+        try FollowingFile(path: path, content: MirrorContent(), isPrivate: false).update(to: source) { _, event in event
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// A statement that runs on a store and returns one row at a time.
+
+import CSQLite
+package import SynclineCore
+
+package final class RunningStatement {
+    private let connection: StatementConnection
+    private let statement: OpaquePointer
+    /// The names of the columns of its rows.
+    package let columns: [String]
+
+    package init(
+        _ text: String, _ arguments: SQLArguments = [], on source: SQLSource
+    ) throws(SyncError) {
+        if Task.isCancelled { throw .queryCancelled }
+        connection = try StatementConnection(source)
+        statement = try connection.prepare(text)
+        columns = (0..<sqlite3_column_count(statement)).map { [statement] column in
+            sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
+        }
+        try StatementParameters(statement).bind(arguments)
+    }
+
+    deinit { sqlite3_finalize(statement) }
+
+    /// Returns the next row, or nil after the last one.
+    package func next() throws(SyncError) -> SQLRow? {
+        switch sqlite3_step(statement) {
+        case SQLITE_ROW:
+            let values = columns.indices.map { Value(column: Int32($0), of: statement) }
+            return SQLRow(columns: columns, values: values)
+        case SQLITE_DONE: return nil
+        case let code: throw connection.error(code)
+        }
+    }
+}

@@ -1,0 +1,221 @@
+// The functions that SQLite calls to read tables while it prepares and runs a statement. They run on the thread of the
+// statement. SQLite is told of an error by a number only, so the connection keeps the error.
+
+import CSQLite
+import SynclineCore
+
+/// A name that statements may use for a table. SQLite passes it to `tableConnect`.
+final class OfferedTable {
+    let name: String
+    unowned let connection: StatementConnection
+
+    init(_ name: String, _ connection: StatementConnection) {
+        self.name = name
+        self.connection = connection
+    }
+}
+
+/// A table in the memory layout that SQLite expects: SQLite's own part is first.
+private struct OpenTable {
+    var base = sqlite3_vtab()
+    let offered: Unmanaged<OfferedTable>
+    let table: Unmanaged<VirtualTable>
+}
+
+/// A scan in the same layout.
+private struct OpenScan {
+    var base = sqlite3_vtab_cursor()
+    let offered: Unmanaged<OfferedTable>
+    let table: Unmanaged<VirtualTable>
+    let scan: Unmanaged<TableScan>
+}
+
+enum TableModule {
+    /// The functions. There is none that creates tables, so the name of the module is a table itself; and none that
+    /// writes, so it can only be read.
+    static var functions: sqlite3_module {
+        var module = sqlite3_module()
+        module.xConnect = tableConnect
+        module.xBestIndex = tableBestIndex
+        module.xDisconnect = tableDisconnect
+        module.xOpen = scanOpen
+        module.xClose = scanClose
+        module.xFilter = scanFilter
+        module.xNext = scanNext
+        module.xEof = scanIsAtEnd
+        module.xColumn = scanColumn
+        module.xRowid = scanNumber
+        return module
+    }
+}
+
+extension OfferedTable {
+    /// Runs a body. Its error ends the statement.
+    fileprivate func guarding(_ body: () throws(SyncError) -> Void) -> Int32 {
+        do throws(SyncError) {
+            try body()
+            return SQLITE_OK
+        } catch {
+            connection.failure = connection.failure ?? error
+            return SQLITE_ERROR
+        }
+    }
+}
+
+private nonisolated func tableConnect(
+    _ database: OpaquePointer?, _ data: UnsafeMutableRawPointer?, _ count: Int32,
+    _ arguments: UnsafePointer<UnsafePointer<CChar>?>?,
+    _ result: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab>?>?,
+    _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
+    guard let data, let result else { return SQLITE_MISUSE }
+    let offered = Unmanaged<OfferedTable>.fromOpaque(data)
+    return offered.takeUnretainedValue().guarding { () throws(SyncError) in
+        let owner = offered.takeUnretainedValue()
+        let table = try owner.connection.table(owner.name)
+        guard sqlite3_declare_vtab(database, table.declaration) == SQLITE_OK else {
+            throw SyncError(.invalidQuery, "the table \(owner.name) has too many columns for SQL")
+        }
+        let memory = UnsafeMutablePointer<OpenTable>.allocate(capacity: 1)
+        memory.initialize(to: OpenTable(offered: offered, table: .passRetained(table)))
+        result.pointee = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: sqlite3_vtab.self)
+    }
+}
+
+private nonisolated func tableDisconnect(_ table: UnsafeMutablePointer<sqlite3_vtab>?) -> Int32 {
+    guard let table else { return SQLITE_OK }
+    let memory = UnsafeMutableRawPointer(table).assumingMemoryBound(to: OpenTable.self)
+    memory.pointee.table.release()
+    memory.deallocate()
+    return SQLITE_OK
+}
+
+private nonisolated func tableBestIndex(
+    _ table: UnsafeMutablePointer<sqlite3_vtab>?, _ info: UnsafeMutablePointer<sqlite3_index_info>?
+) -> Int32 {
+    guard let table, let info else { return SQLITE_MISUSE }
+    let open = UnsafeMutableRawPointer(table).assumingMemoryBound(to: OpenTable.self).pointee
+    return open.offered.takeUnretainedValue().guarding { () throws(SyncError) in
+        let virtual = open.table.takeUnretainedValue()
+        let plan = try virtual.plan(PlanRequest(info))
+        info.pointee.idxNum = Int32(virtual.plans.count)
+        virtual.plans.append(plan)
+        for (index, place) in plan.used.enumerated() {
+            info.pointee.aConstraintUsage[place].argvIndex = Int32(index + 1)
+        }
+        info.pointee.estimatedCost = plan.cost
+        info.pointee.estimatedRows = Int64(max(1, plan.rows))
+        info.pointee.orderByConsumed = plan.isOrdered ? 1 : 0
+        if plan.access == .id { info.pointee.idxFlags = SQLITE_INDEX_SCAN_UNIQUE }
+    }
+}
+
+extension PlanRequest {
+    fileprivate init(_ info: UnsafeMutablePointer<sqlite3_index_info>) {
+        let offered = (0..<Int(info.pointee.nConstraint)).map { info.pointee.aConstraint[$0] }
+        let windows = [SQLITE_INDEX_CONSTRAINT_LIMIT, SQLITE_INDEX_CONSTRAINT_OFFSET]
+        hasLimit = offered.contains { $0.usable != 0 && Int32($0.op) == SQLITE_INDEX_CONSTRAINT_LIMIT }
+        conditions = offered.enumerated().map { place, offered in
+            guard offered.usable != 0, offered.iColumn >= 0, let comparison = Comparison(offered.op),
+                let collation = sqlite3_vtab_collation(info, Int32(place)), String(cString: collation) == "BINARY"
+            else { return nil }
+            return Condition(column: Int(offered.iColumn), comparison: comparison)
+        }
+        hasOthers = zip(offered, conditions).contains { $1 == nil && !windows.contains(Int32($0.op)) }
+        if info.pointee.nOrderBy > 0, let first = info.pointee.aOrderBy?[0], first.iColumn >= 0 {
+            order = Order(
+                column: Int(first.iColumn), isDescending: first.desc != 0, isOnly: info.pointee.nOrderBy == 1)
+        }
+    }
+}
+
+extension PlanRequest.Comparison {
+    fileprivate init?(_ code: UInt8) {
+        switch Int32(code) {
+        case SQLITE_INDEX_CONSTRAINT_EQ: self = .equal
+        case SQLITE_INDEX_CONSTRAINT_GT: self = .greater
+        case SQLITE_INDEX_CONSTRAINT_GE: self = .greaterOrEqual
+        case SQLITE_INDEX_CONSTRAINT_LT: self = .less
+        case SQLITE_INDEX_CONSTRAINT_LE: self = .lessOrEqual
+        default: return nil
+        }
+    }
+}
+
+// MARK: Scans
+
+private typealias ScanPointer = UnsafeMutablePointer<sqlite3_vtab_cursor>
+
+@inline(__always)
+private func open(_ cursor: ScanPointer) -> OpenScan {
+    UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: OpenScan.self).pointee
+}
+
+private nonisolated func scanOpen(
+    _ table: UnsafeMutablePointer<sqlite3_vtab>?, _ result: UnsafeMutablePointer<ScanPointer?>?
+) -> Int32 {
+    guard let table, let result else { return SQLITE_MISUSE }
+    let open = UnsafeMutableRawPointer(table).assumingMemoryBound(to: OpenTable.self).pointee
+    return open.offered.takeUnretainedValue().guarding { () throws(SyncError) in
+        let scan = try open.table.takeUnretainedValue().scan()
+        let memory = UnsafeMutablePointer<OpenScan>.allocate(capacity: 1)
+        memory.initialize(to: OpenScan(offered: open.offered, table: open.table, scan: .passRetained(scan)))
+        result.pointee = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
+    }
+}
+
+private nonisolated func scanClose(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+    guard let cursor else { return SQLITE_OK }
+    let memory = UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: OpenScan.self)
+    memory.pointee.scan.release()
+    memory.deallocate()
+    return SQLITE_OK
+}
+
+private nonisolated func scanFilter(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ number: Int32, _ text: UnsafePointer<CChar>?,
+    _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+) -> Int32 {
+    guard let cursor else { return SQLITE_MISUSE }
+    let scan = open(cursor)
+    return scan.offered.takeUnretainedValue().guarding { () throws(SyncError) in
+        let plans = scan.table.takeUnretainedValue().plans
+        guard plans.indices.contains(Int(number)) else {
+            throw SyncError(.internalError, "SQLite asks for a plan that it was not given")
+        }
+        let given = (0..<Int(count)).compactMap { values?[$0] }
+        try scan.scan.takeUnretainedValue().begin(plans[Int(number)], given)
+    }
+}
+
+private nonisolated func scanNext(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+    guard let cursor else { return SQLITE_MISUSE }
+    let scan = open(cursor)
+    do throws(SyncError) {
+        try scan.scan.takeUnretainedValue().advance()
+        return SQLITE_OK
+    } catch {
+        return scan.offered.takeUnretainedValue().guarding { () throws(SyncError) in throw error }
+    }
+}
+
+private nonisolated func scanIsAtEnd(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+    guard let cursor else { return 1 }
+    return open(cursor).scan.takeUnretainedValue().isAtEnd ? 1 : 0
+}
+
+private nonisolated func scanColumn(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ context: OpaquePointer?, _ column: Int32
+) -> Int32 {
+    guard let cursor, let context else { return SQLITE_MISUSE }
+    open(cursor).scan.takeUnretainedValue().write(Int(column), to: ResultSink(context: context))
+    return SQLITE_OK
+}
+
+private nonisolated func scanNumber(
+    _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ result: UnsafeMutablePointer<sqlite3_int64>?
+) -> Int32 {
+    guard let cursor, let result else { return SQLITE_MISUSE }
+    result.pointee = open(cursor).scan.takeUnretainedValue().number
+    return SQLITE_OK
+}

@@ -1,0 +1,156 @@
+// A scan of a table of the store. Either a cursor goes through the table, or the rows of a list of keys are looked up.
+
+import CSQLite
+import SynclineCore
+
+final class StoreScan: TableScan {
+    private let table: StoreTable
+    @exclusivity(unchecked) private var places: [ColumnPlaces]
+    @exclusivity(unchecked) private var row: EncodedRowView?
+    /// Nil while keys are looked up.
+    private var cursor: RowCursor?
+    /// The last id of a range.
+    private var end: [UInt8]?
+    private var finder: RowFinder?
+    private var keys: [[UInt8]] = []
+    private var nextKey = 0
+    /// Brings more keys.
+    private var walk: IndexWalk?
+    /// How often rows with one value were asked for without an index.
+    private var asked = 0
+
+    init(_ table: StoreTable) {
+        self.table = table
+        places = table.stored.map { ColumnPlaces($0) }
+    }
+
+    override var isAtEnd: Bool { row == nil }
+
+    override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
+        (row, cursor, end, keys, nextKey, walk) = (nil, nil, nil, [], 0, nil)
+        do throws(StateError) {
+            switch plan.access {
+            case .all: try beginAll(byID: plan.isOrdered)
+            case .id: try beginID(values)
+            case .idRange(let ends): try beginIDs(ends.of(values.map(Operand.init)), byID: plan.isOrdered)
+            case .index(let column, let ends):
+                let range = ends.of(values.map(Operand.init))
+                if let found = try table.keys(column, range) {
+                    try begin(keys: found)
+                } else if ends == .same, let value = range.lower {
+                    try beginMade(column, value)
+                } else {
+                    try beginAll()
+                }
+            case .walk(let column, let isBackward, let ends):
+                try beginWalk(column, isBackward, ends.of(values.map(Operand.init)))
+            case .made(let column): try beginMade(column, values.first.map(Operand.init) ?? .null)
+            }
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    override func advance() throws(SyncError) {
+        do throws(StateError) {
+            guard let cursor else { return try findNext() }
+            try cursor.advance()
+            show(cursor)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    override func write(_ column: Int, to sink: ResultSink) {
+        guard let row else { return sink.null() }
+        if column == 0 { return row.withID { sink.text($0) } }
+        guard let value = row.encoded(&places[column - 1]) else { return sink.null() }
+        sink.write(encoded: value)
+    }
+
+    // MARK: Through the table
+
+    private func beginAll(from id: String? = nil, byID: Bool = false) throws(StateError) {
+        let cursor = try RowCursor(table.reader, table: table.name, from: id, byID: byID)
+        self.cursor = cursor
+        show(cursor)
+    }
+
+    private func show(_ cursor: RowCursor) {
+        row = cursor.row
+        guard let end, let row else { return }
+        var isPast = false
+        row.withID { id in isPast = end.withUnsafeBytes { id.compare($0) > 0 } }
+        if isPast { self.row = nil }
+    }
+
+    private func beginIDs(_ ends: (lower: Operand?, upper: Operand?), byID: Bool) throws(StateError) {
+        // An id is a string: greater than every number, and less than all bytes.
+        var first: String?
+        switch ends.lower {
+        case .null, .blob: return
+        case .text(let id): first = id
+        case .number, .brokenText, nil: break
+        }
+        switch ends.upper {
+        case .null, .number: return
+        case .text(let id): end = Array(id.utf8)
+        case .blob, .brokenText, nil: break
+        }
+        // The end can be seen only in the order of ids.
+        try beginAll(from: first, byID: byID || end != nil)
+    }
+
+    // MARK: By keys
+
+    private func beginID(_ values: [OpaquePointer]) throws(StateError) {
+        // Only a string equals an id.
+        guard let value = values.first, sqlite3_value_type(value) == SQLITE_TEXT else { return }
+        let text = UnsafeRawPointer(sqlite3_value_text(value))
+        row = try rowFinder().row(id: UnsafeRawBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
+    }
+
+    /// An index that is made pays from the second time on.
+    private func beginMade(_ column: Int, _ value: Operand) throws(StateError) {
+        asked += 1
+        guard asked > 1, let index = try table.index(on: column) else { return try beginAll() }
+        try begin(keys: index.keys(of: value))
+    }
+
+    private func beginWalk(
+        _ column: Int, _ isBackward: Bool, _ ends: (lower: Operand?, upper: Operand?)
+    ) throws(StateError) {
+        guard !(ends.lower == .null || ends.upper == .null),
+            var walk = try table.walk(column, isBackward: isBackward)
+        else { return }
+        if ends.lower != nil || ends.upper != nil {
+            walk.limit(from: ends.lower?.bound(isUpper: false), through: ends.upper?.bound(isUpper: true))
+        }
+        self.walk = walk
+        try findNext()
+    }
+
+    private func begin(keys: [[UInt8]]) throws(StateError) {
+        self.keys = keys
+        try findNext()
+    }
+
+    private func findNext() throws(StateError) {
+        row = nil
+        while row == nil {
+            if nextKey == keys.count {
+                guard let more = try walk?.next(), !more.isEmpty else { return }
+                (keys, nextKey) = (more, 0)
+            }
+            row = try rowFinder().row(key: keys[nextKey])
+            nextKey += 1
+        }
+    }
+
+    private func rowFinder() throws(StateError) -> RowFinder {
+        if let finder { return finder }
+        let made = try RowFinder(table.reader, table: table.name)
+        finder = made
+        return made
+    }
+}

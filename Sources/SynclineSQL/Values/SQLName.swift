@@ -1,0 +1,20 @@
+// Names in SQL, which ignores the case of letters. A store does not.
+
+import SynclineCore
+
+package enum SQLName {
+    /// A name in double quotes.
+    package static func quoted(_ text: String) -> String {
+        "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    /// The names, with underscores added to those that are taken already or that differ from an earlier one only in case.
+    package static func unambiguous(_ names: [String], besides taken: some Sequence<String>) -> [String] {
+        var known = Set(taken.map { $0.lowercased() })
+        return names.map { name in
+            var name = name
+            while !known.insert(name.lowercased()).inserted { name += "_" }
+            return name
+        }
+    }
+}

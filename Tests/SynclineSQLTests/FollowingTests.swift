@@ -1,0 +1,116 @@
+// Mirrors and full-text indexes follow a store.
+
+import Foundation
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+@testable import SynclineSQL
+
+@Suite struct FollowingTests {
+    private static let index = FullTextIndex("item", columns: ["text"], prefixes: [2])
+
+    @Test(arguments: 0..<UInt64(6))
+    func `files are those of the state after each of many changes`(seed: UInt64) async throws {
+        let directory = try TemporaryDirectory()
+        var store = try await RandomStore(seed: seed)
+        let path = directory.path + "/mirror.sqlite"
+        for round in 0..<8 {
+            try await store.live(steps: 1 + store.chance.below(8))
+            #expect(try await SQLMirror(store.database, at: path).update() == store.database.lastEvent)
+            try await FollowingFiles.checkMirror(path, store.database, "seed \(seed), round \(round)")
+        }
+        try await store.database.close()
+    }
+
+    @Test func `an update reads only what changed, and a file that does not fit is made again`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/mirror.sqlite"
+        let database = try await SyncDatabase.open(at: directory.path + "/store")
+        for number in 0..<20 { try await database.table("item").insert(["id": .string("r\(number)"), "n": 1]) }
+        let mirror = SQLMirror(database, at: path)
+        try await mirror.update()
+        // A change of our own shows whether the table was written again.
+        try PlainSQLite(path).run("update item set n = 7 where id = 'r3'")
+        try await database.table("item").update(["id": "r5", "n": 2])
+        try await mirror.update()
+        #expect(try PlainSQLite(path).run("select n from item where id in ('r3', 'r5') order by id") == [[7], [2]])
+        // Another history: the record at that number is another one.
+        try PlainSQLite(path).run("update syncline_stamp set record = '00'")
+        try await mirror.update()
+        try await FollowingFiles.checkMirror(path, database, "another record")
+        // Another store.
+        let other = try await SyncDatabase.open(MemoryStorage())
+        try await other.table("list").insert(["id": "l"])
+        try await SQLMirror(other, at: path).update()
+        try await FollowingFiles.checkMirror(path, other, "another store")
+        #expect(try PlainSQLite(path).run("select count(*) from sqlite_schema where name = 'item'") == [[0]])
+        try await database.close()
+    }
+
+    @Test func `history that was removed is no obstacle`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/mirror.sqlite"
+        var configuration = SyncConfiguration()
+        configuration.log.segmentSize = .kibibytes(64)
+        let database = try await SyncDatabase.open(at: directory.path + "/store", configuration)
+        try await database.table("item").insert(["id": "a", "n": 1])
+        let mirror = SQLMirror(database, at: path)
+        try await mirror.update()
+        for number in 0..<200 {
+            let text = String(repeating: "\(number) ", count: 300)
+            try await database.pull(
+                PulledPage(
+                    table: "item", queryID: "q", rows: [PulledRow(id: "a", row: Row([.init("text", .string(text))]))],
+                    cursor: nil))
+        }
+        try await database.set(retention: .events(1))
+        #expect(try await database.compact().firstEvent > 10)
+        let events = "select count(*) from syncline_events where event"
+        #expect(try await database.sql("\(events) >= 2", as: Int.self) == database.sql("\(events) > 0", as: Int.self))
+        try await mirror.update()
+        try await FollowingFiles.checkMirror(path, database, "after the removal")
+        try await database.close()
+    }
+
+    @Test func `somebody else's file is never touched, a damaged mirror is made again`() async throws {
+        let directory = try TemporaryDirectory()
+        let database = try await SyncDatabase.open(MemoryStorage())
+        try await database.table("item").insert(["id": "a", "n": 1])
+        let theirs = directory.path + "/theirs.sqlite"
+        try PlainSQLite(theirs).run("create table item (id)")
+        let text = directory.path + "/text.txt"
+        try String(repeating: "not a database\n", count: 1000).write(toFile: text, atomically: true, encoding: .utf8)
+        for path in [theirs, text] {
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            await #expect(throws: SyncError.self) { try await SQLMirror(database, at: path).update() }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        }
+        let path = directory.path + "/mirror.sqlite"
+        try await SQLMirror(database, at: path).update()
+        // In write-ahead mode the last one to close the file copies everything into it.
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        for place in 100..<bytes.count { bytes[place] = 0x5a }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try await SQLMirror(database, at: path).update()
+        try await FollowingFiles.checkMirror(path, database, "a damaged file")
+    }
+
+    @Test func `a mirror follows commits`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/mirror.sqlite"
+        let database = try await SyncDatabase.open(MemoryStorage())
+        try await database.table("item").insert(["id": "a"])
+        let (events, continuation) = AsyncStream.makeStream(of: UInt64.self)
+        let mirror = SQLMirror(database, at: path)
+        let task = Task { try await mirror.follow { continuation.yield($0) } }
+        var seen = events.makeAsyncIterator()
+        #expect(await seen.next() == database.lastEvent)
+        try await database.table("item").insert(["id": "b"])
+        #expect(await seen.next() == database.lastEvent)
+        try await FollowingFiles.checkMirror(path, database, "followed")
+        try await database.close()
+        try await task.value
+    }
+}

@@ -1,0 +1,130 @@
+// Statements that are wrong, or mean harm: each is refused with an error that says why.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+import SynclineSQL
+import Testing
+
+@Suite struct HostileSQLTests {
+    private func store() async throws -> SyncDatabase {
+        let database = try await SyncDatabase.open(MemoryStorage())
+        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        return database
+    }
+
+    @Test(arguments: [
+        ("insert into todoitem (id) values ('b')", "change todoitem"),
+        ("update todoitem set text = ''", "change todoitem"), ("delete from todoitem", "change todoitem"),
+        ("replace into todoitem values ('a', '')", "change todoitem"),
+        ("create table x (a)", "change the schema"), ("create temp table x as select 1", "change the schema"),
+        ("create view v as select 1", "change the schema"), ("drop table todoitem", "change the schema"),
+        ("alter table todoitem rename to x", "change todoitem"),
+        ("create virtual table f using fts5(a)", "change the schema"),
+        ("attach 'x.db' as x", "attach"), ("detach main", "attach or detach"),
+        ("vacuum", "this statement would"), ("vacuum into 'x.db'", "this statement would"),
+        ("update sqlite_master set name = 'x'", "change sqlite_master"),
+        ("pragma journal_mode = delete", "run the pragma"), ("pragma table_info(todoitem)", "run the pragma"),
+        ("select * from pragma_database_list", "run the pragma"), ("begin", "control a transaction"),
+        ("savepoint a", "control a transaction"), ("analyze", "this statement would"),
+        ("reindex", "this statement would"), ("select load_extension('x.so')", "load an extension"),
+        ("explain insert into todoitem (id) values ('b')", "change todoitem"),
+    ])
+    func `a statement that would do more than read is refused`(statement: String, words: String) async throws {
+        let database = try await store()
+        let before = database.lastEvent
+        await expect(database, statement, .invalidQuery, words)
+        #expect(database.lastEvent == before)
+        #expect(try await database.sql("select * from todoitem").count == 1)
+    }
+
+    @Test(arguments: [
+        ("", "is empty"), ("  -- nothing", "is empty"), ("selec 1", "syntax error"),
+        ("select 'a", "unrecognized token"),
+        ("select 1; select 2", "more than one statement"), ("select 1; nonsense", "more than one statement"),
+        ("select none(1)", "no such function"),
+        ("select \"milk\" from todoitem", "single quotes"), ("select 1 from todoitem limit", "incomplete input"),
+    ])
+    func `a statement that can't be read is refused`(statement: String, words: String) async throws {
+        await expect(try await store(), statement, .invalidQuery, words)
+    }
+
+    @Test func `a statement may end with a semicolon and a comment`() async throws {
+        #expect(try await store().sql("select 1; -- the end\n ;", as: Int.self) == [1])
+    }
+
+    @Test func `a misspelt name comes with a suggestion`() async throws {
+        let database = try await store()
+        await expect(database, "select * from todoitm", .unknownTable, "Did you mean \"todoitem\"?")
+        await expect(database, "select * from main.todoitm", .unknownTable, "Did you mean \"todoitem\"?")
+        await expect(database, "select txt from todoitem", .invalidQuery, "Did you mean \"text\"?")
+        await expect(database, "select t.txt from todoitem t", .invalidQuery, "Did you mean \"text\"?")
+        await expect(database, "select * from something", .unknownTable, "lists the tables")
+    }
+
+    @Test func `a join of a hundred tables is refused, one of sixty is run`() async throws {
+        let database = try await store()
+        func join(_ count: Int) -> String {
+            let tables = (0..<count).map { "todoitem t\($0)" }.joined(separator: ", ")
+            return "select count(*) from \(tables) where "
+                + (1..<count).map { "t\($0).id = t0.id" }.joined(separator: " and ")
+        }
+        await expect(database, join(100), .invalidQuery, "at most 64 tables")
+        #expect(try await database.sql(join(60), as: Int.self) == [1])
+    }
+
+    @Test(arguments: [
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n",
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n, todoitem",
+    ])
+    func `a query without an end stops when its task is cancelled`(statement: String) async throws {
+        let database = try await store()
+        let task = Task { () throws(SyncError) in try await database.sql(statement) }
+        // Cancelled before or while it runs: it ends in both cases.
+        task.cancel()
+        let result = await task.result
+        guard case .failure(let error as SyncError) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test func `a running query stops when its task is cancelled`() async throws {
+        let database = try await store()
+        let isRunning = AsyncStream.makeStream(of: Void.self)
+        let source = SQLSource(database.reader, event: database.lastEvent, database.storage)
+        let task = Task {
+            let running = try RunningStatement(
+                "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n where i % 1000 = 0",
+                on: source)
+            while try running.next() != nil { isRunning.continuation.yield() }
+        }
+        for await _ in isRunning.stream { break }
+        task.cancel()
+        guard case .failure(let error as SyncError) = await task.result else {
+            Issue.record("it ended")
+            return
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test func `values have a size`() async throws {
+        let database = try await store()
+        for statement in [
+            "select zeroblob(1000000000)", "select hex(zeroblob(30000000))",
+            "select group_concat(hex(randomblob(1000000))) from (with recursive n(i) as "
+                + "(select 1 union all select i + 1 from n limit 100) select i from n)",
+        ] {
+            await expect(database, statement, .invalidQuery, "too large")
+        }
+        await expect(database, "select 1 + " + String(repeating: "(1 + ", count: 2000), .invalidQuery, "the statement")
+    }
+
+    @Test func `a result has a size`() async throws {
+        await expect(
+            try await store(),
+            "with recursive n(i) as (select 1 union all select i + 1 from n limit 300) select zeroblob(1000000) from n",
+            .invalidQuery, "the result is larger than 256 MiB")
+    }
+}

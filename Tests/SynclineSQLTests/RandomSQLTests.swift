@@ -1,0 +1,68 @@
+// Random statements over random stores, at the present and at moments of the past: SQLite over copied tables gives the
+// same answers. SYNCLINE_SEEDS=n runs more stores; each has 36 statements.
+
+import Foundation
+import SynclineCore
+import SynclineSQL
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct RandomSQLTests {
+    private static var seeds: Range<UInt64> {
+        0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 12)
+    }
+
+    @Test(arguments: seeds)
+    func `answers are those of SQLite with the same rows`(seed: UInt64) async throws {
+        var store = try await RandomStore(seed: seed)
+        try await store.live(steps: 40)
+        let before = store.database.lastEvent
+        try await store.live(steps: 40)
+        let past = try await store.database.history(at: UInt64(1 + store.chance.below(Int(before))))
+        // The present, another moment, and both in one statement.
+        try await compare(store.database.present, with: nil, chance: store.chance, seed)
+        try await compare(past, with: nil, chance: store.chance, seed)
+        try await compare(store.database.present, with: past, chance: store.chance, seed)
+        try await store.database.close()
+    }
+
+    private func compare(
+        _ state: HistoricState, with other: HistoricState?, chance: Chance, _ seed: UInt64
+    ) async throws {
+        let plain = try PlainSQLite()
+        var tables = try copy(state, to: plain, suffix: "")
+        if let other { tables += try copy(other, to: plain, suffix: "@\(other.event)") }
+        guard !tables.isEmpty else { return }
+        var random = RandomSQL(chance: chance, tables: tables)
+        for _ in 0..<12 {
+            let (text, isOrdered) = random.statement()
+            let expected = try plain.run(text)
+            let found = try await state.sql(text).map(\.values)
+            let isSame = isOrdered ? found == expected : sorted(found) == sorted(expected)
+            #expect(isSame, "seed \(seed), @\(state.event): \(text)\n\(sorted(found))\n\(sorted(expected))")
+        }
+    }
+
+    private func copy(
+        _ state: HistoricState, to plain: PlainSQLite, suffix: String
+    ) throws -> [(name: String, columns: [String])] {
+        var tables: [(name: String, columns: [String])] = []
+        for name in RandomStore.tables {
+            let rows = try state.query(RowQuery(table: name)).rows
+            if rows.isEmpty { continue }
+            let columns = ["id"] + Set(rows.flatMap(\.columns.columns)).sorted()
+            try plain.add(
+                name + suffix, columns: columns,
+                rows: rows.map { row in
+                    columns.map { $0 == "id" ? .string(row.id) : row.columns[$0] ?? .null }
+                })
+            // Only some statements name n; a table without it would refuse them.
+            if columns.contains("n") { tables.append((name + suffix, columns)) }
+        }
+        return tables
+    }
+
+    private func sorted(_ rows: [[Value]]) -> [String] { rows.map { "\($0)" }.sorted() }
+}
