@@ -2,6 +2,9 @@
 
 import PackageDescription
 
+/// The app's language mode: Swift 6, or the older one if `tools/consumer` says so.
+let mode: SwiftLanguageMode = Context.environment["SYNCLINE_CONSUMER_MODE"] == "5" ? .v5 : .v6
+
 /// An app that depends on Syncline as any other package would: only by its products.
 let package = Package(
     name: "Consumer",
@@ -15,7 +18,10 @@ let package = Package(
                 .product(name: "SegmentLog", package: "Syncline"),
                 .product(name: "SynclineTesting", package: "Syncline"),
             ],
-            swiftSettings: [.treatAllWarnings(as: .error), .enableUpcomingFeature("MemberImportVisibility")]
+            swiftSettings: [
+                .swiftLanguageMode(mode), .treatAllWarnings(as: .error),
+                .enableUpcomingFeature("MemberImportVisibility"),
+            ]
         )
     ]
 )

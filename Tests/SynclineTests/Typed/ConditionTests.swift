@@ -1,4 +1,5 @@
-// Conditions as an app writes them: every natural spelling compiles and means what it says.
+// Conditions as an app writes them: every natural spelling compiles and means what it says. `tools/consumer` shows that
+// nonsense does not compile.
 
 import Foundation
 import SegmentLog
