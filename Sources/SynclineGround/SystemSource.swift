@@ -1,5 +1,5 @@
-// Where time and chance come from. Nothing else asks the system for them: each module has a door of its own, which a test
-// can replace, and behind each door is this.
+// Where time and chance come from. Nothing else asks the system for them: each module has an interface of its own, which a
+// test can replace, and which uses this.
 
 #if canImport(Darwin)
     import Darwin

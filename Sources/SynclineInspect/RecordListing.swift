@@ -113,15 +113,15 @@ private final class RecordTransaction {
         case .fragment: read(found, in: segment)
         case .data:
             first = first ?? header.firstSequence
-            let behind = header.firstSequence.advanced(by: UInt64(header.recordCount))
-            next = max(next, behind)
+            let end = header.firstSequence.advanced(by: UInt64(header.recordCount))
+            next = max(next, end)
             // The requested records have been shown, or are still to come.
-            if behind <= wanted.first || header.firstSequence > wanted.last {
+            if end <= wanted.first || header.firstSequence > wanted.last {
                 assembler.reset()
             } else {
                 read(found, in: segment)
             }
-            if header.flags.isDisjoint(with: .continuesInNext) { try finish(through: behind.previous, visit) }
+            if header.flags.isDisjoint(with: .continuesInNext) { try finish(through: end.previous, visit) }
         default:
             let payload = decoder.payload(of: header, stored: found.stored)
             if payload == nil { try visit(.damage(RecordTransaction.damage(found, segment, .undecodable))) }

@@ -23,7 +23,7 @@ import Testing
 
     @Test func `the demo ends as described`() throws {
         let lines = [
-            "insert todoitem/milk: pending (offline)",  // nobody listens
+            "insert todoitem/milk: pending (offline)",  // no server listens
             "~3       insert  pending  todoitem/eggs   complete, text     48",  // the killed writer's row
             "push complete", "20003", #"{"id":"bread","text":"tablet: bread","complete":false}"#,
             #"{"id":"eggs","text":"a dozen eggs","complete":true}"#,

@@ -2,7 +2,7 @@
 // one line for each transaction, right after the call returned.
 //
 //   log-process append <directory> <seed>           appends until it is killed
-//   log-process append <directory> <seed> <count>   appends so many transactions and closes the log
+//   log-process append <directory> <seed> <count>   appends that many transactions and closes the log
 //   log-process hold <directory>                    opens the log and waits for the end of its input
 
 import Foundation

@@ -48,7 +48,7 @@ def sweep_cuts(options, reference, findings, folder, observer, wanted):
 
 
 def examine(options, reference, observer, root, done, known):
-    """What the stores of a state show, and what is wrong with that after so many steps that were answered."""
+    """What the stores of a state show, and what is wrong with that after the given number of answered steps."""
     world = checks.World(root)
     observed = observer.observe(world, reference.story, known=known)
     wrong = reference.complaints(observed, done, is_other_run=False)

@@ -41,7 +41,7 @@ class Call:
 
 
 def calls(path):
-    """All calls in a record, with the position behind each."""
+    """All calls in a record, with the position after each."""
     with open(path, "rb") as file:
         data = file.read()
     place = 0

@@ -31,7 +31,7 @@ FAULTS = [
     ("EINTR", "fail", errno.EINTR, {"open", "create", "read", "write", "truncate", "lock"}, 5),
     ("short", "short", 0, {"write"}, 1),
 ]
-#: Faults that nobody may notice.
+#: Faults that must not have a visible effect.
 HARMLESS = {"EINTR", "short"}
 
 
@@ -67,7 +67,7 @@ def says_where(error):
 
 
 class GaveUp(Exception):
-    """A trial can't go on."""
+    """A trial can't continue."""
 
 
 class Interrupted(Exception):
@@ -103,7 +103,7 @@ class Trial:
         except GaveUp as reason:
             self.fail(str(reason))
         except program.Died:
-            self.fail("the tool ended without an answer, and nobody killed it")
+            self.fail("the tool ended without an answer, and was not killed")
         finally:
             self.life.close()
 
@@ -166,7 +166,7 @@ class Trial:
         return "done" if before != after and checks.plain(observed[0]) == after else "open"
 
     def go_on(self):
-        """After the end of the process, or of its disk: what is there is looked at, then the story goes on."""
+        """After the process or its disk has ended: examines what is there, then continues the story."""
         life = self.life
         if life.session:
             try:

@@ -82,7 +82,7 @@ class Reference:
         return (reply.exit, reply.error and reply.error["code"]) == self.answers[id(step)]
 
     def complaints(self, observed, done, is_other_run):
-        """What is wrong with what was observed after so many steps that were answered."""
+        """What is wrong with what was observed after the given number of answered steps."""
         seen, wrong = observed
         steps = self.story.steps
         if any(getattr(step, "damages", False) for step in steps[max(0, done - 1):done + 1]):
@@ -91,7 +91,7 @@ class Reference:
         return wrong + ([reason] if reason else [])
 
     def judge(self, seen, done, is_other_run):
-        """Why what was seen can't follow from so many steps; None if it can."""
+        """Why what was seen can't follow from this number of steps; None if it can."""
         form = checks.plain if is_other_run else (lambda value: value)
         steps = self.story.steps
         is_gradual = done < len(steps) and getattr(steps[done], "gradual", False)

@@ -45,7 +45,7 @@ class Shim:
 
     @property
     def hit(self):
-        """The call that the fault hit; nothing if there were not so many."""
+        """The call that the fault hit; None if there were fewer calls."""
         with open(self.count, "rb") as file:
             return file.read()[8:].split(b"\0")[0].decode()
 
@@ -97,7 +97,7 @@ def alone(tool, store, words, environment, text=None):
 
 
 class Crash(Exception):
-    """The tool ended by a signal that nobody sent, or said that it has a defect."""
+    """The tool ended by a signal that was not sent to it, or reported a defect of its own."""
 
     def __init__(self, words, code, errors):
         super().__init__(f"{' '.join(words)[:80]}: ended with {code}: {errors[-400:]}")

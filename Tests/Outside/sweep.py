@@ -30,7 +30,7 @@ class Options:
                             "all that begin with it")
         parser.add_argument("--cut", type=int, help="only power cuts after this call: the same as --only cut/N")
         parser.add_argument("--states", type=int, default=1500, help="disk states, over all stories (%(default)s)")
-        parser.add_argument("--every", type=int, default=16, help="faults at one of so many calls, by chance (%(default)s)")
+        parser.add_argument("--every", type=int, default=16, help="faults at one of N calls, chosen at random (%(default)s)")
         parser.add_argument("--long", action="store_true", help="20,000 disk states and more, and faults at every call")
         parser.add_argument("--deaf", choices=["files", "directories"], help="loses what was synced, too: to see failures")
         parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="stories at once (%(default)s)")
@@ -47,7 +47,7 @@ class Options:
         return self.only is not None and label != self.only and not label.startswith(self.only + "/")
 
     def chosen(self, label, share):
-        """Whether a fault is tried at a call: at one of so many, by chance."""
+        """Whether a fault is tried at a call: at one of N calls, chosen at random."""
         return self.only is not None or random.Random(f"{self.seed}/{label}").randrange(self.every * share) == 0
 
 

@@ -103,7 +103,7 @@ struct SecondDecoder {
         if next <= attested { throw .broken("acknowledged records are damaged") }
         let onlyZeros = bytes[at...].allSatisfy { $0 == 0 }
         if onlyZeros, walk.transaction == nil { return .clean }
-        if walk.isSealed { throw .broken("bytes behind the seal") }
+        if walk.isSealed { throw .broken("bytes after the seal") }
         if head?.isClosed == true { throw .broken("closed cleanly, yet the end is not") }
         if onlyZeros { return .torn("a transaction without its end") }
 

@@ -51,7 +51,7 @@ struct SecondBytes {
     }
 
     func checkEnd() throws(SecondRefusal) {
-        guard at == bytes.count else { throw .broken("bytes behind the payload") }
+        guard at == bytes.count else { throw .broken("bytes after the payload") }
     }
 }
 

@@ -125,7 +125,7 @@ struct SecondFrame {
         guard codec != 0 || stored == raw else { throw .broken("lengths") }
         guard kind == 1 ? count > 0 : count == 0 else { throw .broken("record count") }
         guard kind == 1 || kind == 10 || !continues && !goesOn else { throw .broken("transaction flags") }
-        guard kind != 10 || goesOn else { throw .broken("a fragment that does not go on") }
+        guard kind != 10 || goesOn else { throw .broken("a fragment that does not continue") }
         guard kind != 9 || codec == 0 && !isMasked else { throw .broken("a hole that is not plain") }
     }
 

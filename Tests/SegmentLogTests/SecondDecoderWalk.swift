@@ -67,7 +67,7 @@ struct SecondWalk {
 
     /// Returns whether the header belongs here.
     private func checkPlace(of frame: SecondFrame) throws(SecondRefusal) {
-        guard !(isSealed && isLast) else { throw .broken("behind the seal") }
+        guard !(isSealed && isLast) else { throw .broken("after the seal") }
         guard frame.hasFittingLength, frame.raw <= 1_048_576, frame.first > 0,
             frame.first <= UInt64.max - UInt64(frame.count), frame.flags & 0x80 == 0
         else {

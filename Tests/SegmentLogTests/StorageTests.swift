@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
-    func `gives up a lock that nobody keeps`(kind: StorageKind) throws {
+    func `releases a lock that is not kept`(kind: StorageKind) throws {
         let fixture = try StorageFixture(kind)
         do { _ = try #require(try fixture.storage.lock("LOCK")) }
         #expect(try fixture.storage.lock("LOCK") != nil)

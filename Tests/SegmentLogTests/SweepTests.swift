@@ -52,7 +52,8 @@ import Testing
     }
 
     @Test(
-        "Invariants 11, 22: old and foreign bytes behind the end are no records", arguments: SweepCorpus.Ending.allCases
+        "Invariants 11, 22: old and foreign bytes after the end are not read as records",
+        arguments: SweepCorpus.Ending.allCases
     )
     func staleBytes(ending: SweepCorpus.Ending) throws {
         report("stale bytes", try SweepTorture.staleBytes(ending))

@@ -63,7 +63,7 @@ enum StoreSnippets {
         let before = database.lastEvent
         try await database.table("todoitem").update(["id": "a", "text": "oat milk"])
 
-        let then = try await database.history(at: before)  // as it was at an event
+        let then = try await database.history(at: before)  // the store as of that event
 
         print(try then.get("todoitem", id: "a")?.columns["text"] ?? .null)  // milk
 

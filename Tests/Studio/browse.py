@@ -129,7 +129,7 @@ def answers(browser, folder):
     go(browser, "notes/r1")
     browser.until("document.body.dataset.ready === 'row'")
     words = text(browser)
-    for part in ["notes/r1 is there", "is in conflict", "both changed", "water the <b>cactus</b> only", "water the plants twice",
+    for part in ["notes/r1 exists", "is in conflict", "both changed", "water the <b>cactus</b> only", "water the plants twice",
                  "syncline resolve notes/r1 --keep-mine"]:
         assert part in words, (part, words)
     go(browser, "tuesday 12:00")

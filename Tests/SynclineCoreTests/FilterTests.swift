@@ -243,7 +243,7 @@ struct OrderTests {
         #expect(work.failure == nil, "each row has the bound for itself")
     }
 
-    @Test("stop when nobody wants to know")
+    @Test("stop when they are cancelled")
     func stopped() throws {
         var looks = 0
         let work = FilterWork {

@@ -24,7 +24,7 @@ import Testing
         #expect(leads == [false, false])
         #expect(next == "b" && served == ["b", "c"] && last == nil)
         let another = group.join("d")
-        #expect(another, "nobody led")
+        #expect(another, "no caller led")
     }
 
     @Test func `a leader that serves one group after another leads until no member is waiting`() {
@@ -35,6 +35,6 @@ import Testing
         let (second, none) = (group.takeOrEnd(), group.takeOrEnd())
         #expect(first == ["a"] && !leads && second == ["b"] && none.isEmpty)
         let another = group.join("c")
-        #expect(another, "nobody led")
+        #expect(another, "no caller led")
     }
 }

@@ -33,7 +33,7 @@ import Testing
             do throws(ToolError) {
                 try StoreSecrets(disk).set("token", .string("new"))
                 if disk.counts.faults == 0 { break }
-                Issue.record("call \(call) was refused, and nobody told")
+                Issue.record("call \(call) was refused, and no error was reported")
             } catch {
                 #expect(error.code == "disk-full", "call \(call)")
             }

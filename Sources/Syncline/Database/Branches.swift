@@ -112,7 +112,7 @@ extension Branches {
         let more = changes.count > 10 ? " and \(changes.count - 10) more" : ""
         return SyncError(
             .branchConflict, "rows that the branch changed have changed here since it began: \(shown)\(more)",
-            hint: "Look at the branch's plan; landing over them puts the branch's values in place.")
+            hint: "See the branch's plan. If you land over them, the branch's values replace theirs.")
     }
 }
 

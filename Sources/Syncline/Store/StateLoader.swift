@@ -104,7 +104,7 @@ package struct StateLoader: Sendable {
         SyncError(
             .init(rawValue: LogError.Code.collected.rawValue),
             "the history before \(floor) was removed, and no checkpoint of it can be read",
-            hint: "Ask for a later moment.")
+            hint: "Choose a later moment.")
     }
 
     private func advance(_ cursor: inout LogCursor) throws(SyncError) -> Bool {

@@ -21,7 +21,7 @@ extension SyncError {
         case .offline(let reason):
             self.init(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
         case .refused(let reason):
-            self.init(.serverError, reason, hint: "Nothing is lost. Is it the right backend?")
+            self.init(.serverError, reason, hint: "Nothing is lost. Check the backend URL.")
         case .cancelled: self.init(.cancelled, "it was cancelled")
         case .notSent(let error): self = error
         }

@@ -43,7 +43,7 @@ extension Projector {
         guard let names = declaration?.wireNames(of: table) else { return }
         guard let column = row.columns.first(where: { names.owner(of: $0) != nil }) else { return }
         throw SyncError(
-            .invalidItem, "\(table) has no column \"\(column)\": on the server that is the name of another one",
+            .invalidItem, "\(table) has no column \"\(column)\": on the server, another column has this name",
             hint: names.owner(of: column).map { "Here it is called \"\($0)\"." })
     }
 

@@ -83,10 +83,10 @@ struct Forwarding: Hashable, Sendable {
         let place = clients.lastIndex { $0.map { !proxies.contains($0) } ?? true } ?? 0
         client = clients.indices.contains(place) ? clients[place] : nil
         /// The number of proxies that wrote after the one that saw the client.
-        let behind = max(0, clients.count - 1 - place)
+        let later = max(0, clients.count - 1 - place)
         func value(_ name: String) -> String? {
             let values = Forwarding.list(name, headers)
-            return values.isEmpty ? nil : values[max(0, values.count - 1 - behind)]
+            return values.isEmpty ? nil : values[max(0, values.count - 1 - later)]
         }
         take(scheme: value("X-Forwarded-Proto"), host: value("X-Forwarded-Host"))
     }

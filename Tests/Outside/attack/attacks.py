@@ -1,4 +1,4 @@
-"""What is done to the server while honest clients use it. An attacker is a thread that goes on until the stage is over."""
+"""What is done to the server while honest clients use it. An attacker is a thread that runs until the stage is over."""
 
 import json
 import os

@@ -8,9 +8,9 @@ from collections import Counter
 
 from wire import Lost, Wire
 
-#: Each client sends its next request so many seconds after an answer.
+#: Each client sends its next request this many seconds after an answer.
 PAUSE = 0.01
-#: A request without an answer after so many seconds has failed.
+#: A request without an answer after this many seconds has failed.
 PATIENCE = 20
 ROLES = ["insert", "update", "row", "list", "health"]
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL that stands still for a while: every process of it is stopped, and later goes on."""
+"""A PostgreSQL that stands still for a while: every process of it is stopped, and later continued."""
 
 import signal
 import threading

@@ -111,7 +111,7 @@ struct ChildRecords {
         let range = numbers[0]...numbers[1]
         try must(
             number == next && words[1] == "\(number)" && range.contains(number),
-            "@\(number) holds \(text), behind @\(next - 1)")
+            "@\(number) holds \(text), after @\(next - 1)")
         try must(
             words[2].utf8.count == Int(number &* 7919 % 700), "@\(number) has \(words[2].utf8.count) bytes of filling")
         if number == range.lowerBound { transaction = range }

@@ -31,7 +31,7 @@ extension Scenario {
                 try damaged.mustBeRefused("bit \(index % 8) of byte \(index)")
             }
         },
-        Scenario("behind a damaged frame stands a copy of an earlier one") {
+        Scenario("a damaged frame is followed by a copy of an earlier one") {
             let log = try StoryLog { writer in
                 for number in 1...4 { try writer.append(StoryLog.batch("record \(number) of four")) }
                 try writer.close()
@@ -42,7 +42,7 @@ extension Scenario {
             let report = try LogVerification(log.tree).run(deep: true)
             let lost = report.damage.filter { $0.remedy == .salvage }.compactMap(\.records)
             try must(lost.map(\.description) == ["@2"], "\(report.damage)")
-            try log.mustBeRefused("a copy behind damage")
+            try log.mustBeRefused("a copy after damage")
         },
         Scenario("a sector of a frame is lost that a later frame attests") {
             let log = try StoryLog { writer in
@@ -60,13 +60,13 @@ extension Scenario {
             log.bytes.replaceSubrange(1024..<1536, with: repeatElement(0, count: 512))
             try log.mustBeRefused("a lost sector")
         },
-        Scenario("something was written behind the end of a log that was closed") {
+        Scenario("something was written after the end of a log that was closed") {
             let log = try StoryLog { writer in
                 try writer.append(StoryLog.batch("one"))
                 try writer.close()
             }
             log.bytes += [UInt8](repeating: 7, count: 20)
-            try log.mustBeRefused("bytes behind a clean end")
+            try log.mustBeRefused("bytes after a clean end")
         },
         Scenario("a segment is missing, wherever it stood") {
             let log = try threeSegments()
@@ -78,7 +78,7 @@ extension Scenario {
                 try damaged.mustBeRefused("without \(name)")
             }
         },
-        Scenario("the end of a sealed segment is not what its successor was written behind") {
+        Scenario("the end of a sealed segment is not the one that its successor states") {
             let log = try threeSegments()
             for cut in [1, 8, 88, 89] {
                 let damaged = log.copy()
@@ -129,7 +129,7 @@ extension Scenario {
             try must(dictionary?.isRepairable == false, "the dictionary is called derived: \(dictionary as Any)")
             let before = tree.copy()
             var asked: [SequenceRange] = []
-            try mustThrow(.storeCorrupt, "nobody vouches") { () throws(LogError) in
+            try mustThrow(.storeCorrupt, "nothing vouches for it") { () throws(LogError) in
                 _ = try LogHealing(tree).run { range in
                     asked.append(range)
                     return false

@@ -8,7 +8,7 @@ extension Scenario {
         forged("a frame that follows another frame than the one before it") { header, _ in header.chain ^= 1 },
         forged("a frame that leaves a number out") { header, _ in header.firstSequence = header.firstSequence.next },
         forged("a frame that repeats a number") { header, _ in header.firstSequence = header.firstSequence.previous },
-        forged("a frame that goes on a transaction which was never begun") { header, _ in
+        forged("a frame that continues a transaction that never began") { header, _ in
             header.flags = .continuesFromPrevious
         },
         forged("a frame of another log") { _, seed in seed ^= 1 },

@@ -139,7 +139,7 @@ extension Scenario {
                 try must(records == [1: "before", 2: "kept", 3: "next"], "\(failure): \(records)")
             }
         },
-        Scenario("a reader that has passed a seal which is taken back goes on before it") {
+        Scenario("a reader that has passed a seal that is taken back continues before it") {
             for (calls, visibility) in (0..<6).flatMap({ [($0, LogReader.Visibility.written), ($0, .durable)] }) {
                 let disk = FaultyStorage()
                 let storage = InterleavingStorage(disk)
@@ -159,7 +159,7 @@ extension Scenario {
                 try must(follower.seen == ["one", "two"], "\(visibility), \(calls): it was shown \(follower.seen)")
             }
         },
-        Scenario("what was cut off is not read again behind something new") {
+        Scenario("what was cut off is not read again after something new") {
             for torn in try tornDisks() {
                 let disk = FaultyStorage(torn.snapshot())
                 try StoryLog.open(disk).append(StoryLog.batch("new"), durability: .buffered)

@@ -61,7 +61,7 @@ extension Simulation {
         }
         guard let head = try LogCatalog.readHead(disk).head else { throw SimulationFailure("an open log has no HEAD") }
         guard head.epoch > epoch, !head.isClean, head.floor.rawValue <= model.floor else {
-            throw SimulationFailure("HEAD is not that of an open log behind epoch \(epoch): \(head)")
+            throw SimulationFailure("HEAD is not that of an open log after epoch \(epoch): \(head)")
         }
         epoch = head.epoch
         let names = try disk.names(in: "")

@@ -92,7 +92,8 @@ struct CrashTorture {
         try require(
             last >= least ?? oracle.acknowledged,
             "invariant 1: @\(oracle.acknowledged) was acknowledged, the log ends at @\(last)")
-        try require(last <= UInt64(oracle.records.count), "invariant 2: the log ends at @\(last), nobody wrote that")
+        try require(
+            last <= UInt64(oracle.records.count), "invariant 2: the log ends at @\(last), which was never written")
         try require(oracle.boundaries.contains(last), "invariant 3: the log ends at @\(last), inside a transaction")
         try require(
             writer.durableThrough.rawValue == last,

@@ -70,7 +70,7 @@ extension SweepTorture {
                     var bytes = whole
                     bytes.resize(to: max(end + 512, whole.count))
                     for offset in 0..<min(512, donor.count - start) { bytes[end + offset] = donor[start + offset] }
-                    let what = "bytes from \(start) on of file \(index) behind the end"
+                    let what = "bytes from \(start) on of file \(index) after the end"
                     sweep.check(name, bytes, what, reads: start % 64 == 0)
                 }
             }
@@ -81,6 +81,6 @@ extension SweepTorture {
     private mutating func checkNoticed(_ tree: MemoryStorage, _ what: String) {
         let before = count.harmless
         check(tree, what)
-        if count.harmless > before { fail("\(what): nobody complains") }
+        if count.harmless > before { fail("\(what): no damage is reported") }
     }
 }

@@ -193,8 +193,8 @@ struct SweepTorture {
         }
         let last = corpus.reading.holes.reduce(corpus.reading.last) { $0 + $1.count }
         try require(
-            writer.lastSequence.rawValue == last, "a writer goes on behind \(writer.lastSequence), not @\(last)")
-        if reads { _ = try read(tree, "a reader behind a writer") }
+            writer.lastSequence.rawValue == last, "a writer continues after \(writer.lastSequence), not @\(last)")
+        if reads { _ = try read(tree, "a reader after a writer") }
         return true
     }
 }

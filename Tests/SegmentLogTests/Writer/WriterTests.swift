@@ -149,7 +149,7 @@ struct WriterTests {
         #expect(writer.lastSequence == .none)
     }
 
-    @Test("Invariant 4: the epoch rises with every opening, and numbers go on")
+    @Test("Invariant 4: the epoch rises with every opening, and numbers continue")
     func epochs() throws {
         let storage = MemoryStorage()
         for round in 1...4 {

@@ -24,7 +24,7 @@ private struct Reader {
             switch action {
             case .ask(.changes(let request)):
                 asked += 1
-                try #require(asked < 500, "it goes on for ever")
+                try #require(asked < 500, "it never ends")
                 let reply = server.answer(request)
                 between(&server)
                 action = machine.handle(reply)
@@ -157,7 +157,7 @@ private struct Reader {
         var list = ServerReply(status: 200, content: .list(ServerList(rows: [], count: 0)))
         list.capabilities = .changes
         guard case .turn = machine.handle(list) else {
-            Issue.record("it goes on by time")
+            Issue.record("it continues by time")
             return
         }
         var whole = PullQuery(table: "t")
@@ -200,7 +200,7 @@ private struct Reader {
             var reply = ServerReply(status: 200, content: content)
             reply.capabilities = .changes
             guard case .finish = machine.handle(reply) else {
-                Issue.record("it goes on")
+                Issue.record("it continues")
                 continue
             }
             #expect(machine.stop?.code == .serverError)

@@ -52,8 +52,8 @@ private struct Play {
     }
 
     /// What the app does after the operation, as far as it may.
-    mutating func follow(_ behind: Int, _ kind: OperationKind) throws {
-        switch (behind, kind) {
+    mutating func follow(_ count: Int, _ kind: OperationKind) throws {
+        switch (count, kind) {
         case (1, .delete): try change(.insert, ["b": 7])
         case (1, _): try change(.update, ["b": 7])
         case (2, .delete):
@@ -135,11 +135,11 @@ private struct Play {
         for kind in OperationKind.allCases {
             for answer in Self.answers {
                 for decision in Self.decisions {
-                    for behind in 0...2 {
+                    for later in 0...2 {
                         var play = try Play()
                         try play.begin(kind, answer)
-                        try play.follow(behind, kind)
-                        let comment: Comment = "\(kind), \(answer), \(decision), \(behind) behind"
+                        try play.follow(later, kind)
+                        let comment: Comment = "\(kind), \(answer), \(decision), \(later) later changes"
                         let conflict = try #require(try play.reader.conflicts().first, comment)
                         let hasBase = try play.reader.entry("t", "r")?.base != nil
                         let resolution: Resolution?
@@ -155,9 +155,9 @@ private struct Play {
                         #expect(try play.reader.conflicts().isEmpty, comment)
                         let kinds = try play.plan().map(\.kind)
                         #expect(kinds.count <= 1, comment)
-                        if behind == 0 {
+                        if later == 0 {
                             #expect(kinds.first == Self.expected(kind, answer, decision), comment)
-                        } else if behind == 2 {
+                        } else if later == 2 {
                             // If the last change is a delete, the row is gone, or will be.
                             #expect(try play.reader.row("t", "r") == nil, comment)
                             #expect(kinds.isEmpty || kinds == [.delete], comment)

@@ -25,7 +25,7 @@ private struct Reader {
             switch action {
             case .ask(.list(let request)):
                 requests += 1
-                try #require(requests < 2000, "it goes on for ever")
+                try #require(requests < 2000, "it never ends")
                 server.tick()
                 let reply = server.answer(request)
                 between(&server)
@@ -118,7 +118,7 @@ private struct Reader {
             Issue.record("it asks for nothing")
             return
         }
-        #expect(rest.order == [RowQuery.Key("id")], "it goes on where the earlier one stopped")
+        #expect(rest.order == [RowQuery.Key("id")], "it continues where the earlier one stopped")
         #expect(
             again.filter == FilterExpression.updatedAt(.greaterOrEqual, moment)
                 && again.order.first == RowQuery.Key("updatedAt")
@@ -199,7 +199,7 @@ private struct Reader {
             case .wait, .refreshCredentials, .turn, .finish: return machine.stop
             }
         }
-        Issue.record("it goes on for ever")
+        Issue.record("it never ends")
         return nil
     }
 

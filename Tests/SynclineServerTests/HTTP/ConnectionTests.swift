@@ -105,7 +105,7 @@ import Testing
         for connection in all.prefix(2) { if let connection { table.remove(connection) } }
         #expect(table.count == 3)
         for descriptor: Int32 in [4, 5] { table.begin(descriptor)?.enter(.answer, now: 70) }
-        #expect(open(table, 6, 6, now: 71) == nil, "nobody is idle")
+        #expect(open(table, 6, 6, now: 71) == nil, "no connection is idle")
         table.endOverdue(now: 400_000)
         #expect(ended.all.withLock { $0 }.count == 5)
     }

@@ -27,7 +27,7 @@ import Testing
         var order = JobOrder(workers: 4, bounds: .init(waiting: 10, running: 4))
         for number in 1...4 { #expect(order.arrive(number, of: .v4(UInt32(number)), now: time(number)) == .begins) }
         #expect(order.crowders(now: time(10)).isEmpty, "it is too early")
-        #expect(order.crowders(now: time(100)).isEmpty, "nobody waits")
+        #expect(order.crowders(now: time(100)).isEmpty, "no job waits")
         #expect(order.arrive(5, of: .v4(5), now: time(100)) == .waits)
         // The first two are known to take long and stay. Of the others the older one is stopped, once.
         #expect(order.crowders(now: time(101)) == [3])

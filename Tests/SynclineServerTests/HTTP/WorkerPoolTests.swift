@@ -89,7 +89,7 @@ import Testing
             arrived.wait()
         }
         pool.relieve(now: .now + .seconds(60))
-        #expect(limits.map(\.stop) == [nil, nil], "nobody waits")
+        #expect(limits.map(\.stop) == [nil, nil], "no job waits")
         _ = pool.carryOut(for: .v4(7), within: nil) {
             gone.signal()
             return .done

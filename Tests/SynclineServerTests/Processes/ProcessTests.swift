@@ -228,7 +228,7 @@ import Testing
             }
             #expect(done == 100)
         }
-        #expect(failures.load(ordering: .relaxed) > 0, "nobody met a database that was down")
+        #expect(failures.load(ordering: .relaxed) > 0, "no request met a database that was down")
         let client = KeptConnection(port: port)
         for (id, last) in known.withLock({ $0 }) {
             guard case .integer(let number)? = client.ask("GET", "/tables/t/\(id)")?.json["n"] else {

@@ -100,7 +100,7 @@ import Testing
         #expect(deleted.status == 200)
         #expect(try send("DELETE", "/tables/hard/h", nil, "o2").text == deleted.text)
         #expect(try send("DELETE", "/tables/hard/h", nil, "o2", new: true).status == 204)
-        #expect(try send("DELETE", "/tables/hard/h", nil, "o3").status == 404, "a refused operation is judged anew")
+        #expect(try send("DELETE", "/tables/hard/h", nil, "o3").status == 404, "a refused operation is judged again")
         #expect(try send("PATCH", "/tables/todoitem/x", #"{"text":"x"}"#, "o2").status == 422)
 
         desk.environment.set(now: desk.environment.now() + 90_000_000)

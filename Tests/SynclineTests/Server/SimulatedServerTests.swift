@@ -100,7 +100,7 @@ struct SimulatedServerTests {
         #expect(try client.get("a").row?.isDeleted == false)
     }
 
-    @Test("tells its changes behind a cursor, and refuses one that it can't go on from")
+    @Test("returns the changes after a cursor, and refuses a cursor from which it can't continue")
     func changes() throws {
         var options = SimulatedServer.Options()
         options.tellsChanges = true
@@ -133,7 +133,7 @@ struct SimulatedServerTests {
         client.server.forgetDeletions()
         #expect(try ask(rest.cursor).status == 410)
         client.server.setTable("u", rows: [])
-        #expect(try ask(news.cursor).status == 410, "a table was set up anew")
+        #expect(try ask(news.cursor).status == 410, "a table was set up again")
         #expect(try read("").rows.map(\.id) == ["c", "b"])
     }
 

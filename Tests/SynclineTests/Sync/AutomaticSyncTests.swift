@@ -76,7 +76,7 @@ import Testing
         #expect(sync.status.phase == .stopped)
         let requests = network.requestCount
         sync.syncNow()
-        #expect(clock.nextWaking == nil, "nobody waits for the next round")
+        #expect(clock.nextWaking == nil, "nothing waits for the next round")
         #expect(network.requestCount == requests)
     }
 

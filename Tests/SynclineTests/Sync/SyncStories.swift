@@ -35,12 +35,12 @@ enum SyncStories {
         "["
         + [
             followed(
-                "the server's row is taken, and an edit behind the conflict stays on top", by: edit,
+                "the server's row is taken, and an edit after the conflict stays on top", by: edit,
                 with: #""with": "take-server""#,
                 then: pending("update", #""c""#)
                     + #", {"get": {"table": "t", "id": "r", "row": {"a": 9, "b": 1, "c": 3}}}"#),
             followed(
-                "mine is kept, and an edit behind it goes along", by: edit, with: #""with": "keep-mine""#,
+                "mine is kept, and a later edit is sent with it", by: edit, with: #""with": "keep-mine""#,
                 then: pending("update", #""a", "b", "c""#)
                     + #", {"get": {"table": "t", "id": "r", "row": {"a": 2, "b": 2, "c": 3}}}"#),
             followed(
@@ -48,30 +48,30 @@ enum SyncStories {
                 with: #""with": "merge", "error": "merge-conflict""#,
                 then: #"{"conflicts": [{"id": "r"}]}, {"resolve": {"table": "t", "id": "r", "with": "take-server"}}"#),
             followed(
-                "a row of the app's choosing, and an edit behind the conflict lies on it", by: edit,
+                "a row of the app's choosing, and an edit after the conflict stays on top of it", by: edit,
                 with: #""with": "row", "row": {"a": 5, "b": 5}"#,
                 then: pending("update", #""a", "b", "c""#)
                     + #", {"get": {"table": "t", "id": "r", "row": {"a": 5, "b": 5, "c": 3}}}"#),
             followed(
-                "the server's row is taken, and a delete behind the conflict goes on", by: removal,
+                "the server's row is taken, and a delete after the conflict is kept", by: removal,
                 with: #""with": "take-server""#,
                 then: pending("delete", "") + #", {"rows": {"table": "t", "rows": []}}"#),
             followed(
-                "mine is kept, and the delete behind it takes its place", by: removal, with: #""with": "keep-mine""#,
+                "mine is kept, and a later delete takes its place", by: removal, with: #""with": "keep-mine""#,
                 then: pending("delete", "") + #", {"rows": {"table": "t", "rows": []}}"#),
             followed(
-                "a row of the app's choosing is deleted by what stands behind the conflict", by: removal,
+                "a row of the app's choosing is deleted by a delete after the conflict", by: removal,
                 with: #""with": "row", "row": {"a": 5}"#,
                 then: pending("delete", "") + #", {"rows": {"table": "t", "rows": []}}"#),
             followed(
-                "the app decides to delete, and an edit behind it is a row again", by: edit,
+                "the app decides to delete, and a later edit makes the row again", by: edit,
                 with: #""with": "row", "row": {}, "as": "delete""#,
                 then: #"{"conflicts": []}"#),
             gone, parked, merged,
         ].joined(separator: ",") + "]"
 
     private static let gone = #"""
-        {"name": "a row that is gone is inserted anew with what was behind the conflict", "protocol": "zumo2", "steps": [
+        {"name": "a row that is gone is inserted again with the changes after the conflict", "protocol": "zumo2", "steps": [
             {"server": {"table": "t", "rows": [{"id": "r", "a": 1, "b": 1}]}},
             {"pull": {"table": "t", "queryId": "q"}},
             {"update": {"table": "t", "item": {"id": "r", "a": 2}}},

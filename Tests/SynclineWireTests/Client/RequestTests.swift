@@ -133,7 +133,7 @@ struct RequestTests {
         return request
     }
 
-    @Test("the token goes where the protocol wants it, and the app's headers take nobody's place")
+    @Test("the token goes where the protocol wants it, and the app's headers replace no other header")
     func headers() throws {
         let own = [
             HTTPHeader("zumo-api-version", "9"), HTTPHeader("IF-MATCH", "*"), HTTPHeader("X-App", "yes"),
@@ -201,7 +201,7 @@ struct RequestTests {
         #expect(try all(.datasync3).text == new)
     }
 
-    @Test("changes behind a cursor, in either protocol's words")
+    @Test("changes after a cursor, in the form of either protocol")
     func changes() throws {
         let filter = try FilterExpression(parsing: "at gt 2026-01-01T00:00:00Z")
         let asked = ServerRequest.changes(ChangesRequest(table: "t", since: "", filter: filter, top: 7))

@@ -238,7 +238,7 @@
             }
         }
 
-        @Test("nobody there, no such name and no TLS mean offline")
+        @Test("no listener, an unknown name and no TLS mean offline")
         func offline() async throws {
             let server = SocketServer { _ in }
             server.stop()

@@ -91,7 +91,7 @@ enum Story {
 }
 
 extension TestLog {
-    /// A log that holds the story, in two segments; so many hours later, or with other events at some places.
+    /// A log that holds the story, in two segments; the given number of hours later, or with other events at some places.
     static func story(hours: Int64 = 0, replacing: (Int) -> Event.Body? = { _ in nil }) throws -> TestLog {
         let log = try TestLog(empty: ())
         let writer = try log.open()

@@ -33,7 +33,7 @@ export function changes(fields) {
   return [own.length ? list(own) : null, folded(system.length, list(system))];
 }
 
-/// The columns of the server, behind one line.
+/// The columns of the server, folded into one line.
 export const folded = (count, ...content) => count ? make('details', { class: 'system' },
   make('summary', {}, count === 1 ? '1 system column' : `${count} system columns`), content) : null;
 

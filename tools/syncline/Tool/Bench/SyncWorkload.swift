@@ -42,7 +42,7 @@ struct SyncWorkload: Sendable {
         figures.pull.allocations = Allocations.since(counted)
         figures.peak = max(0, PeakMemory.current - before)
         if let reason = report.reason { throw reason }
-        guard report.changed == rows else { throw ToolError("internal", "\(report.changed) of \(rows) rows came") }
+        guard report.changed == rows else { throw ToolError("internal", "\(report.changed) of \(rows) rows arrived") }
         try await change(database)
         figures.push = try requests(database)
         try await database.close()

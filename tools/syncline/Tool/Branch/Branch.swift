@@ -27,7 +27,7 @@ struct Branch {
             (try StateLoader(storage).earliest().present, try StateLoader(storage).load().present)
         }
         guard let point = try present.branchPoint else {
-            throw ToolError("store-corrupt", "\(escaped(path)) does not say what it is a branch of")
+            throw ToolError("store-corrupt", "\(escaped(path)) is not a branch: it does not name its starting point")
         }
         self.point = point
     }

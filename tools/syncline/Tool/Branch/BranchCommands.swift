@@ -149,7 +149,7 @@ enum BranchCommands {
         ])
         let rows = counted(UInt64(changes.count), "row")
         try context.output.line(
-            event.map { "\(name) is landed in @\($0): \(rows)" } ?? "\(name) is removed: it had nothing left to land")
+            event.map { "landed \(name) in @\($0): \(rows)" } ?? "removed \(name): it had no changes left to land")
         return .done
     }
 

@@ -37,7 +37,7 @@ package struct CommandTable: Sendable {
     package static let common: [Option] = [
         Option(
             "store", short: "s", value: "DIR", takesDirectory: true,
-            "the store (default: $SYNCLINE_STORE, then the nearest .syncline folder upwards)"),
+            "the store (default: $SYNCLINE_STORE, then the nearest .syncline folder in this directory or above it)"),
         Option("branch", value: "NAME", "a branch of that store"),
         Option("json", "print one JSON value"),
         Option("jsonl", "print JSON Lines, one element per line"),
@@ -49,7 +49,7 @@ package struct CommandTable: Sendable {
     /// What exit codes mean unless a command says something else.
     package static let exits: [Exit] = [
         Exit(.done, "done, or the answer is yes"),
-        Exit(.no, "the answer is no: a difference, damage, something left over"),
+        Exit(.no, "the answer is no: something differs, is damaged, or is left to do"),
         Exit(.usage, "the command line is wrong"),
         Exit(.failed, "the command failed: no store, store locked, refused"),
         Exit(.partial, "part of the answer could not be shown"),

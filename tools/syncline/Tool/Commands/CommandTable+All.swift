@@ -20,7 +20,7 @@ extension CommandTable {
                 DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo, ReadCommands.purge,
             ]),
         Section(
-            "look into a store",
+            "inspect a store",
             [
                 LogCommands.log, LogCommands.tail, LogCommands.show,
                 InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,

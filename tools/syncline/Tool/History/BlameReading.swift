@@ -1,4 +1,4 @@
-// The log as far as it concerns one row: the row as addressed, or else the row of the field behind its last dot, because ids
+// The log as far as it concerns one row: the row as addressed, or else the row before its last dot, because ids
 // may have dots.
 
 import Syncline

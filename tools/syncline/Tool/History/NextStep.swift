@@ -38,18 +38,18 @@ extension WhyReport {
         case .visible:
             let count = explanation.operations.count
             let waits = count == 1 ? "1 operation on it is not pushed" : "\(count) operations on it are not pushed"
-            return "\(address) is there; " + (count == 0 ? "nothing on it waits to be pushed." : waits + ".")
-        case .hidden(let absence, let gone): return "\(address) is not seen: " + sentence(absence, gone)
+            return "\(address) exists; " + (count == 0 ? "it has no pending changes." : waits + ".")
+        case .hidden(let absence, let gone): return "\(address) is not visible: " + sentence(absence, gone)
         case .unknown:
             let meant = near.first.map { "Did you mean \($0)?" }
-            return "The history that is kept knows no row \(address). " + (meant ?? unknownReason)
+            return "The history has no row \(address). " + (meant ?? unknownReason)
         }
     }
 
     private var unknownReason: String {
         queries.isEmpty
-            ? "It was never inserted here, and no pull of \(row.table) has brought it: none with a query id has run."
-            : "It was never inserted here, and no pull brought it (queries: \(queries.joined(separator: ", ")))."
+            ? "It was never inserted here, and no pull of \(row.table) with a query id has run."
+            : "It was never inserted here, and no pull received it (queries: \(queries.joined(separator: ", ")))."
     }
 
     private func sentence(_ absence: RowExplanation.Absence, _ gone: Disappearance) -> String {
@@ -61,18 +61,17 @@ extension WhyReport {
         case .cameToNothing:
             return "this app deleted it \(first) before it was ever sent, so nothing of it is left to push."
         case .goneInPull:
-            return
-                "\(by(gone.first)) \(first), and that told that it is gone: deleted on the server, or no longer among "
-                + "the rows that the query asks for."
+            let reason = "it was deleted on the server, or no longer matches the query."
+            return "\(pull(gone.first.provenance)) found \(first) that it is gone: \(reason)"
         case .notFound:
             return "the server was asked for all rows \(first), and it was not among them."
         case .goneInAnswer: return "\(by(gone.first)) \(first), and does not have the row."
-        case .decided: return "a decision left nothing of it (\(latest))."
-        case .purged: return "it was purged here \(latest), which tells the server nothing."
-        case .undone: return "the transaction that inserted it was taken back \(latest)."
+        case .decided: return "a decision removed it (\(latest))."
+        case .purged: return "it was purged here \(latest); the server was not told."
+        case .undone: return "the transaction that inserted it was undone \(latest)."
         case .dropped: return "the operation that inserted it was dropped \(latest)."
         case .migrated: return "the migration of the schema removed it \(first)."
-        case .goneBefore: return "it was gone before the history that is kept begins."
+        case .goneBefore: return "it was gone before the history begins."
         }
     }
 
@@ -94,21 +93,26 @@ extension WhyReport {
     private func by(_ occasion: Occasion) -> String {
         switch occasion.provenance {
         case .transaction: "this app wrote it"
-        case .pull(let queryID, _): queryID.map { "a pull (\($0)) brought it" } ?? "a pull brought it"
+        case .pull: "\(pull(occasion.provenance)) received it"
         case .push(_, let status): "the server answered \(status) to a push"
         case .resolution(let choice, let policy):
             "a conflict was decided (\(choice), " + (policy.map { "by the policy \($0))" } ?? "by the app)")
-        case .undo(let event): "it shows again since @\(event) was taken back"
-        case .purge: "a purge left it"
-        case .discard: "it shows again since what was pending was dropped"
-        case .migration(let version): "the migration to schema \(version) made it"
-        case .beginning: "it was so"
-        case .other: "it came"
+        case .undo(let event): "it is visible again since @\(event) was undone"
+        case .purge: "a purge kept it"
+        case .discard: "it is visible again since the pending changes were dropped"
+        case .migration(let version): "the migration to schema \(version) set it"
+        case .beginning: "it was set"
+        case .other: "it was set"
         }
     }
 
+    private func pull(_ provenance: Provenance) -> String {
+        guard case .pull(let queryID?, _) = provenance else { return "a pull" }
+        return "a pull (\(queryID))"
+    }
+
     private func moment(_ occasion: Occasion) -> String {
-        if occasion.provenance == .beginning { return "before the history that is kept begins" }
+        if occasion.provenance == .beginning { return "before the history begins" }
         let time = WallTime(rawValue: occasion.time)
         return "at @\(occasion.event), \(style.isForPeople ? time.humanText : time.text)"
     }
@@ -131,8 +135,8 @@ extension WhyReport {
 
     private func sentence(_ obstacle: RowExplanation.Obstacle) -> String {
         switch obstacle {
-        case .none: return "nothing has pushed since it was made."
-        case .underWay: return "it is on its way at this moment."
+        case .none: return "no push has run since it was made."
+        case .underWay: return "it is being sent now."
         case .unanswered:
             let sent = explanation.attempt.map { " at @\($0.sent)" } ?? ""
             return "it was sent\(sent), and no answer was recorded. The server may have it."
@@ -140,10 +144,10 @@ extension WhyReport {
         case .notReceived(let status): return "the server answered \(status), and the push stopped."
         case .failing(let times, let works):
             let pushes = times == 1 ? "the last push" : "\(times) pushes in a row"
-            return "the server answered 500 to every try of \(pushes)"
+            return "the server answered 500 to every attempt of \(pushes)"
                 + (works ? ", while it answered other requests." : ".")
         case .held: return "it is held until the row is released."
-        case .behind(let number): return "it goes after ~\(number), which is on the same row."
+        case .behind(let number): return "it waits for ~\(number), which is on the same row."
         case .waits(let conflict): return conflict.sentence
         }
     }
@@ -192,7 +196,7 @@ extension WhyReport {
                 step("drop \(shellAddress)", "gives it up"),
             ]
         case .waits(let conflict):
-            let merge = step("resolve \(shellAddress) --merge", "joins what both sides changed")
+            let merge = step("resolve \(shellAddress) --merge", "combines the changes of both sides")
             let canMerge = (try? conflict.resolution(.merge, hasBase: true)) != nil
             return (canMerge ? [merge] : []) + [
                 step("resolve \(shellAddress) --keep-mine", "sends yours again"),
@@ -205,9 +209,9 @@ extension WhyReport {
         switch absence {
         case .deletePending: [step("drop \(shellAddress)", "keeps the row: the delete is not sent")]
         case .purged, .dropped, .decided, .goneBefore:
-            [step("pull \(shellWord(row.table))", "brings the row if the server has it")]
+            [step("pull \(shellWord(row.table))", "fetches the row if the server has it")]
         case .goneInPull, .notFound:
-            [step("diff server --table \(shellWord(row.table))", "tells what the server has")]
+            [step("diff server --table \(shellWord(row.table))", "shows what the server has")]
         case .deleteConfirmed, .cameToNothing, .goneInAnswer, .undone, .migrated: []
         }
     }
@@ -225,7 +229,7 @@ extension Conflict {
             what = "it is in conflict, because the row is gone from the server"
         case .conflict: what = "it is in conflict, because the server's row was changed meanwhile"
         }
-        let twice = mayHaveBeenDone ? " An earlier try, whose answer was lost, may have been done." : ""
+        let twice = mayHaveBeenDone ? " An earlier attempt, whose answer was lost, may have succeeded." : ""
         return "\(what) (\(status)\(words)).\(twice)"
     }
 }

@@ -46,7 +46,7 @@ struct LogDiff {
     /// The first event that differs, and both sides of it; nil if none does.
     private(set) var first: (number: UInt64, left: Side, right: Side)?
 
-    /// - Parameter ignoresTimes: Whether the times of events, and what opened the store, are no differences.
+    /// - Parameter ignoresTimes: Whether the times of events, and what opened the store, are ignored.
     init(_ left: any LogStorage, _ right: any LogStorage, ignoresTimes: Bool, redacts: Bool) throws {
         let storages = [left, right]
         let claims = storages.map { HistoryReading.claim($0) }
@@ -130,7 +130,7 @@ struct LogDiff {
                 "  \(escaped(member.name)): \(style.paint(escaped(one), .bad)) → \(style.paint(escaped(other), .good))")
         }
         if members.isEmpty, first.left.event != nil, first.right.event != nil {
-            lines.append("  what they say is the same; their bytes are not")
+            lines.append("  they mean the same, but their bytes differ")
         }
         return lines
     }

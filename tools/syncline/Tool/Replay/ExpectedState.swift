@@ -1,4 +1,4 @@
-// What a replay is expected to come to, as a file of lines that people can read and compare: rows, what is pending and in
+// The expected result of a replay, as a file of lines that people can read and compare: rows, what is pending and in
 // conflict, cursors, counts. Bytes of the state are not in it, so that it stays true from one release to the next.
 
 import SegmentLog
@@ -70,7 +70,7 @@ enum ExpectedState {
         }
     }
 
-    /// Holds a state against a file.
+    /// Compares a state with a file.
     static func compare(_ projector: Projector, with path: String) throws -> Difference? {
         let lines = try FileLines(path)
         var number = 0
@@ -93,9 +93,9 @@ enum ExpectedState {
         return difference
     }
 
-    /// What is said of a comparison.
+    /// A comparison in words.
     static func lines(_ difference: Difference?, _ file: String, _ style: TextStyle) -> [String] {
-        guard let difference else { return [style.paint("it is what \(escaped(file)) expects", .good)] }
+        guard let difference else { return [style.paint("the result is as expected in \(escaped(file))", .good)] }
         return [
             style.paint("! ", .bad) + "line \(difference.line) of \(escaped(file)) is not the result of the log",
             "  expected  " + escaped(difference.expected ?? "nothing more"),
@@ -105,7 +105,7 @@ enum ExpectedState {
 
     private static func noSuchFile(_ path: String) -> ToolError {
         ToolError(
-            "invalid-item", "\(escaped(path)) does not say what is expected, or says it for another version",
+            "invalid-item", "\(escaped(path)) is not a file of expected results, or is of another version",
             hint: "`syncline replay --write-expected FILE` writes such a file.")
     }
 }

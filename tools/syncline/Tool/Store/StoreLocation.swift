@@ -1,4 +1,4 @@
-// The store of a command: the one that is named, else that of the environment, else the nearest folder upwards.
+// The store of a command: the one that is named, else that of the environment, else the nearest folder in this directory or above it.
 
 import SegmentLog
 import Syncline
@@ -78,7 +78,7 @@ package func isDirectory(_ path: String) -> Bool {
 extension ToolError {
     static func missingBranch(_ name: String, _ known: [String]) -> ToolError {
         let meant = Suggestion.nearest(to: name, in: known).map { "Did you mean `\($0)`?" }
-        let all = known.isEmpty ? "There is none yet." : "There are: \(known.joined(separator: ", "))."
+        let all = known.isEmpty ? "There are no branches." : "Branches: \(known.joined(separator: ", "))."
         return ToolError("no-store", "there is no branch \(escaped(name))", hint: meant ?? all)
     }
 }

@@ -95,7 +95,7 @@ struct PlannedRow: Sendable {
             return
         }
         guard let number = Int(text.dropFirst()), number > 0 else {
-            throw ToolError.usage("`\(escaped(text))` is no operation", hint: "Write ~1, ~2, … as `pending` does.")
+            throw ToolError.usage("`\(escaped(text))` is not an operation", hint: "Write ~1, ~2, … as `pending` does.")
         }
         let operations = try await database.pending()
         guard number <= operations.count else {

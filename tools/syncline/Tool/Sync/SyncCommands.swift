@@ -10,13 +10,13 @@ enum SyncCommands {
         "push", "send the pending changes to the server",
         details: [
             """
-            The report lists every operation in scope in push order, including those that wait. Operations that \
-            could not be sent stay pending; nothing is lost.
+            The report lists all operations in the order of the push, including those that wait for a decision. \
+            Operations that could not be sent stay pending; nothing is lost.
             """,
             """
-            With --dry-run each operation is listed with the request that would be sent, without credentials; null \
-            for operations awaiting a decision. Servers with batch support receive several operations in one \
-            request. Nothing is sent or changed, so it is safe while another program has the store open.
+            With --dry-run nothing is sent or changed, so it is safe while another program has the store open. Each \
+            operation is listed with the request that would be sent (without credentials), or null if the operation \
+            waits for a decision. A server with batch support would receive several operations in one request.
             """,
             """
             `hold` keeps operations back, and `drop` removes them. The order can't be changed: rows are sent in the \
@@ -27,7 +27,7 @@ enum SyncCommands {
             Option("table", value: "TABLE", "only operations on this table; can be repeated"),
             Option(
                 "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
-                "how to resolve conflicts (default: fail, they wait for `resolve`)"),
+                "how to resolve conflicts (default: fail, which leaves them to `resolve`)"),
             Option("concurrency", value: "N", "maximum operations in flight (default: 1)"),
             .retries, Option("dry-run", "show the requests without sending them"),
         ],
@@ -38,7 +38,7 @@ enum SyncCommands {
         result:
             #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,
         exits: [
-            Exit(.done, "all operations are done"), Exit(.no, "some operations are left"),
+            Exit(.done, "all operations are done"), Exit(.no, "some operations are not done"),
             Exit(.failed, "the push stopped"),
         ]
     ) { arguments, context in
