@@ -71,7 +71,7 @@ extension FilterExpression {
             return comparison == .notEqual && left.isNull != right.isNull ? true : nil
         }
         let order = Value.compare(left, right)
-        if order == .none { return left == right && comparison == .equal ? true : nil }
+        if order == .none { return left.isSame(as: right) && comparison == .equal ? true : nil }
         switch comparison {
         case .equal: return order == .equal
         case .notEqual: return order != .equal

@@ -92,10 +92,16 @@ package struct Blame {
         bytes = now
         isKnown = true
         let visible = entry?.visible
-        for name in visible?.columns ?? [] where visible?[name] != row?[name] || row == nil {
-            origins[name] = FieldOrigin(
-                field: name, value: visible?[name] ?? .null, event: occasion.event, time: occasion.time, cause: cause,
-                provenance: occasion.provenance)
+        for name in visible?.columns ?? [] {
+            let value = visible?[name] ?? .null
+            if row?[name]?.isSame(as: value) == true {
+                // Its members may be in another order.
+                origins[name]?.value = value
+            } else {
+                origins[name] = FieldOrigin(
+                    field: name, value: value, event: occasion.event, time: occasion.time, cause: cause,
+                    provenance: occasion.provenance)
+            }
         }
         if visible == nil { origins = [:] }
         if visible != nil {

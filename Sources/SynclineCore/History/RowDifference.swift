@@ -21,12 +21,12 @@ public struct RowDifference: Hashable, Sendable {
     }
 
     /// The columns whose values differ, sorted, with both values; a value is nil if the row or the column does not
-    /// exist.
+    /// exist. The order of the members of an object makes no difference.
     public var fields: [(name: String, before: Value?, after: Value?)] {
         let names = Set(before?.columns ?? []).union(after?.columns ?? [])
         return names.sorted { Value.compare(.string($0), .string($1)) == .less }
             .map { ($0, before?[$0], after?[$0]) }
-            .filter { $0.before != $0.after }
+            .filter { !RowDifference.isSame($0.before, $0.after) }
     }
 }
 
@@ -37,7 +37,7 @@ extension StateChanges {
             left.key.withBytes { left in right.key.withBytes { left.compare($0) < 0 } }
         }
         .map { RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible) }
-        .filter(\.isReal)
+        .filter { !$0.isEmpty }
     }
 }
 
@@ -45,10 +45,16 @@ extension RowDifference {
     /// The difference in the other direction.
     package var reversed: RowDifference { RowDifference(table: table, id: id, before: after, after: before) }
 
-    /// Whether the row came or went, or a value differs. A different order of columns does not count.
-    fileprivate var isReal: Bool {
-        guard let before, let after else { return before != after }
-        return before != after && !fields.isEmpty
+    /// Whether the row is the same before and after. A different order of columns, or of the members of an object, does
+    /// not count.
+    package var isEmpty: Bool {
+        guard let before, let after else { return before == after }
+        return before == after || fields.isEmpty
+    }
+
+    private static func isSame(_ before: Value?, _ after: Value?) -> Bool {
+        guard let before, let after else { return before == after }
+        return before.isSame(as: after)
     }
 }
 
@@ -71,7 +77,7 @@ extension StateReader {
                 difference.after = right.row
                 try right.advance()
             }
-            if difference.isReal { try body(difference) }
+            if !difference.isEmpty { try body(difference) }
         }
     }
 }

@@ -68,6 +68,25 @@ extension Value {
         }
     }
 
+    /// Returns whether two values are equal, regardless of the order of the members of objects.
+    package func isSame(as other: Value) -> Bool {
+        if self == other { return true }
+        switch (self, other) {
+        case (.array(let left), .array(let right)):
+            return left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        case (.object(let left), .object(let right)):
+            return left.count == right.count
+                && zip(left.sorted(by: Value.precedes), right.sorted(by: Value.precedes)).allSatisfy {
+                    $0.name == $1.name && $0.value.isSame(as: $1.value)
+                }
+        default: return false
+        }
+    }
+
+    private static func precedes(_ left: Member, _ right: Member) -> Bool {
+        compare(.string(left.name), .string(right.name)) == .less
+    }
+
     private static func coversSameMembers(_ left: [Member], _ right: [Member]) -> Bool {
         (left + right).allSatisfy { member in
             (left[member: member.name] ?? .null).means(right[member: member.name] ?? .null)

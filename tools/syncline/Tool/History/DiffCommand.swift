@@ -11,7 +11,8 @@ enum DiffCommand {
         details: [
             """
             A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For \
-            `server` the rows are read from the store's backend, and its system columns are not compared.
+            `server` the rows are read from the store's backend, and its system columns are not compared. The order \
+            of columns, and of the members of an object in a column, makes no difference.
             """,
             """
             With --log the events of two stores or reports are compared byte by byte, and both sides of the first \
@@ -124,7 +125,7 @@ enum DiffCommand {
                 if ownColumnsOnly {
                     difference.before = difference.before?.own
                     difference.after = difference.after?.own
-                    if difference.before == difference.after { return }
+                    if difference.isEmpty { return }
                 }
                 try body(difference)
             }

@@ -5,6 +5,7 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineInspect
+import SynclineWire
 
 enum ExpectedState {
     private static let version = 1
@@ -81,7 +82,7 @@ enum ExpectedState {
                 number += 1
                 let expected = try lines.next().map { String(decoding: $0, as: UTF8.self) }
                 if number == 1, expected?.hasPrefix(#"{"expected":\#(version),"#) != true { throw noSuchFile(path) }
-                if expected != line.text {
+                if !ExpectedState.isSame(expected, line.text) {
                     difference = Difference(line: number, expected: expected, found: line.text)
                     throw Found()
                 }
@@ -91,6 +92,14 @@ enum ExpectedState {
             difference = Difference(line: number + 1, expected: String(decoding: more, as: UTF8.self), found: nil)
         }
         return difference
+    }
+
+    /// Whether two lines are the same, regardless of the order of the members of objects.
+    private static func isSame(_ expected: String?, _ found: String) -> Bool {
+        guard let expected else { return false }
+        if expected == found { return true }
+        guard let left = try? Value(json: expected.utf8), let right = try? Value(json: found.utf8) else { return false }
+        return left.isSame(as: right)
     }
 
     /// A comparison in words.

@@ -39,7 +39,7 @@ struct StepperScreen {
         for row in step.changes.rows.prefix(StepperScreen.limit) {
             let difference = RowDifference(
                 table: row.table, id: row.id, before: row.before?.visible, after: row.after?.visible)
-            let word = difference.fields.isEmpty ? "unseen" : difference.change
+            let word = difference.isEmpty ? "unseen" : difference.change
             let role: TextRole = difference.before == nil ? .good : difference.after == nil ? .bad : .warning
             lines.append("  \(style.paint(word, role)) \(escaped("\(row.table)/\(row.id)"))\(row.note)")
             for field in difference.fields {
