@@ -175,4 +175,15 @@ import Testing
         let rows = try page.object("table", ["name": "todoitem"])
         #expect((rows["count"] as? Int ?? 0) >= 3)
     }
+
+    @Test func `an event after damage shows the rows that it changes, or says that it is left out`() throws {
+        let page = try StudioPageCall(damaged())
+        let undo = try page.object("event", ["n": "8"])
+        let changes = try #require(undo["changes"] as? [[String: Any]])
+        #expect(changes.map { "\($0["change"] ?? "") \($0["id"] ?? "")" } == ["added b"])
+        #expect(undo["leftOut"] as? Bool == false)
+        // The insert of the row that is sent can't be read.
+        let sent = try page.object("event", ["n": "9"])
+        #expect(sent["leftOut"] as? Bool == true && (sent["changes"] as? [Any])?.isEmpty == true)
+    }
 }

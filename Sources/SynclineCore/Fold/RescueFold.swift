@@ -10,6 +10,9 @@ package final class RescueFold {
     /// Why a record could not be decoded: a newer version wrote it, or it is not an event.
     package private(set) var newer: StateError?
 
+    /// Called after each part of an event that was folded, while the state still has what the part changed.
+    package var afterPart: ((Projector) throws(StateError) -> Void)?
+
     /// Whether most records are events, folded or not.
     package var isOfEvents: Bool { eventCount > otherCount }
 
@@ -77,6 +80,7 @@ package final class RescueFold {
         defer { store.endChanges() }
         do throws(StateError) {
             try body()
+            try afterPart?(projector)
             return true
         } catch {
             switch error {

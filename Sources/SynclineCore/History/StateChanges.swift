@@ -54,6 +54,20 @@ package struct StateChanges: Sendable {
         journal.sort { $0.position < $1.position }
     }
 
+    /// The changes of an event that was folded in parts.
+    package init(joining parts: [StateChanges]) {
+        var places: [[UInt8]: Int] = [:]
+        for change in parts.flatMap(\.rows) {
+            if let place = places[change.key] {
+                rows[place].after = change.after
+            } else {
+                places[change.key] = rows.count
+                rows.append(change)
+            }
+        }
+        journal = parts.flatMap(\.journal)
+    }
+
     private mutating func addRow(
         _ key: [UInt8], _ old: StateValue?, _ new: StateValue?, _ projector: Projector
     ) throws(StateError) {

@@ -31,7 +31,8 @@ const views = {
     return [partly(found), title(`@${grouped(found.n)} `, badge(found.kind, 'kind ' + found.kind)),
       make('p', { class: 'lead' }, found.what),
       make('p', { class: 'note' }, full(found.time)),
-      cards.length ? cards : note('No row changed.'),
+      found.leftOut ? make('p', { class: 'problem' }, `${cards.length ? 'A part of this event' : 'This event'} depends on events that can’t be read, and is left out.`) : null,
+      cards.length ? cards : found.leftOut ? null : note('No row changed.'),
       found.count > cards.length ? note(`and ${counted(found.count - cards.length, 'more row')}`) : null,
       make('p', { class: 'actions' }, button('What if it had not happened?', () => {
         state.question = { kind: 'without', events: '@' + found.n };

@@ -81,7 +81,7 @@ final class StudioData: Sendable {
             return [
                 "n": .number(step.number), "time": .number(event.time), "kind": .string(event.cause),
                 "what": .string(summary.line), "event": summary.json, "whole": .boolean(state.isWhole),
-                "count": .number(step.rows.count),
+                "count": .number(step.rows.count), "leftOut": .boolean(step.isLeftOut),
                 "changes": .array(step.rows.prefix(200).map { $0.json() }),
             ]
         }

@@ -137,17 +137,19 @@ final class StudioStates: Sendable {
 struct StudioStep {
     var number: UInt64
     var event: Event?
-    var rows: [RowDifference] = []
+    var rows: [RowDifference]
+    /// Whether a part of the event depends on events that can't be read, and was left out.
+    var isLeftOut: Bool
 
-    init(number: UInt64, event: Event? = nil) {
-        (self.number, self.event) = (number, event)
+    init(number: UInt64, event: Event? = nil, changes: StateChanges? = nil, isLeftOut: Bool = false) {
+        (self.number, self.event, self.isLeftOut) = (number, event, isLeftOut)
+        rows = (changes?.rows ?? []).map {
+            RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible)
+        }
     }
 
     init(_ session: ReplaySession) {
-        self.init(number: session.through, event: session.step?.event)
-        rows = (session.step?.changes.rows ?? []).map {
-            RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible)
-        }
+        self.init(number: session.through, event: session.step?.event, changes: session.step?.changes)
     }
 }
 
@@ -200,21 +202,15 @@ private final class PartialState {
         }
     }
 
-    /// Folds the last event, and compares the rows that it names.
+    /// Folds the last event, and notes the rows that it changes.
     private func step(_ record: UnsafeRawBufferPointer, _ number: UInt64) throws {
-        let event = try? Event(record)
-        let projector = fold.projector
-        let keys = (event?.rows ?? []).prefix(200).map { ($0.table, $0.id, projector.rowKey($0.table, $0.id)) }
-        let before = try keys.map { try projector.entry($0.2).entry }
+        var parts: [StateChanges] = []
+        fold.afterPart = { projector throws(StateError) in parts.append(try StateChanges(projector)) }
+        defer { fold.afterPart = nil }
         try fold.fold(record, number: number)
-        var step = StudioStep(number: number, event: event)
-        for (place, (table, id, key)) in keys.enumerated() {
-            let after = try projector.entry(key).entry
-            if before[place] == after { continue }
-            step.rows.append(
-                RowDifference(table: table, id: id, before: before[place]?.visible, after: after?.visible))
-        }
-        last = step
+        last = StudioStep(
+            number: number, event: try? Event(record), changes: StateChanges(joining: parts),
+            isLeftOut: fold.leftOut.last == number)
     }
 
     var state: StudioState {
