@@ -149,6 +149,45 @@ import Testing
         #expect(await Call.tool("repair", "--salvage", fresh, on: log).exit == .failed, "it is not empty any more")
     }
 
+    /// Removes HEAD, and overwrites the header of each segment.
+    private func removeHeads(of log: TestLog) throws {
+        try FileManager.default.removeItem(at: log.url("HEAD"))
+        for name in [TestLog.firstSegment, TestLog.secondSegment] {
+            try log.change(name) { $0.replaceSubrange(0..<512, with: Data(count: 512)) }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `salvage recognises the records of a log without HEAD and segment headers`(hasCheckpoint: Bool) async throws {
+        let log = try TestLog()
+        if !hasCheckpoint { try FileManager.default.removeItem(at: log.url(TestLog.checkpoint)) }
+        try removeHeads(of: log)
+        let verify = await Call.tool("verify", on: log)
+        #expect(verify.exit == .no)
+        #expect(verify.output.contains("! HEAD damaged: it is lost, and so are all segment headers"))
+        #expect(await Call.tool("raw", "append", on: log, input: "more").exit == .failed, "no writer opens it")
+        let fresh = log.folder.path + "/fresh"
+        let call = await Call.tool("repair", "--salvage", fresh, on: log)
+        #expect(call.exit == .no && call.output.contains("copied  6 records into"), "\(call.output)\(call.errors)")
+        let cat = await Call.tool("raw", "cat", "-s", fresh)
+        #expect(cat.exit == .done && cat.output == "hello\nworld\nthird\nfourth\nfifth\nsixth\n")
+    }
+
+    @Test func `a log of which nothing can be recognised says what to do`() async throws {
+        let log = try TestLog()
+        try FileManager.default.removeItem(at: log.url(TestLog.checkpoint))
+        try FileManager.default.removeItem(at: log.url("HEAD"))
+        for name in [TestLog.firstSegment, TestLog.secondSegment] {
+            try log.change(name) { $0 = Data(repeating: 0xee, count: $0.count) }
+        }
+        for words in [["verify"], ["repair"], ["repair", "--salvage", log.folder.path + "/fresh"], ["raw", "cat"]] {
+            let call = await Call.tool(words: words, on: log)
+            #expect(call.exit == .failed && call.errors.contains("no record can be recognised"), "\(words)")
+            #expect(call.errors.contains("use a backup"), "\(words): \(call.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: log.folder.path + "/fresh"))
+    }
+
     @Test func `salvage names what is lost at the end, too`() async throws {
         let log = try TestLog()
         try log.flip("sixth", in: TestLog.secondSegment)

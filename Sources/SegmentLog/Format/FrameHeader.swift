@@ -103,6 +103,11 @@ extension FrameHeader {
         return checksum
     }
 
+    /// Returns the seed with which the checksum of a header is correct.
+    package static func seed(of bytes: UnsafeRawBufferPointer) -> UInt32 {
+        crc32c(undoing: bytes.slice(8, 32), from: bytes.number(at: 4))
+    }
+
     private static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32) -> UInt32 {
         crc32c(bytes.slice(8, 32), continuing: seed)
     }

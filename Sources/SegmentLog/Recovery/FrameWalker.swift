@@ -56,21 +56,7 @@ package struct FrameWalker {
     /// Returns the first position from `start` on, in steps of 8, at which a header of this log verifies, and the
     /// header.
     package func search(from start: UInt64) throws(LogError) -> (offset: UInt64, header: FrameHeader)? {
-        var offset = start
-        while true {
-            let bytes = try window.bytes(at: offset, 1 << 16)
-            guard bytes.count >= Format.frameHeaderLength else { return nil }
-            var index = 0
-            while index + Format.frameHeaderLength <= bytes.count {
-                if bytes.number(UInt32.self, at: index) == Format.frameMagic,
-                    let header = try? FrameHeader(bytes.slice(index, Format.frameHeaderLength), seed: seed)
-                {
-                    return (offset + UInt64(index), header)
-                }
-                index += 8
-            }
-            offset += UInt64(index)
-        }
+        try window.firstFrame(from: start) { try? FrameHeader($0, seed: seed) }.map { ($0.offset, $0.found) }
     }
 
     /// Returns whether there are only zeros from `start` to the end of the file.
@@ -81,6 +67,30 @@ package struct FrameWalker {
             if bytes.isEmpty { return true }
             if !bytes.isAllZero { return false }
             offset += UInt64(bytes.count)
+        }
+    }
+}
+
+extension FileWindow {
+    /// Returns the first position from `start` on, in steps of 8, at which a frame's magic is followed by what `find`
+    /// accepts, and its result. `find` is given the 40 bytes of a header.
+    func firstFrame<Found>(
+        from start: UInt64, _ find: (UnsafeRawBufferPointer) -> Found?
+    ) throws(LogError) -> (offset: UInt64, found: Found)? {
+        var offset = start
+        while true {
+            let bytes = try bytes(at: offset, 1 << 16)
+            guard bytes.count >= Format.frameHeaderLength else { return nil }
+            var index = 0
+            while index + Format.frameHeaderLength <= bytes.count {
+                if bytes.number(UInt32.self, at: index) == Format.frameMagic,
+                    let found = find(bytes.slice(index, Format.frameHeaderLength))
+                {
+                    return (offset + UInt64(index), found)
+                }
+                index += 8
+            }
+            offset += UInt64(index)
         }
     }
 }

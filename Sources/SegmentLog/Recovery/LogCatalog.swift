@@ -68,18 +68,36 @@ package struct LogCatalog: Sendable {
                     file: FileName.head, length: .bytes(UInt64(2 * Format.headSlotLength)),
                     reason: "neither slot can be read", remedy: .rebuild))
         }
-        guard let known = head?.identity ?? segments.lazy.compactMap({ $0.header?.identity }).first else {
-            if segments.isEmpty {
-                throw LogError(
-                    .noStore, "\(storage.location) holds no log", hint: LogError.absenceHint)
-            }
-            throw damage.first { $0.file == segments[0].name }?.error
-                ?? LogError(.storeCorrupt, "no segment header can be read", file: segments[0].name)
+        if let known = head?.identity ?? segments.lazy.compactMap({ $0.header?.identity }).first {
+            identity = known
+        } else {
+            try recoverIdentity(storage)
         }
-        identity = known
         try checkOrder(storage)
         try checkEnds(storage)
         try checkAgainstHead(storage)
+    }
+
+    /// Finds the identity if neither HEAD nor any segment states it.
+    private mutating func recoverIdentity(_ storage: any LogStorage) throws(LogError) {
+        guard let first = segments.first else {
+            throw LogError(.noStore, "\(storage.location) holds no log", hint: LogError.absenceHint)
+        }
+        if let newer = damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
+        guard let found = try LostIdentity.find(storage, segments, checkpoints) else {
+            throw LogError(
+                .storeCorrupt, "HEAD and the segment headers are lost, and no record can be recognised",
+                file: first.name,
+                hint: "Nothing can be rescued: use a backup, or create the store again and pull from the server.")
+        }
+        identity = found
+        damage.removeAll { $0.file == FileName.head }
+        headIsDamaged = true
+        damage.append(
+            LogDamage(
+                file: FileName.head,
+                reason: "it is lost, and so are all segment headers: records may be missing at the end",
+                remedy: .salvage))
     }
 
     /// Returns whether a segment that was the last now has a successor, or was removed.

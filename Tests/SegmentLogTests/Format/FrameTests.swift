@@ -58,6 +58,15 @@ struct FrameTests {
         ]
     }()
 
+    @Test func `a header shows the seed of its log, and an identity can be made for any seed`() {
+        for payload in Self.payloads {
+            let (bytes, _) = encode(payload, header())
+            let found = bytes.withUnsafeBytes { FrameHeader.seed(of: $0) }
+            #expect(found == seed)
+            #expect(decode(bytes, seed: LogIdentity(seed: found).seed) == payload)
+        }
+    }
+
     @Test("Invariant 9: what is encoded is decoded again, in every codec", arguments: payloads.indices)
     func roundTrip(_ index: Int) {
         let payload = Self.payloads[index]

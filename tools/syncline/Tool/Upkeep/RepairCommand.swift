@@ -19,8 +19,9 @@ enum RepairCommand {
             the state of the newest whole checkpoint and every whole event after it, so no pending change that can \
             be read is lost, and as much of the history as leads to that state without a gap. If events are \
             missing after that checkpoint, the next pull of each query starts from the beginning. The token, the \
-            headers and the recorded traffic are copied, too; branches are named and stay where they are. If the \
-            log holds no events, every whole record is copied and keeps its number.
+            headers and the recorded traffic are copied, too; branches are named and stay where they are. If HEAD and \
+            all segment headers are lost, records are recognised by their checksums. If the log holds no events, \
+            every whole record is copied and keeps its number.
             """,
         ],
         options: [
@@ -42,7 +43,7 @@ enum RepairCommand {
             """#,
         exits: [
             Exit(.done, "no damage is left; with --salvage: no event is missing"),
-            Exit(.no, "damage is left; with --salvage: events are missing (listed)"),
+            Exit(.no, "damage is left; with --salvage: events are missing, or may be"),
             Exit(.failed, "refused: another program has the store open, or it can't be written"),
         ],
         run: run)

@@ -85,8 +85,11 @@ struct SalvageCommand {
             try context.output.line("  the branch \(name) is not copied; it stays in the damaged store")
         }
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
-        return lost.isEmpty && leftOut.isEmpty ? .done : .no
+        return lost.isEmpty && leftOut.isEmpty && !endIsUnknown ? .done : .no
     }
+
+    /// Whether no file says how many records the log had.
+    private var endIsUnknown: Bool { damage.contains { $0.file == FileName.head && $0.remedy == .salvage } }
 
     private func tell(_ word: String, _ ranges: [SequenceRange], _ reason: String, _ context: Context) throws {
         if ranges.isEmpty { return }
