@@ -40,6 +40,20 @@ extension StateReader {
         try QueryRun(self, query).candidates()
     }
 
+    /// Returns all rows of a table by id, and tells after each how many were read.
+    package func rows(of table: String, read: (Int) -> Void) throws(StateError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        for form in RowKey.forms {
+            try forEachRow(of: table, form: form) { row throws(StateError) in
+                rows.append(row.stored(selecting: nil))
+                read(rows.count)
+                return true
+            }
+        }
+        // Only the rows whose ids have one form come in the order of their ids.
+        return rows.sorted { Value.compare(.string($0.id), .string($1.id)) == .less }
+    }
+
     /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
     package func forEachRow(
         of table: String, form: UInt8, _ body: (EncodedRowView) throws(StateError) -> Bool

@@ -38,6 +38,9 @@ struct Call {
             output: output, errors: errors, input: MemoryLines(input), clock: log?.clock ?? SteppingClock(),
             interrupt: interrupt)
         host.transport = transport
+        // No time passes, so a slow machine does not show progress.
+        let now = ContinuousClock.now
+        host.now = { now }
         let exit = await Tool(host).run(words)
         func hidden(_ text: String) -> String {
             log.map { text.replacingOccurrences(of: $0.path, with: "<log>") } ?? text

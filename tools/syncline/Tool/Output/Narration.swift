@@ -54,8 +54,10 @@ package final class Narration {
     // MARK: Progress
 
     /// Shows progress on a terminal; nothing if the work ends within half a second.
-    package func progress(_ label: String, total: UInt64) -> TaskProgress {
-        TaskProgress(isTerminal ? self : nil, label, total: total, now: now)
+    package func progress(
+        _ label: String, total: UInt64, in measure: TaskProgress.Measure = .bytes
+    ) -> TaskProgress {
+        TaskProgress(isTerminal ? self : nil, label, total: total, in: measure, now: now)
     }
 
     /// Shows progress in its own words.

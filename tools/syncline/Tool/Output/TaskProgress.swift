@@ -4,8 +4,12 @@
 import SynclineInspect
 
 package final class TaskProgress {
+    /// What is counted.
+    package enum Measure: Sendable { case bytes, rows }
+
     private let narration: Narration?
     private let label: String
+    private let measure: Measure
     private let now: () -> ContinuousClock.Instant
     private let begin: ContinuousClock.Instant
     private var shown: ContinuousClock.Instant
@@ -18,10 +22,14 @@ package final class TaskProgress {
     private static let measurable = Duration.milliseconds(500)
     private static let pause = Duration.milliseconds(100)
 
-    /// - Parameter narration: Nil if nobody watches.
-    init(_ narration: Narration?, _ label: String, total: UInt64, now: @escaping () -> ContinuousClock.Instant) {
+    /// - Parameter narration: Nil if there is no terminal.
+    init(
+        _ narration: Narration?, _ label: String, total: UInt64, in measure: Measure,
+        now: @escaping () -> ContinuousClock.Instant
+    ) {
         self.narration = narration
         self.label = label
+        self.measure = measure
         self.total = total
         self.now = now
         begin = now()
@@ -32,7 +40,8 @@ package final class TaskProgress {
     /// More of it was done.
     package func advance(by count: UInt64) { move(to: done + count, of: total) }
 
-    /// So much of it is done. What begins again, or after the start, is measured from there. A total of 0 is not known.
+    /// Sets how much is done. If that is less than before, or the task did not begin at 0, the rate is measured from there. A
+    /// total of 0 is not known.
     package func move(to done: UInt64, of total: UInt64) {
         guard let narration else { return }
         let now = now()
@@ -45,14 +54,35 @@ package final class TaskProgress {
 
     private func text(since start: UInt64, for time: Duration) -> String {
         let (found, wanted) = (done - min(done, start), total - min(total, start))
-        var text = "\(label)  \(humanBytes(found))"
-        if total > 0 { text += " of \(humanBytes(wanted)), \(found * 100 / max(wanted, 1)) %" }
+        var text = "\(label)  "
+        if total > 0 {
+            text += "\(measure.number(found)) of \(measure.text(wanted)), \(found * 100 / max(wanted, 1)) %"
+        } else {
+            text += measure.text(found)
+        }
         guard time >= TaskProgress.measurable, found > 0 else { return text }
         let rate = Double(found) / (time / .seconds(1))
-        text += "  \(humanBytes(UInt64(rate)))/s"
+        text += "  \(measure.text(UInt64(rate)))/s"
         if total > 0 { text += "  \(decimal(Double(wanted - min(wanted, found)) / rate, places: 0)) s left" }
         return text
     }
 
     package func finish() { narration?.endProgress() }
+}
+
+extension TaskProgress.Measure {
+    /// A number that is followed by another one with its unit.
+    fileprivate func number(_ count: UInt64) -> String {
+        switch self {
+        case .bytes: humanBytes(count)
+        case .rows: grouped(count)
+        }
+    }
+
+    fileprivate func text(_ count: UInt64) -> String {
+        switch self {
+        case .bytes: humanBytes(count)
+        case .rows: counted(count, "row")
+        }
+    }
 }

@@ -7,13 +7,12 @@ import SynclineInspect
 import SynclineWire
 
 enum CSVText {
-    /// The heading and one line per row.
-    static func lines(_ rows: [StoredRow]) -> [String] {
-        let names = RowText.columns(rows)
-        return [(["id"] + names).map { cell($0) }.joined(separator: ",")]
-            + rows.map { row in
-                ([cell(row.id)] + names.map { cell(row.columns[$0] ?? .null) }).joined(separator: ",")
-            }
+    static func heading(_ columns: [String]) -> String {
+        (["id"] + columns).map { cell($0) }.joined(separator: ",")
+    }
+
+    static func line(_ row: StoredRow, _ columns: [String]) -> String {
+        ([cell(row.id)] + columns.map { cell(row.columns[$0] ?? .null) }).joined(separator: ",")
     }
 
     private static func cell(_ value: Value) -> String {

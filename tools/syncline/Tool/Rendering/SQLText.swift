@@ -22,16 +22,16 @@ enum SQLText {
         }
     }
 
-    /// A table with its rows.
-    static func table(_ table: String, _ rows: [StoredRow]) -> [String] {
-        let names = RowText.columns(rows)
+    /// Creates a table.
+    static func create(_ table: String, _ columns: [String]) -> String {
         let declared =
             [SQLName.quoted("id") + " TEXT PRIMARY KEY NOT NULL"]
-            + SQLName.unambiguous(names, besides: ["id"]).map(SQLName.quoted)
-        return ["CREATE TABLE IF NOT EXISTS \(SQLName.quoted(table)) (\(declared.joined(separator: ", ")));"]
-            + rows.map { row in
-                insert(table, [.string(row.id)] + names.map { row.columns[$0] ?? .null })
-            }
+            + SQLName.unambiguous(columns, besides: ["id"]).map(SQLName.quoted)
+        return "CREATE TABLE IF NOT EXISTS \(SQLName.quoted(table)) (\(declared.joined(separator: ", ")));"
+    }
+
+    static func insert(_ row: StoredRow, into table: String, _ columns: [String]) -> String {
+        insert(table, [.string(row.id)] + columns.map { row.columns[$0] ?? .null })
     }
 
     /// What each table is called in SQL: another name than a system table has, or another table that differs only in case.

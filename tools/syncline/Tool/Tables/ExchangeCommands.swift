@@ -65,24 +65,8 @@ enum ExchangeCommands {
         try context.output.beginList()
         for (table, sqlName) in zip(tables, SQLText.tableNames(tables)) {
             if isSQL, sqlName != table { context.narration.warn("the table \(table) is called \(sqlName) in the SQL") }
-            var rows = try view.reader.run(RowQuery(table: table)).rows
-            if arguments.flag("redact") { rows = rows.map(\.redacted) }
-            for row in rows {
-                try context.output.element(["table": .string(table), "row": JSONValue(row)])
-            }
-            guard context.output.form.isText else { continue }
-            switch format {
-            case "csv":
-                for line in CSVText.lines(rows) {
-                    try context.output.line(context.output.form == .human ? escaped(line) : line)
-                }
-            case "sql": try SQLText.table(sqlName, rows).forEach { try context.output.line($0) }
-            default:
-                for row in rows {
-                    let json: JSONValue = ["table": .string(table), "row": JSONValue(row)]
-                    try context.output.line(json.text)
-                }
-            }
+            try RowExport(table: table, nameInSQL: sqlName, redacts: arguments.flag("redact"), context)
+                .write(view.reader, as: format)
         }
         try context.output.endList()
         if isSQL {

@@ -1,0 +1,62 @@
+// Writes the rows of a table in a format, and shows at a terminal how many of them it has read and written.
+
+import SynclineCore
+import SynclineInspect
+
+struct RowExport {
+    private let table: String
+    private let nameInSQL: String
+    private let redacts: Bool
+    private let context: Context
+
+    init(table: String, nameInSQL: String, redacts: Bool, _ context: Context) {
+        self.table = table
+        self.nameInSQL = nameInSQL
+        self.redacts = redacts
+        self.context = context
+    }
+
+    func write(_ reader: StateReader, as format: String) throws {
+        let rows = try read(reader)
+        let columns = ["csv", "sql"].contains(format) ? RowText.columns(rows) : []
+        let progress = context.progress("writing \(table)", of: UInt64(rows.count))
+        defer { progress?.finish() }
+        switch format {
+        case "csv": try line(CSVText.heading(columns))
+        case "sql": try context.output.line(SQLText.create(nameInSQL, columns))
+        default: break
+        }
+        for row in rows {
+            try context.output.element(json(row))
+            if context.output.form.isText {
+                switch format {
+                case "csv": try line(CSVText.line(row, columns))
+                case "sql": try context.output.line(SQLText.insert(row, into: nameInSQL, columns))
+                default: try context.output.line(json(row).text)
+                }
+            }
+            progress?.advance(by: 1)
+        }
+    }
+
+    private func read(_ reader: StateReader) throws -> [StoredRow] {
+        let progress = context.progress("reading \(table)", of: 0)
+        defer { progress?.finish() }
+        let rows = try reader.rows(of: table) { progress?.move(to: UInt64($0), of: 0) }
+        return redacts ? rows.map(\.redacted) : rows
+    }
+
+    private func json(_ row: StoredRow) -> JSONValue { ["table": .string(table), "row": JSONValue(row)] }
+
+    /// A line of CSV. A terminal must not take what is in it for a command.
+    private func line(_ text: String) throws {
+        try context.output.line(context.output.form == .human ? escaped(text) : text)
+    }
+}
+
+extension Context {
+    /// Progress in rows; nil if the rows themselves go to the terminal.
+    fileprivate func progress(_ label: String, of total: UInt64) -> TaskProgress? {
+        output.form == .human ? nil : narration.progress(label, total: total, in: .rows)
+    }
+}
