@@ -340,6 +340,34 @@ def damaged(browser, folder):
 
 
 @story
+def reports(browser, folder):
+    """A report in place of a store: the same events and requests, with masked values; it can't be changed."""
+    store, file = life(folder), os.path.join(folder, "bug.jsonl")
+    run(store, "report", "-o", file)
+    last = int(json.loads(run(store, "log", "-n", "1", "--json"))[0]["address"][1:])
+    studio = Studio(file)
+    studio.open(browser)
+    assert moment(browser) == last, "a report has all events"
+    go(browser, "notes/r1")
+    browser.until("document.body.dataset.ready === 'row'")
+    words = text(browser)
+    assert "notes/r1 exists" in words and "both changed" in words and "plants" not in words, words
+    view(browser, "conflicts")
+    assert "The next push sends an update of" in text(browser)
+    view(browser, "syncs")
+    browser.ask("[...document.querySelectorAll('.syncs details')][0].open = true")
+    browser.until("document.querySelector('.exchange')")
+    assert "/tables/notes" in text(browser) and "plants" not in text(browser)
+    view(browser, "debugger")
+    browser.ask("document.querySelector('#ask-bisect [name=condition]').value = 'conflicts ge 1'")
+    browser.ask("document.querySelector('#ask-bisect form').requestSubmit()")
+    browser.until("document.querySelector('#ask-bisect [data-done=bisect] .link')", 60)
+    browser.picture(f"{shots}/report.png")
+    studio.close()
+    assert "reports are read-only" in run(file, "studio", "--write", fails=True), "a report is never changed"
+
+
+@story
 def follows(browser, folder):
     """The page beside an app that writes, and two studios side by side."""
     store = life(folder)

@@ -16,7 +16,7 @@ def run(store, *words, text=None, fails=False):
                           capture_output=True, text=True)
     if done.returncode and not fails:
         raise SystemExit(f"{words}: {done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stdout + (done.stderr if fails else "")
 
 
 class Server:
