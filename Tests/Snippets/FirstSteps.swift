@@ -58,6 +58,24 @@ enum FirstSteps {
         expect(late.map(\.text) == ["bread"])
     }
 
+    struct Expense: SyncModel {
+        var id = SyncID.make()
+        var trip: String
+        var price: Int
+    }
+
+    static func totals() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let expenses = database.table(Expense.self)
+        for price in [5, 20, 30] { try await expenses.insert(Expense(trip: "Rome", price: price)) }
+
+        let (count, total) = try await expenses.where { $0.price > 10 }.compute(.count, .sum(\.price))
+        let trips = try await expenses.grouped(by: \.trip).compute(.count, .sum(\.price))
+        for (trip, (count, total)) in trips { print(trip, count, total) }
+
+        expect(count == 2 && total == 50)
+    }
+
     static func watch() async throws {
         let database = try await SyncDatabase.open(at: "notes")
         let todos = database.table(TodoItem.self)

@@ -10,7 +10,7 @@ enum AsyncInterface {
         let page = try String(contentsOf: root.appending(path: "docs/interface/Syncline.txt"), encoding: .utf8)
         var functions: Set<String> = []
         for line in page.split(separator: "\n") {
-            guard let match = line.wholeMatch(of: /(\w+): (?:@?\w+ )*func (\w+)(?:<\w+>)?\((.*)\) async .*/) else {
+            guard let match = line.wholeMatch(of: /(\w+): (?:@?\w+ )*func (\w+)(?:<[^>]+>)?\((.*)\) async .*/) else {
                 continue
             }
             let (type, name) = (String(match.1), String(match.2))

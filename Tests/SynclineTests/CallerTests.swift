@@ -222,6 +222,15 @@ private struct Note: SyncModel {
                 let found = try await database.history(at: database.lastEvent).table(Note.self).get(id: "n7")
                 #expect(found != nil)
             },
+            Step("ModelSource.compute(_:)") { database in
+                let (count, last) = try await database.table(Note.self).compute(.count, .max(\.number))
+                #expect(count == 500 && last == 499)
+            },
+            Step("GroupedQuery.compute(_:)") { database in
+                let found = try await database.table(Note.self).grouped(by: \.text).compute(.sum(\.number)).count
+                #expect(found == 4)
+            },
+            Step("RowTable.compute(_:)") { _ = try await $0.table("note").compute(RowAggregate(table: "note")) },
             Step("RowTable.count(_:)") { _ = try await $0.table("note").count() },
             Step("RowTable.delete(id:)") { try await $0.table("note").delete(id: "n5") },
             Step("RowTable.explain(_:)") { _ = try await $0.table("note").explain(RowQuery(table: "note", top: 3)) },
@@ -303,7 +312,7 @@ private struct Note: SyncModel {
 
     @Test func `no function of a table or query works on the main actor that calls it`() async throws {
         try await check(Self.tableSteps)
-        let types = ["SyncTable", "SyncQuery", "PastTable", "RowTable"]
+        let types = ["SyncTable", "SyncQuery", "ModelSource", "GroupedQuery", "PastTable", "RowTable"]
         #expect(try AsyncInterface.functions(of: types) == Set(Self.tableSteps.map(\.name)))
     }
 

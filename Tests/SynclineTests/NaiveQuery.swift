@@ -129,11 +129,15 @@ struct NaiveQuery {
         }
     }
 
+    /// The order of two values in a list.
+    static func order(_ left: Value, _ right: Value) -> Int {
+        let (rank, other) = (rank(left), rank(right))
+        return rank == other ? NaiveCondition.order(left, right) ?? 0 : rank - other
+    }
+
     private func isBefore(_ left: NaiveRow, _ right: NaiveRow) -> Bool {
         for key in order + [RowQuery.Key("id")] {
-            let (first, second) = (left.value(key.column), right.value(key.column))
-            let (rank, other) = (NaiveQuery.rank(first), NaiveQuery.rank(second))
-            let order = rank == other ? NaiveCondition.order(first, second) ?? 0 : rank - other
+            let order = NaiveQuery.order(left.value(key.column), right.value(key.column))
             if order != 0 { return key.isDescending ? order > 0 : order < 0 }
         }
         return false

@@ -59,6 +59,18 @@ extension Chance {
         return query
     }
 
+    fileprivate mutating func aggregate() -> NaiveAggregate {
+        let names = ["n", "m", "s", "f", "d", "x", "none", "id"]
+        var functions: [RowAggregate.Function] = []
+        for _ in 0..<below(5) {
+            functions.append(
+                pick([.count, .sum(pick(names)), .average(pick(names)), .min(pick(names)), .max(pick(names))]))
+        }
+        return NaiveAggregate(
+            condition: once(in: 3) ? nil : condition(), groups: (0..<below(3)).map { _ in pick(names) },
+            functions: functions)
+    }
+
     /// Indexes of every form.
     fileprivate mutating func indexes() -> [IndexChange] {
         (0..<1 + below(4)).map { _ in
@@ -149,6 +161,22 @@ extension Chance {
                     query.after = end
                 }
                 #expect(found.map(\.id) == naive.run(rows).rows.map(\.id), "seed \(seed): \(query)")
+            }
+        }
+    }
+
+    @Test func `values computed of rows are those of a naive evaluation, with and without indexes`() async throws {
+        for seed in Self.seeds {
+            var chance = Chance(seed: seed)
+            let database = try await SyncDatabase.open(MemoryStorage(), .test())
+            let rows = try await fill(database, &chance)
+            if seed % 3 > 0 { try await declare(chance.indexes(), database) }
+            for _ in 0..<50 {
+                let naive = chance.aggregate()
+                let aggregate = RowAggregate(
+                    table: "t", filter: naive.condition?.expression, groups: naive.groups, functions: naive.functions)
+                let found = try await database.table("t").compute(aggregate)
+                try #require(NaiveAggregate.areEqual(found, naive.run(rows)), "seed \(seed): \(aggregate)")
             }
         }
     }

@@ -23,6 +23,12 @@ public struct HistoricState: Sendable {
         return try mapErrors { () throws(StateError) in try reader.run(query) }
     }
 
+    /// Computes values of the rows that matched.
+    public func compute(_ aggregate: RowAggregate) throws(SyncError) -> [RowGroup] {
+        try mapErrors { () throws(StateError) in try reader.declaration }.check(aggregate.table)
+        return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
+    }
+
     /// Returns the operations that were pending.
     public func pending() throws(SyncError) -> [PlannedOperation] {
         try mapErrors { () throws(StateError) in try PushPlan(reader).operations }

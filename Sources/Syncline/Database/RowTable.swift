@@ -104,7 +104,7 @@ public struct RowTable: Sendable {
     }
 
     /// The current state; throws if the store is strict and the table is not declared.
-    private var declaredReader: StateReader {
+    var declaredReader: StateReader {
         get throws(SyncError) {
             let current = database.writer.current
             try current.declaration.check(name)
@@ -150,16 +150,21 @@ public struct RowTable: Sendable {
     func observe<Element: Sendable>(
         _ query: RowQuery, make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
+        observe(LiveWindow(query), check: { () throws(SyncError) in try query.check() }, make: make)
+    }
+
+    func observe<Content: LiveContent, Element: Sendable>(
+        _ content: sending Content, check: @escaping @Sendable () throws(SyncError) -> Void = {},
+        make: @escaping @Sendable (Content.Result) throws(SyncError) -> Element
+    ) -> QueryResults<Element> {
         let (writer, name) = (database.writer, self.name)
-        let (list, signals) = writer.observers.observe(query) { writer.current.reader }
-        return QueryResults(
-            signals: signals,
-            run: { () throws(SyncError) in
-                let current = writer.current
-                try query.check()
-                try current.declaration.check(name)
-                return try list.result(from: writer.observers.lists) { writer.current.reader }.get()
-            }, make: make)
+        let (list, signals) = writer.observers.observe(content) { writer.current.reader }
+        return QueryResults(signals: signals) { () throws(SyncError) in
+            try check()
+            try writer.current.declaration.check(name)
+            return LiveAnswer(
+                try list.result(from: writer.observers.lists) { writer.current.reader }.get(), make: make)
+        }
     }
 }
 

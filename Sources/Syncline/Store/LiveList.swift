@@ -1,24 +1,39 @@
-// A live query of one observer: its window, and the version of the table that the window describes. Commits change the
-// window on a queue of the store; the observer takes the newest result when it is ready for one, and so misses those
+// A live query of one observer: its content, and the version of the table that the content describes. Commits change the
+// content on a queue of the store; the observer takes the newest result when it is ready for one, and so misses those
 // that were replaced meanwhile.
 
 import SynclineCore
 import SynclineGround
 
-final class LiveList: Sendable {
+/// A live query as the queue sees it, which tells it of commits.
+protocol LiveFollower: AnyObject, Sendable {
+    /// The UTF-8 of the table's name.
+    var table: [UInt8] { get }
+
+    /// Takes changes into account that lead from one version of the table to the next; nil if it is not known what
+    /// they are.
+    func update(_ changes: TableChanges?, to reader: StateReader, from version: UInt64)
+
+    /// The store could not be read. The next change runs the query again.
+    func fail(_ error: SyncError)
+
+    func finish()
+}
+
+final class LiveList<Content: LiveContent>: LiveFollower {
     private struct State {
-        var window: LiveWindow
+        var content: Content
         /// Whether the query was run.
         var isLoaded = false
         /// The version of the table; nil if it is not known, and the next change has to run the query again.
         var version: UInt64?
         var failure: SyncError?
 
-        /// Changes the window; if that fails, the query has to be run again.
-        mutating func change(_ body: (inout LiveWindow) throws(StateError) -> Bool) -> Bool {
+        /// Changes the content; if that fails, the query has to be run again.
+        mutating func change(_ body: (inout Content) throws(StateError) -> Bool) -> Bool {
             isLoaded = true
             do throws(StateError) {
-                let isChanged = try body(&window)
+                let isChanged = try body(&content)
                 failure = nil
                 return isChanged
             } catch {
@@ -29,55 +44,51 @@ final class LiveList: Sendable {
         }
     }
 
-    /// The UTF-8 of the table's name.
     let table: [UInt8]
     private let state: Mutex<State>
     /// Wakes the observer.
     private let signal: AsyncStream<Void>.Continuation
 
-    init(_ query: RowQuery, _ signal: AsyncStream<Void>.Continuation) {
-        table = Array(query.table.utf8)
+    init(_ content: sending Content, _ signal: AsyncStream<Void>.Continuation) {
+        table = Array(content.table.utf8)
         self.signal = signal
-        state = Mutex(State(window: LiveWindow(query)))
+        state = Mutex(State(content: content))
         signal.yield()
     }
 
     func finish() { signal.finish() }
 
     /// Returns the current result. The first call runs the query, on the calling thread.
-    func result(from lists: LiveLists, current: () -> StateReader) -> Result<QueryResult, SyncError> {
+    func result(from lists: LiveLists, current: () -> StateReader) -> Result<Content.Result, SyncError> {
         state.withLock { state in
             if !state.isLoaded {
                 let (reader, version) = lists.newest(of: table, current: current)
                 state.version = version
-                _ = state.change { window throws(StateError) in
-                    try window.load(reader)
+                _ = state.change { content throws(StateError) in
+                    try content.load(reader)
                     return true
                 }
             }
             if let failure = state.failure { return .failure(failure) }
-            return .success(state.window.result)
+            return .success(state.content.result)
         }
     }
 
-    /// Takes changes into account that lead from one version of the table to the next; nil if it is not known what
-    /// they are.
     func update(_ changes: TableChanges?, to reader: StateReader, from version: UInt64) {
         let isChanged = state.withLock { state in
             // Until the observer asks, there is nothing to keep up to date.
             guard state.isLoaded else { return false }
             let isNext = state.version == version
             state.version = version + 1
-            return state.change { window throws(StateError) in
-                if isNext, let changes { return try window.update(changes) }
-                try window.load(reader)
+            return state.change { content throws(StateError) in
+                if isNext, let changes { return try content.update(changes) }
+                try content.load(reader)
                 return true
             }
         }
         if isChanged { signal.yield() }
     }
 
-    /// The store could not be read. The next change runs the query again.
     func fail(_ error: SyncError) {
         state.withLock { state in
             state.failure = error

@@ -7,7 +7,7 @@ import SynclineGround
 
 final class LiveLists: Sendable {
     private struct Content {
-        var lists: [Int: LiveList] = [:]
+        var lists: [Int: any LiveFollower] = [:]
         var next = 0
         /// How many times changes of each table were passed on. Names of tables are compared by their bytes.
         var versions: [[UInt8]: UInt64] = [:]
@@ -33,7 +33,7 @@ final class LiveLists: Sendable {
             var name: String
             var version: UInt64
             var rows: [[UInt8]]?
-            var lists: [LiveList]
+            var lists: [any LiveFollower]
         }
 
         var before: StateReader
@@ -52,7 +52,7 @@ final class LiveLists: Sendable {
     // MARK: Observers
 
     /// Adds a live query and returns its number. No commit may be published meanwhile.
-    func add(_ list: LiveList, current: () -> StateReader) -> Int {
+    func add(_ list: any LiveFollower, current: () -> StateReader) -> Int {
         content.withLock { content in
             if content.newest == nil, !content.isRunning { content.reader = current() }
             content.next += 1
@@ -61,7 +61,8 @@ final class LiveLists: Sendable {
         }
     }
 
-    func remove(_ number: Int) {
+    func remove(_ number: Int?) {
+        guard let number else { return }
         content.withLock { content in
             content.lists[number] = nil
             guard content.lists.isEmpty, !content.isRunning else { return }

@@ -28,19 +28,24 @@ final class ObserverList: Sendable {
     let lists = LiveLists()
 
     /// Adds a live query. The stream has an element when its result may have changed.
-    func observe(
-        _ query: RowQuery, from current: @Sendable () -> StateReader
-    ) -> (list: LiveList, signals: AsyncStream<Void>) {
-        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let list = LiveList(query, continuation)
+    func observe<Content: LiveContent>(
+        _ content: sending Content, from current: @Sendable () -> StateReader
+    ) -> (list: LiveList<Content>, signals: AsyncStream<Void>) {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (list, number) = follow(content, signal, from: current)
+        signal.onTermination = { [lists] _ in lists.remove(number) }
+        return (list, signals)
+    }
+
+    /// Adds a live query that wakes an observer. Returns it with its number, by which it is removed.
+    func follow<Content: LiveContent>(
+        _ followed: sending Content, _ signal: AsyncStream<Void>.Continuation, from current: () -> StateReader
+    ) -> (list: LiveList<Content>, number: Int?) {
+        let list = LiveList(followed, signal)
         // Under the lock that `tell` takes, so that no commit falls between the first state and the next.
         let number = content.withLock { $0.isFinished ? nil : lists.add(list, current: current) }
-        guard let number else {
-            list.finish()
-            return (list, signals)
-        }
-        continuation.onTermination = { [weak self] _ in self?.lists.remove(number) }
-        return (list, signals)
+        if number == nil { list.finish() }
+        return (list, number)
     }
 
     /// Returns the current state, then the newest state after changes to a table, or to any table.

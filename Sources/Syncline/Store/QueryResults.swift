@@ -9,12 +9,11 @@ public import SynclineCore
 /// waits for the next results. A `for` loop ends when an error is thrown; a loop over ``outcomes`` continues.
 public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
     let signals: AsyncStream<Void>
-    let run: @Sendable () throws(SyncError) -> QueryResult
-    let make: @Sendable (QueryResult) throws(SyncError) -> Element
+    let run: @Sendable () throws(SyncError) -> LiveAnswer<Element>
 
     /// The iterator of the results.
     public struct Iterator: AsyncIteratorProtocol {
-        var answers: Answers<Void, QueryResult, Element>
+        var answers: Answers<Void, LiveAnswer<Element>, Element>
 
         public mutating func next() async throws -> Element? {
             try await next(isolation: nil)
@@ -27,11 +26,30 @@ public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator {
         let run = run
-        return Iterator(answers: Answers(signals, { () throws(SyncError) in try run() }, make))
+        return Iterator(
+            answers: Answers(signals, { () throws(SyncError) in try run() }) { answer throws(SyncError) in
+                try answer.make()
+            })
     }
 
     /// The same results, with errors as values: `for await outcome in query.observe().outcomes`.
     public var outcomes: QueryOutcomes<Element> { QueryOutcomes(results: self) }
+}
+
+/// What a live query found, and how its element is made of that.
+struct LiveAnswer<Element: Sendable>: Hashable, Sendable {
+    private let content: any Hashable & Sendable
+    let make: @Sendable () throws(SyncError) -> Element
+
+    init<Content: Hashable & Sendable>(
+        _ content: Content, make: @escaping @Sendable (Content) throws(SyncError) -> Element
+    ) {
+        self.content = content
+        self.make = { () throws(SyncError) in try make(content) }
+    }
+
+    static func == (left: Self, right: Self) -> Bool { AnyHashable(left.content) == AnyHashable(right.content) }
+    func hash(into hasher: inout Hasher) { hasher.combine(content) }
 }
 
 /// The results and errors of an observed query, one element after commits that change them.
@@ -40,7 +58,7 @@ public struct QueryOutcomes<Content: Sendable>: AsyncSequence, Sendable {
 
     /// The iterator of the outcomes.
     public struct Iterator: AsyncIteratorProtocol {
-        var answers: Answers<Void, QueryResult, Content>
+        var answers: Answers<Void, LiveAnswer<Content>, Content>
 
         public mutating func next() async -> Result<Content, SyncError>? {
             await next(isolation: nil)

@@ -4,7 +4,7 @@
 
 import SynclineGround
 
-package struct LiveWindow {
+package struct LiveWindow: LiveContent {
     private struct Item {
         let position: [UInt8]
         var row: StoredRow
@@ -39,6 +39,8 @@ package struct LiveWindow {
         filter = query.filter
         program = FilterProgram(query.filter)
     }
+
+    package var table: String { query.table }
 
     /// Runs the query.
     package mutating func load(_ reader: StateReader) throws(StateError) {

@@ -123,8 +123,7 @@ final class QueryRun {
     // MARK: Counting
 
     func count() throws(StateError) -> Int {
-        let scans = try scans().filter { $0.rank > 0 }
-        if let exact = scans.first(where: \.isExact) {
+        if let exact = try scans().first(where: { $0.rank > 0 && $0.isExact }) {
             plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
             try forEachEntry(exact, isBackward: false) { _, _ in
                 plan.entriesRead += 1
@@ -132,14 +131,7 @@ final class QueryRun {
             }
             return plan.entriesRead
         }
-        for scan in scans.prefix(1) {
-            let isCovering = scan.index.covers(query.filter?.columns ?? []) && !reader.spellsIDs
-            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
-            if try forEachMatch(scan, isCovering, { _ in }) { return matches }
-            matches = 0
-        }
-        plan = QueryPlan(givenUp: plan.givenUp)
-        try forEachInTable { _ in true }
+        try forEachMatch(using: []) { _ in }
         return matches
     }
 
@@ -148,6 +140,30 @@ final class QueryRun {
     func candidates() throws(StateError) -> [[UInt8]]? {
         guard let scan = try scans().first(where: { $0.rank > 0 }) else { return nil }
         return try keys(scan)
+    }
+
+    // MARK: All matches
+
+    /// Calls `body` with every match, in no order. Of the matches it reads only columns of the filter and these.
+    func forEachMatch(
+        using columns: Set<String>, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        if let ids = try ids() {
+            plan.access = .ids
+            return try forEach(ids, body)
+        }
+        let named = (query.filter?.columns ?? []).union(columns)
+        let scan = try scans().first { $0.rank > 0 || covers($0.index, named) }
+        if let scan {
+            let isCovering = covers(scan.index, named)
+            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
+            if try forEachMatch(scan, isCovering, body) { return }
+            plan = QueryPlan(givenUp: plan.givenUp)
+        }
+        try forEachInTable { row throws(StateError) in
+            try body(row)
+            return true
+        }
     }
 
     // MARK: Ways
@@ -190,8 +206,12 @@ final class QueryRun {
     }
 
     private func covers(_ index: TableIndex) -> Bool {
-        guard let select = query.select, !reader.spellsIDs else { return false }
-        return index.covers((query.filter?.columns ?? []).union(select).union(query.order.map(\.column)))
+        guard let select = query.select else { return false }
+        return covers(index, (query.filter?.columns ?? []).union(select).union(query.order.map(\.column)))
+    }
+
+    private func covers(_ index: TableIndex, _ columns: Set<String>) -> Bool {
+        !reader.spellsIDs && index.covers(columns)
     }
 
     /// The number of entries that may be read if their rows are then looked up one by one.

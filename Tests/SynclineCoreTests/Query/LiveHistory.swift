@@ -36,6 +36,44 @@ extension Chance {
     }
 }
 
+extension Chance {
+    fileprivate mutating func aggregate() -> RowAggregate {
+        let columns = ["a", "b", "c", "id"]
+        var functions: [RowAggregate.Function] = []
+        for _ in 0..<1 + below(3) {
+            functions.append(
+                pick([.count, .sum(pick(columns)), .average(pick(columns)), .min(pick(columns)), .max(pick(columns))]))
+        }
+        return RowAggregate(
+            table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]), filter: once(in: 3) ? nil : condition(),
+            groups: (0..<below(3)).map { _ in pick(columns) }, functions: functions)
+    }
+}
+
+/// Values that are computed live, and what an observer was told of them.
+private struct LiveValues {
+    let aggregate: RowAggregate
+    var live: LiveAggregate
+    var told: [RowGroup]
+
+    init(_ aggregate: RowAggregate, _ reader: StateReader) throws(StateError) {
+        self.aggregate = aggregate
+        live = LiveAggregate(aggregate)
+        try live.load(reader)
+        told = live.result
+    }
+
+    /// Takes changes into account; returns what is wrong then.
+    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(StateError) -> String? {
+        let isChanged = try live.update(changes)
+        let (result, expected) = (live.result, try reader.run(aggregate))
+        if result != expected { return "are \(result) instead of \(expected)" }
+        if !isChanged, result != told { return "are said not to have changed, and \(told) is now \(result)" }
+        told = result
+        return nil
+    }
+}
+
 /// A live query, and what an observer was told of it.
 private struct LiveQuery {
     let query: RowQuery
@@ -77,18 +115,25 @@ enum LiveHistory {
             let query = history.chance.liveQuery()
             live.append(try LiveQuery(query, spare: history.chance.below(3), before))
         }
+        var values: [LiveValues] = []
+        for _ in 0..<4 { values.append(try LiveValues(history.chance.aggregate(), before)) }
         for step in 0..<20 {
             // A commit may come from several events.
             for _ in 0...history.chance.below(3) { try history.step() }
             let after = history.reader
             history.projector.store.endCommit()
             let keys = try changedRows(before, after)
-            for index in live.indices {
-                let table = live[index].query.table
+            func changes(of table: String) throws -> TableChanges {
                 let mine = keys.filter { $0.starts(with: RowKey.prefix(table)) }
-                let changes = try TableChanges(of: table, mine, from: before, to: after)
-                let fault = try live[index].update(changes, after)
+                return try TableChanges(of: table, mine, from: before, to: after)
+            }
+            for index in live.indices {
+                let fault = try live[index].update(changes(of: live[index].query.table), after)
                 if let fault { return "seed \(seed), step \(step), \(live[index].query): \(fault)" }
+            }
+            for index in values.indices {
+                let fault = try values[index].update(changes(of: values[index].aggregate.table), after)
+                if let fault { return "seed \(seed), step \(step), \(values[index].aggregate): \(fault)" }
             }
             before = after
         }

@@ -1,0 +1,19 @@
+// Values computed of the rows of a table.
+
+public import SynclineCore
+
+extension RowTable {
+    /// Computes values of the rows that match: how many they are, sums, averages and extremes, of all of them or of
+    /// each group. Without `groups`, the result is one group.
+    @concurrent
+    public func compute(_ aggregate: RowAggregate) async throws(SyncError) -> [RowGroup] {
+        let reader = try declaredReader
+        return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
+    }
+
+    /// Observes computed values: yields them now, and the newest ones after commits that change them. Only the rows
+    /// that a commit changed are read, unless the smallest or largest value leaves or a column has fractions.
+    public func observe(_ aggregate: RowAggregate) -> QueryResults<[RowGroup]> {
+        observe(LiveAggregate(aggregate)) { $0 }
+    }
+}

@@ -1,0 +1,105 @@
+// Values computed of models, together and by groups, now and after each change.
+
+import Foundation
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+private struct Expense: SyncModel {
+    enum Kind: String, Codable {
+        case food, travel
+    }
+
+    var id: String
+    var kind: Kind
+    var trip: UUID?
+    var price: Int
+    var rate: Double?
+    var paid: Date?
+}
+
+@Suite struct AggregateTests {
+    private static func day(_ number: Double) -> Date { Date(timeIntervalSince1970: number * 86400) }
+
+    private func expenses() async throws -> SyncTable<Expense> {
+        try await SyncDatabase.open(MemoryStorage(), .test()).table(Expense.self)
+    }
+
+    private static let some = [
+        Expense(id: "a", kind: .food, price: 12, rate: 0.5, paid: day(3)),
+        Expense(id: "b", kind: .travel, price: 30, rate: 1),
+        Expense(id: "c", kind: .food, price: 5, paid: day(1)),
+    ]
+
+    @Test func `several values are computed in one pass`() async throws {
+        let expenses = try await expenses()
+        for item in Self.some { try await expenses.insert(item) }
+        let (count, total, rates, mean, first, last) = try await expenses.compute(
+            .count, .sum(\.price), .sum(\.rate), .average(\.rate), .min(\.paid), .max(\.price))
+        #expect(count == 3 && total == 47 && rates == 1.5 && mean == 0.75)
+        #expect(first == Self.day(1) && last == 30)
+        let food = try await expenses.where { $0.kind == .food }.order(by: \.price).top(1).compute(.sum(\.price))
+        #expect(food == 17)
+    }
+
+    @Test func `of no rows, the sum is zero and other values are nil`() async throws {
+        let (count, total, mean, last) = try await expenses().compute(
+            .count, .sum(\.rate), .average(\.price), .max(\.paid))
+        #expect(count == 0 && total == 0 && mean == nil && last == nil)
+    }
+
+    @Test func `rows are grouped by a property, and a missing value is a group`() async throws {
+        let expenses = try await expenses()
+        let trip = UUID()
+        for var item in Self.some {
+            item.trip = item.kind == .travel ? trip : nil
+            try await expenses.insert(item)
+        }
+        let kinds = try await expenses.grouped(by: \.kind).compute(.count, .sum(\.price))
+        #expect(kinds.mapValues(\.0) == [.food: 2, .travel: 1])
+        #expect(kinds.mapValues(\.1) == [.food: 17, .travel: 30])
+        let trips = try await expenses.where { $0.price > 5 }.grouped(by: \.trip).compute(.count)
+        #expect(trips == [nil: 1, trip: 1])
+    }
+
+    @Test func `groups that a model can't tell apart are an error, not a sum of some`() async throws {
+        let expenses = try await expenses()
+        let trip = UUID()
+        for (id, text) in [("a", trip.uuidString), ("b", trip.uuidString.lowercased())] {
+            try await expenses.untyped.insert(["id": .string(id), "kind": "food", "trip": .string(text), "price": 1])
+        }
+        let error = await #expect(throws: SyncError.self) {
+            try await expenses.grouped(by: \.trip).compute(.count)
+        }
+        #expect(error?.code == .invalidItem && error?.message.contains("expense") == true)
+    }
+
+    @Test func `computed values follow the changes`() async throws {
+        let expenses = try await expenses()
+        var totals = try expenses.grouped(by: \.kind).observe(computing: .sum(\.price)).makeAsyncIterator()
+        var latest = try expenses.observe(computing: .count, .max(\.price)).outcomes.makeAsyncIterator()
+        #expect(try await totals.next() == [:])
+        #expect(try await #require(latest.next()).get() == (0, nil))
+        for item in Self.some { try await expenses.insert(item) }
+        #expect(try await totals.next() == [.food: 17, .travel: 30])
+        #expect(try await #require(latest.next()).get() == (3, 30))
+        try await expenses.delete(id: "b")
+        #expect(try await totals.next() == [.food: 17])
+        #expect(try await #require(latest.next()).get() == (2, 12))
+        // What is not asked about does not change the answer.
+        try await expenses.update(id: "a") { $0.rate = 2 }
+        try await expenses.update(id: "c") { $0.kind = .travel }
+        #expect(try await totals.next() == [.food: 12, .travel: 5])
+    }
+
+    @Test func `a sum that does not fit into 64 bits is a double, which is no integer property`() async throws {
+        let expenses = try await expenses()
+        for id in ["a", "b"] { try await expenses.untyped.insert(.item(id, ["price": .integer(.max)])) }
+        let groups = try await expenses.untyped.compute(RowAggregate(table: "expense", functions: [.sum("price")]))
+        #expect(groups.map(\.values) == [[.double(0x1p64)]])
+        await #expect(throws: SyncError.self) { _ = try await expenses.compute(.sum(\.price)) }
+    }
+}
