@@ -36,6 +36,7 @@ let package = Package(
             dependencies: [
                 .product(name: "SegmentLog", package: "Syncline"),
                 .product(name: "Syncline", package: "Syncline"),
+                .product(name: "SynclineSQL", package: "Syncline"),
                 "CBareSQLite", "CRocksDB", "CLevelDB", "CLMDB", "CBareLZ4", "CBenchSupport",
             ],
             swiftSettings: settings

@@ -18,9 +18,14 @@ struct Bench {
         }
         let subject = arguments.first
         if arguments.contains("--help") {
-            print(
-                subject == "store"
-                    ? StoreOptions.usage : subject == "server" ? ServerOptions.usage : Options.usage)
+            let usage =
+                switch subject {
+                case "store": StoreOptions.usage
+                case "server": ServerOptions.usage
+                case "sql": SQLOptions.usage
+                default: Options.usage
+                }
+            print(usage)
             return
         }
         do {
@@ -30,6 +35,10 @@ struct Bench {
             }
             if subject == "server" {
                 try await run(try ServerOptions(Array(arguments.dropFirst())))
+                exit(0)
+            }
+            if subject == "sql" {
+                try await run(try SQLOptions(Array(arguments.dropFirst())))
                 exit(0)
             }
             let options = try Options(arguments)
@@ -106,6 +115,19 @@ struct Bench {
         try await ServerRunner(options: options, runner: runner).run { text, measurements in
             say("\n" + text)
             lines += Self.lines(of: measurements)
+        }
+        if let json = options.json { try writeFile(lines, to: json) }
+    }
+
+    private static func run(_ options: SQLOptions) async throws {
+        if let json = options.json { try writeFile("", to: json) }
+        let (runner, removeData) = try start(in: options.directory)
+        defer { removeData() }
+        var lines = ""
+        say(SQLMeasurement.head)
+        try await SQLBench(options: options, directory: runner.directory).run { measurement in
+            say(measurement.line)
+            lines += Self.lines(of: [measurement])
         }
         if let json = options.json { try writeFile(lines, to: json) }
     }

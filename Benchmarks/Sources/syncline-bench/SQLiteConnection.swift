@@ -47,6 +47,20 @@ final class SQLiteConnection {
         while try row(statement) { body(bytes(statement, 0), bytes(statement, 1)) }
     }
 
+    /// The rows of a query, each value as text.
+    func rows(_ query: String) throws -> [[String]] {
+        let statement = try prepare(query)
+        defer { sqlite3_finalize(statement) }
+        var rows: [[String]] = []
+        while try row(statement) {
+            rows.append(
+                (0..<sqlite3_column_count(statement)).map { column in
+                    sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "null"
+                })
+        }
+        return rows
+    }
+
     func prepareFollowing() throws {
         newer = try prepare("SELECT rowid, data FROM rows WHERE rowid > ?1 ORDER BY rowid")
     }

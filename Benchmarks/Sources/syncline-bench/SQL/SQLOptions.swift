@@ -1,0 +1,70 @@
+// The command line of `syncline-bench sql`, and its result.
+
+struct SQLOptions: Sendable {
+    var rows = 100_000
+    var rounds = 5
+    var json: String?
+    var directory = ".bench"
+
+    static let usage = """
+        Runs SQL over a store beside SQLite's own tables with the same rows and indexes.
+
+        usage: syncline-bench sql [options]
+          --rows n          the rows of the larger table; the smaller one has a hundredth (default: 100000)
+          --rounds n        how often each statement is run by both, in turn (default: 5)
+          --json file       writes every measurement as one line of JSON
+          --dir directory   where the data goes while it runs (default: .bench)
+        """
+
+    /// - Throws: a sentence for the user.
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value.") }
+            switch option {
+            case "--rows": rows = try SQLOptions.number(value, of: option)
+            case "--rounds": rounds = try SQLOptions.number(value, of: option)
+            case "--json": json = value
+            case "--dir": directory = value
+            default: throw BenchError("Unknown option \(option); --help lists them.")
+            }
+        }
+    }
+
+    private static func number(_ text: String, of option: String) throws -> Int {
+        guard let number = Int(text), number > 0 else { throw BenchError("\(option) needs a number above 0.") }
+        return number
+    }
+}
+
+/// One statement, run by both.
+struct SQLMeasurement: Codable, Sendable {
+    var statement: String
+    var rows: Int
+    /// The median.
+    var milliseconds: Double
+    var nativeMilliseconds: Double
+
+    static let head = "statement                          rows   Syncline ms     SQLite ms   ratio"
+
+    var line: String {
+        [
+            left(statement, 30), right("\(rows)", 9), right(decimal(milliseconds), 14),
+            right(decimal(nativeMilliseconds), 14), right(decimal(milliseconds / nativeMilliseconds), 8),
+        ].joined()
+    }
+
+    private func left(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    private func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+
+    /// Two decimals.
+    private func decimal(_ number: Double) -> String {
+        let hundredths = Int((number * 100).rounded())
+        return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    }
+}
