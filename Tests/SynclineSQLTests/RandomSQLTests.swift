@@ -38,7 +38,14 @@ import Testing
         var random = RandomSQL(chance: chance, tables: tables)
         for _ in 0..<12 {
             let (text, isOrdered) = random.statement()
-            let expected = try plain.run(text)
+            let expected: [[Value]]
+            do {
+                expected = try plain.run(text)
+            } catch {
+                // The sum of large integers overflows in both.
+                await #expect(throws: SyncError.self, "seed \(seed): \(text)") { try await state.sql(text) }
+                continue
+            }
             let found = try await state.sql(text).map(\.values)
             let isSame = isOrdered ? found == expected : sorted(found) == sorted(expected)
             #expect(isSame, "seed \(seed), @\(state.event): \(text)\n\(sorted(found))\n\(sorted(expected))")
