@@ -1,5 +1,6 @@
 // An observed query yields its newest result after changes, and its last one always.
 
+import Dispatch
 import SegmentLog
 import SynclineCore
 import SynclineTesting
@@ -29,6 +30,40 @@ import Testing
         let counts = try await seen
         #expect(counts == counts.sorted() && Set(counts).count == counts.count)
         #expect(counts.last == writers)
+    }
+
+    /// Blocks the queue that passes changes on until it is told to continue.
+    private final class Blocker: LiveFollower {
+        let table = Array("t".utf8)
+        private let isReached = DispatchSemaphore(value: 0)
+        private let isToContinue = DispatchSemaphore(value: 0)
+
+        func waitUntilReached() { isReached.wait() }
+        func proceed() { isToContinue.signal() }
+
+        func update(_ changes: TableChanges?, to reader: StateReader, from version: UInt64) {
+            isReached.signal()
+            isToContinue.wait()
+        }
+
+        func fail(_ error: SyncError) {}
+        func finish() {}
+    }
+
+    @Test func `a query that begins while changes of an ended one are passed on misses no commit`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let (table, lists) = (database.table("t"), database.writer.observers.lists)
+        let blocker = Blocker()
+        let number = lists.add(blocker) { database.writer.current.reader }
+        try await table.insert(.item("1", ["a": .integer(1)]))
+        blocker.waitUntilReached()
+        lists.remove(number)
+        try await table.insert(.item("2", ["a": .integer(2)]))
+        var results = table.observe(RowQuery(table: "t")).makeAsyncIterator()
+        blocker.proceed()
+        lists.wait()
+        #expect(try await results.next()?.rows.map(\.id) == ["1", "2"])
+        try await database.close()
     }
 
     private static func collect(_ results: QueryResults<QueryResult>, until last: Int) async throws -> [Int] {

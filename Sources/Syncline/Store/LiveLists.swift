@@ -44,6 +44,9 @@ final class LiveLists: Sendable {
     private let content = Mutex(Content())
     private let queue = DispatchQueue(label: "Syncline.LiveLists")
 
+    /// For tests: returns when all noted changes have been passed on.
+    func wait() { queue.sync {} }
+
     /// With more rows than this, running the queries again is faster.
     private static let rowLimit = 100_000
 
@@ -54,7 +57,8 @@ final class LiveLists: Sendable {
     /// Adds a live query and returns its number. No commit may be published meanwhile.
     func add(_ list: any LiveFollower, current: () -> StateReader) -> Int {
         content.withLock { content in
-            if content.newest == nil, !content.isRunning { content.reader = current() }
+            // Commits are not noted while there is no live query, not even while changes of an ended one are passed on.
+            if content.lists.isEmpty { (content.reader, content.newest, content.changed) = (current(), nil, []) }
             content.next += 1
             content.lists[content.next] = list
             return content.next
