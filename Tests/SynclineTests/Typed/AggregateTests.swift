@@ -83,7 +83,10 @@ private struct Expense: SyncModel {
         var latest = try expenses.observe(computing: .count, .max(\.price)).outcomes.makeAsyncIterator()
         #expect(try await totals.next() == [:])
         #expect(try await #require(latest.next()).get() == (0, nil))
-        for item in Self.some { try await expenses.insert(item) }
+        // In one commit, so that no result between the inserts can be seen.
+        try await expenses.untyped.database.transaction { transaction in
+            for item in Self.some { try transaction.insert(item, into: expenses) }
+        }
         #expect(try await totals.next() == [.food: 17, .travel: 30])
         #expect(try await #require(latest.next()).get() == (3, 30))
         try await expenses.delete(id: "b")
