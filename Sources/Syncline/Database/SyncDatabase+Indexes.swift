@@ -14,8 +14,8 @@ extension SyncDatabase {
     /// columns with values, and the next one with values or a range, or sort by it. Strings are sorted by their
     /// Unicode scalars, as they are in a query without an index; nulls come first.
     ///
-    /// - Parameter including: Columns that the index also keeps. A query that selects, compares and sorts by columns
-    ///   of the index alone reads no rows.
+    /// The index also keeps the columns `including`. A query that selects, compares and sorts by columns of the index
+    /// alone reads no rows.
     @concurrent
     public func declareIndex(
         table: String, columns: [String], including: [String] = []
