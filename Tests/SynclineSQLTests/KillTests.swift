@@ -1,5 +1,5 @@
-// A process that keeps a mirror and full-text indexes is killed at any moment: both are at an exact event, and go on from
-// there. SYNCLINE_SEEDS=n kills n times.
+// A process that keeps a mirror and full-text indexes is killed at any moment: both are at an exact event, and continue
+// from there. SYNCLINE_SEEDS=n kills n times.
 
 import ChildProcesses
 import Foundation
@@ -34,7 +34,7 @@ import Testing
         let text = directory + "/store/derived/text.sqlite"
         try await FollowingFiles.checkMirror(mirror, database, comment)
         try await FollowingFiles.checkText(text, database, comment)
-        // They go on from where they are.
+        // They continue from there.
         #expect(try await SQLMirror(database, at: mirror).update() == database.lastEvent)
         _ = try await FullText(database, [FullTextIndex("item", columns: ["text"])]).update()
         try await FollowingFiles.checkMirror(mirror, database, comment + ", afterwards")

@@ -138,7 +138,7 @@ import Testing
         #expect(try await database.sql("select id from \"item@3\"").map(\.values) == [["z"]])
     }
 
-    @Test func `a statement sees one moment while the store goes on`() async throws {
+    @Test func `a statement sees one moment while the store changes`() async throws {
         let database = try await shop()
         let present = database.present
         try await database.table("item").insert(["id": "c"])

@@ -70,7 +70,7 @@ final class LiveLists: Sendable {
         content.withLock { content in
             content.lists[number] = nil
             guard content.lists.isEmpty, !content.isRunning else { return }
-            // No state of the past is kept if nobody needs it.
+            // No state of the past is kept if it is not needed.
             content.reader = nil
         }
     }

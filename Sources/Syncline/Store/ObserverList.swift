@@ -50,62 +50,52 @@ final class ObserverList: Sendable {
 
     /// Returns the current state, then the newest state after changes to a table, or to any table.
     func observe(_ table: String?, from current: @Sendable () -> StateReader) -> AsyncStream<StateReader> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: StateReader.self, bufferingPolicy: .bufferingNewest(1))
-        let number: Int? = content.withLock { content in
-            guard !content.isFinished else { return nil }
-            content.next += 1
-            content.observers[content.next] = Observer(table: table, continuation: continuation)
+        stream { content, number, continuation in
+            content.observers[number] = Observer(table: table, continuation: continuation)
             // Read under the lock that `tell` takes, so that no commit falls between the first state and the next.
             continuation.yield(current())
-            return content.next
+        } remove: { content, number in
+            content.observers[number] = nil
         }
-        guard let number else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.content.withLock { _ = $0.observers.removeValue(forKey: number) }
-        }
-        return stream
     }
 
     /// Returns a stream with an element after the app changes rows; several changes may share one element.
     func changes() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number: Int? = content.withLock { content in
-            guard !content.isFinished else { return nil }
-            content.next += 1
-            content.listeners[content.next] = continuation
-            return content.next
+        stream { content, number, continuation in
+            content.listeners[number] = continuation
+        } remove: { content, number in
+            content.listeners[number] = nil
         }
-        guard let number else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.content.withLock { _ = $0.listeners.removeValue(forKey: number) }
-        }
-        return stream
     }
 
     /// Returns a stream with an element after each commit that changes rows of some tables, or after every commit.
     /// Several commits may share one element.
     func signals(of tables: Set<String>?) -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        stream { content, number, continuation in
+            content.signals[number] = (tables, continuation)
+        } remove: { content, number in
+            content.signals[number] = nil
+        }
+    }
+
+    /// Returns a stream that holds the newest element and is removed when its reader ends; it is empty if the store was
+    /// closed.
+    private func stream<Element>(
+        _ add: (inout Content, Int, AsyncStream<Element>.Continuation) -> Void,
+        remove: @escaping @Sendable (inout Content, Int) -> Void
+    ) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         let number: Int? = content.withLock { content in
             guard !content.isFinished else { return nil }
             content.next += 1
-            content.signals[content.next] = (tables, continuation)
+            add(&content, content.next, continuation)
             return content.next
         }
         guard let number else {
             continuation.finish()
             return stream
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.content.withLock { _ = $0.signals.removeValue(forKey: number) }
-        }
+        continuation.onTermination = { [weak self] _ in self?.content.withLock { remove(&$0, number) } }
         return stream
     }
 
@@ -122,7 +112,8 @@ final class ObserverList: Sendable {
                 content.made = commit.totals.made
                 for listener in content.listeners.values { listener.yield() }
             }
-            let touched = Set(commit.states.flatMap(\.touched))
+            let isObserved = !content.signals.isEmpty || !content.observers.isEmpty
+            let touched = isObserved ? Set(commit.states.flatMap(\.touched)) : []
             for signal in content.signals.values where signal.tables.map({ !$0.isDisjoint(with: touched) }) ?? true {
                 signal.continuation.yield()
             }

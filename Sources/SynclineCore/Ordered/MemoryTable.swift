@@ -83,7 +83,7 @@ final class MemoryTable: @unchecked Sendable {
 
     /// Moves through the keys from larger to smaller ones, with their values as of a commit. Nodes have no link to
     /// the one before, so each step is a search.
-    final class BackwardCursor: BackwardLayer {
+    final class BackwardCursor: LayerCursor {
         /// Retains the memory.
         private let table: MemoryTable
         private let commit: UInt64
@@ -96,7 +96,7 @@ final class MemoryTable: @unchecked Sendable {
             settle(before: key)
         }
 
-        override func retreat() {
+        override func advance() {
             if let key { settle(before: key) }
         }
 

@@ -4,7 +4,7 @@
 import SynclineGround
 
 extension Run {
-    final class BackwardCursor: BackwardLayer {
+    final class BackwardCursor: LayerCursor {
         private let run: Run
         @exclusivity(unchecked) private var place: Int
         @exclusivity(unchecked) private var entries: BlockEntries
@@ -19,7 +19,7 @@ extension Run {
             try settle()
         }
 
-        override func retreat() throws(StateError) {
+        override func advance() throws(StateError) {
             entries.removeLast()
             try settle()
         }

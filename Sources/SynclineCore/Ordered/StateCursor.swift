@@ -1,7 +1,7 @@
 // A position in the state that moves forward in key order. It has one cursor for each layer; the smallest key
 // counts, and for equal keys that of the newest layer.
 
-/// A position in one layer.
+/// A position in one layer, which moves forward or backward.
 class LayerCursor {
     /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
     @exclusivity(unchecked) private(set) final var key: Bytes?
@@ -10,7 +10,7 @@ class LayerCursor {
 
     init() {}
 
-    /// Moves to the next key.
+    /// Moves to the next key in its direction.
     func advance() throws(StateError) { preconditionFailure("a layer knows how to advance") }
 
     final func show(_ key: Bytes, _ value: Bytes?) {

@@ -70,7 +70,7 @@ private struct Item: SyncModel, Equatable {
         #expect(seen.isSubset(of: [1, 101]))
     }
 
-    @Test func `a live list that nobody holds is not observed any longer`() async throws {
+    @Test func `a live list that is no longer held stops observing`() async throws {
         let items = try await items()
         var live: LiveQuery? = LiveQuery(items)
         weak let weakLive = live

@@ -26,7 +26,7 @@ private enum Size: String, Codable, CaseIterable, Comparable {
     private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// The same, but nobody can list its cases.
+/// The same, but its cases can't be listed.
 private struct Mark: RawRepresentable, Codable, Comparable {
     var rawValue: String
 
