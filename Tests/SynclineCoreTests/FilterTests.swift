@@ -254,4 +254,16 @@ struct OrderTests {
         #expect(try !FilterExpression(parsing: filter).matches(row, work))
         #expect(work.failure == .stopped && looks == 5)
     }
+
+    @Test("a quotation mark before an accent ends no string")
+    func accents() throws {
+        for text in ["'\u{301} or n eq 3", "a'\u{301}", "'", "''\u{301}'"] {
+            let filter = FilterExpression.compare(.equal, .column(["id"]), .literal(.string(text)))
+            for server in [ServerProtocol.zumo2, .datasync3] {
+                let printed = try filter.text(for: server)
+                #expect(printed.unicodeScalars.count { $0 == "'" } == 2 + 2 * text.unicodeScalars.count { $0 == "'" })
+                #expect(try FilterExpression(parsing: printed) == filter, "\(printed)")
+            }
+        }
+    }
 }

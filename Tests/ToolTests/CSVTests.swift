@@ -86,6 +86,16 @@ import Testing
                 + "\n")
     }
 
+    @Test func `a quotation mark before an accent ends no cell and no string`() async throws {
+        let text = "x\"\u{301},'\u{301}"
+        let trip = try await roundTrip(#"{"id":"a","text":"x\"\u0301,'\u0301"}"#)
+        #expect(trip.before == trip.after)
+        #expect(trip.csv.unicodeScalars.elementsEqual("id,text\na,\"x\"\"\u{301},'\u{301}\"\n".unicodeScalars))
+        #expect(
+            SQLText.literal(.string(text)).unicodeScalars.elementsEqual("'x\"\u{301},''\u{301}'".unicodeScalars))
+        #expect(shellWord("'\u{301}").unicodeScalars.elementsEqual("''\\''\u{301}'".unicodeScalars))
+    }
+
     @Test func `a line that is not CSV is named, and nothing is stored`() async throws {
         #expect(await call("one", "init").exit == .done)
         for (csv, what) in [

@@ -3,6 +3,7 @@
 
 import SegmentLog
 import SynclineCore
+import SynclineGround
 
 struct PullDriver {
     let database: SyncDatabase
@@ -90,7 +91,7 @@ struct PullDriver {
     /// Fetches the server's current rows for rows that left the view but can't be removed locally.
     private func lookUp(
         _ rows: [ServerRow], _ query: PullQuery, _ report: inout PullReport
-    ) async throws(SyncError) -> [String: ServerRow] {
+    ) async throws(SyncError) -> [ExactString: ServerRow] {
         guard rows.contains(where: \.hasLeft) else { return [:] }
         let unclear = try mapErrors { () throws(StateError) in
             try LeftRows(database.reader, query, rows).unclear
@@ -144,7 +145,7 @@ struct PullDriver {
 
     /// Stores what is new in the page, and the cursor, in one event. Rows already known add nothing to it.
     private func store(
-        _ rows: [ServerRow], lookedUp: [String: ServerRow] = [:], _ query: PullQuery, _ cursor: CursorState?,
+        _ rows: [ServerRow], lookedUp: [ExactString: ServerRow] = [:], _ query: PullQuery, _ cursor: CursorState?,
         isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
         let effect = try await database.perform(.buffered) { engine throws(SyncError) in

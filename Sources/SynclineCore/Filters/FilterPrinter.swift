@@ -1,5 +1,7 @@
 // Prints a filter for a server's protocol. What the old protocol can't express is an error, and is never left out.
 
+import SynclineGround
+
 /// A part of a filter that a protocol can't express.
 package struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConvertible {
     package var what: String
@@ -106,7 +108,7 @@ struct FilterPrinter {
         case .double(let number): return "\(number)"
         case .string(let text):
             if form != .plain && dialect == .datasync3 { return "cast(\(text),\(form.rawValue))" }
-            return "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+            return text.quoted(by: "'")
         case .date(let date):
             return self.date(date)
         case .bytes: throw UnsupportedPredicate(what: "bytes")

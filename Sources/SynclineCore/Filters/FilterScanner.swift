@@ -11,8 +11,15 @@ struct FilterScanner {
         guard text.utf8.count <= FilterScanner.lengthLimit else {
             throw FilterError(position: 0, message: "the filter is longer than \(FilterScanner.lengthLimit) bytes")
         }
-        self.text = Array(text)
+        self.text = text.flatMap(FilterScanner.signs)
         skipSpaces()
+    }
+
+    /// A quotation mark and the accents after it are one character in Swift, but two signs of a filter.
+    private static func signs(of character: Character) -> [Character] {
+        let scalars = character.unicodeScalars
+        guard scalars.first == "'", scalars.count > 1 else { return [character] }
+        return ["'"] + String(String.UnicodeScalarView(scalars.dropFirst()))
     }
 
     var position: Int { index }

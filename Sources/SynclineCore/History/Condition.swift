@@ -5,6 +5,8 @@
 //   TodoItem: n lt 0                  any row of a table            count(TodoItem: done) ge 10      a number of rows
 //   pending gt 100                    operations of the outbox      conflicts ge 1      those that wait for a decision
 
+import SynclineGround
+
 package struct Condition: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         /// A row, and the filter it must match; nil if it only must exist.
@@ -116,7 +118,7 @@ extension Condition {
         switch subject {
         case .row(let focus, let filter):
             changes.rows.reduce(0) { sum, row in
-                guard row.table == focus.table, row.id == focus.id else { return sum }
+                guard row.table == focus.table, row.id.hasSameBytes(as: focus.id) else { return sum }
                 return sum + difference(row, filter)
             }
         case .count(let table, let filter):

@@ -1,5 +1,7 @@
 // Why an event gave a field its value: what decided it, and how.
 
+import SynclineGround
+
 /// The cause of a field's value.
 public enum Provenance: Hashable, Sendable {
     /// A transaction of this app: which change of the event, from 1, and of how many.
@@ -64,7 +66,10 @@ extension Provenance {
             switch event.body {
             case .local(let transaction):
                 .transaction(
-                    change: 1 + (transaction.changes.lastIndex { $0.table == row.table && $0.id == row.id } ?? 0),
+                    change: 1
+                        + (transaction.changes.lastIndex {
+                            $0.table == row.table && $0.id.hasSameBytes(as: row.id)
+                        } ?? 0),
                     of: transaction.changes.count)
             case .page(let pulled): .pull(queryID: pulled.queryID, page: page)
             case .answered(let answer): .push(operationID: answer.operationID, status: answer.status)

@@ -2,34 +2,20 @@
 // equal values have equal masks in the same order, and nothing else is revealed. Null, true, false and an empty
 // string stay, because masking them would hide nothing.
 
+import SynclineGround
+
 /// Collects values first, and masks them after `close`.
 package struct MaskedValues: Sendable {
     private var numbers: Set<Value> = []
     private var instants: Set<Timestamp.Instant> = []
-    private var texts: Set<Text> = []
+    private var texts: Set<ExactString> = []
     private var blobs: Set<[UInt8]> = []
     private var ranks = Ranks()
-
-    /// A string compared by its bytes: Swift treats some spellings as equal.
-    private struct Text: Hashable, Comparable, Sendable {
-        var content: String
-
-        static func == (left: Text, right: Text) -> Bool { left.content.utf8.elementsEqual(right.content.utf8) }
-
-        static func < (left: Text, right: Text) -> Bool {
-            left.content.unicodeScalars.lexicographicallyPrecedes(right.content.unicodeScalars)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            var content = content
-            content.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        }
-    }
 
     private struct Ranks: Sendable {
         var numbers: [Value: Int] = [:]
         var instants: [Timestamp.Instant: Int] = [:]
-        var texts: [Text: String] = [:]
+        var texts: [ExactString: String] = [:]
         var blobs: [[UInt8]: Int] = [:]
     }
 
@@ -48,7 +34,7 @@ package struct MaskedValues: Sendable {
             if let date = MaskedValues.date(text) {
                 instants.insert(date.instant)
             } else if !text.isEmpty {
-                texts.insert(Text(content: text))
+                texts.insert(ExactString(text))
             }
         }
     }
@@ -78,7 +64,7 @@ package struct MaskedValues: Sendable {
         for (rank, text) in texts.sorted().enumerated() {
             ranks.texts[text] = MaskedValues.letters(rank + 1, width: width)
         }
-        for bytes in blobs { ranks.texts[Text(content: coded(bytes))] = coded(blob(of: bytes)) }
+        for bytes in blobs { ranks.texts[ExactString(coded(bytes))] = coded(blob(of: bytes)) }
         (numbers, instants, texts, blobs) = ([], [], [], [])
     }
 
@@ -98,7 +84,7 @@ package struct MaskedValues: Sendable {
 
     package func mask(_ text: String) -> String {
         if text.isEmpty { return text }
-        if let coded = ranks.texts[Text(content: text)] { return coded }
+        if let coded = ranks.texts[ExactString(text)] { return coded }
         return MaskedValues.date(text).map { mask($0).description } ?? "unknown"
     }
 

@@ -1,5 +1,7 @@
 // What differs between two results of a query, in the form that lists on a screen are updated by.
 
+import SynclineGround
+
 /// The difference between two results of a live query. Applied in this order, it makes the old rows the new ones:
 /// remove, insert, update. A row that moved is removed and inserted.
 public struct ListDifference: Hashable, Sendable {
@@ -27,15 +29,18 @@ public struct ListDifference: Hashable, Sendable {
     /// Compares two results.
     public init(from old: [StoredRow], to new: [StoredRow]) {
         let shared = min(old.count, new.count)
-        let start = (0..<shared).first { old[$0].id != new[$0].id } ?? shared
+        let start = (0..<shared).first { !old[$0].id.hasSameBytes(as: new[$0].id) } ?? shared
         let end =
-            (0..<shared - start).first { old[old.count - 1 - $0].id != new[new.count - 1 - $0].id } ?? shared - start
+            (0..<shared - start).first { place in
+                !old[old.count - 1 - place].id.hasSameBytes(as: new[new.count - 1 - place].id)
+            } ?? shared - start
         let (before, after) = (old[start..<old.count - end], new[start..<new.count - end])
         if before.count + after.count > ListDifference.searchLimit {
             removed = before.indices.reversed()
             inserted = after.indices.map { Element(index: $0, row: new[$0]) }
         } else {
-            for change in after.map(\.id).difference(from: before.map(\.id)) {
+            let ids = (before.map { ExactString($0.id) }, after.map { ExactString($0.id) })
+            for change in ids.1.difference(from: ids.0) {
                 switch change {
                 case .remove(let offset, _, _): removed.append(start + offset)
                 case .insert(let offset, _, _):

@@ -6,7 +6,8 @@ extension StateReader {
     /// The tables that have rows, cursors or a declaration, sorted.
     package func knownTables() throws(StateError) -> [String] {
         let declared = try declaration?.tables.map(\.name) ?? []
-        return Set(try tables() + cursors().map(\.table) + declared).sorted()
+        let all = try tables() + cursors().map(\.table) + declared
+        return Set(all.map(ExactString.init)).sorted().map(\.text)
     }
 
     /// The names of all columns that rows ever had or tables declare, and those that every row may have.

@@ -1,13 +1,15 @@
 // Reads the ids of all rows that match a query, to find rows that left it or were hard-deleted.
 
+package import SynclineGround
+
 package struct AuditMachine: ListReading {
     /// The ids the server has.
-    package private(set) var ids: Set<String> = []
+    package private(set) var ids: Set<ExactString> = []
     package private(set) var requests = 0
     package private(set) var stop: SyncError?
     private let query: PullQuery
     private var gate: ListGate
-    private var last: String?
+    private var last: ExactString?
     private var pages = RepeatGuard()
 
     package init(_ query: PullQuery, retries: Int) {
@@ -18,7 +20,7 @@ package struct AuditMachine: ListReading {
     package mutating func ask() -> ListAction {
         requests += 1
         var request = ListRequest(table: query.table)
-        request.filter = .both(query.filter, last.map { .idAfter($0) })
+        request.filter = .both(query.filter, last.map { .idAfter($0.text) })
         request.order = [RowQuery.Key("id")]
         request.top = query.pageSize
         request.select = ["id", "deleted"]
@@ -29,11 +31,11 @@ package struct AuditMachine: ListReading {
         switch gate.pass(reply) {
         case .answer(let content):
             guard case .list(let list) = content else { return fail(content.isNoList) }
-            for row in list.rows where !row.isDeleted { ids.insert(row.id) }
+            for row in list.rows where !row.isDeleted { ids.insert(ExactString(row.id)) }
             let isAll = list.count.map { $0 <= list.rows.count } ?? false
-            guard let end = list.rows.last?.id, !isAll else { return .finish }
+            guard let end = list.rows.last.map({ ExactString($0.id) }), !isAll else { return .finish }
             // A server that ignores the order by id would cause an endless read.
-            guard end != last, !pages.isRepeat(end) else { return fail(PullMachine.noOrder) }
+            guard end != last, !pages.isRepeat(end.text) else { return fail(PullMachine.noOrder) }
             last = end
             return ask()
         case .wait(let attempt, let after): return .wait(attempt: attempt, after)

@@ -1,5 +1,7 @@
 // Handles rows that left the view of a query: they exist, but no longer match its filter.
 
+package import SynclineGround
+
 /// Handles a page with rows that left the view, of which only the version is known. A row that no other query covers
 /// is removed; one with pending changes, or in another query's view, stays, with the server's current content.
 package struct LeftRows {
@@ -9,7 +11,7 @@ package struct LeftRows {
     package private(set) var rows: [PulledRow] = []
 
     package init(
-        _ reader: StateReader, _ query: PullQuery, _ page: [ServerRow], lookedUp: [String: ServerRow] = [:]
+        _ reader: StateReader, _ query: PullQuery, _ page: [ServerRow], lookedUp: [ExactString: ServerRow] = [:]
     ) throws(StateError) {
         let page = try reader.news(of: page, query.table)
         guard page.contains(where: \.hasLeft) else {
@@ -25,7 +27,7 @@ package struct LeftRows {
             guard let entry = try reader.entry(query.table, row.id), let base = entry.base else { continue }
             if entry.pending == nil && claims.isEmpty {
                 rows.append(PulledRow(id: row.id, row: nil))
-            } else if let now = lookedUp[row.id] {
+            } else if let now = lookedUp[ExactString(row.id)] {
                 let stays = entry.pending != nil || claims.contains(row.id, now.columns)
                 rows.append(stays ? now.pulled : PulledRow(id: row.id, row: nil))
             } else if base.isSameState(as: row.columns) {

@@ -1,8 +1,10 @@
 // Looks up the current state of some rows by their ids. A row that the server does not return is gone.
 
+package import SynclineGround
+
 package struct LookUpMachine: ListReading {
     /// The rows, by id, including those that are gone.
-    package private(set) var rows: [String: ServerRow] = [:]
+    package private(set) var rows: [ExactString: ServerRow] = [:]
     package private(set) var stop: SyncError?
     package private(set) var requests = 0
     private let table: String
@@ -33,8 +35,8 @@ package struct LookUpMachine: ListReading {
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         switch gate.pass(reply) {
         case .answer(.list(let list)):
-            for id in left.prefix(Self.portion) { rows[id] = .gone(id) }
-            for row in list.rows { rows[row.id] = row }
+            for id in left.prefix(Self.portion) { rows[ExactString(id)] = .gone(id) }
+            for row in list.rows { rows[ExactString(row.id)] = row }
             left = left.dropFirst(Self.portion)
             return ask()
         case .answer(let content): return fail(content.isNoList)

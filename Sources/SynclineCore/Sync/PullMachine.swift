@@ -2,6 +2,8 @@
 // the read, so it reads by time and not by offset: a window that begins with a millisecond, and if a page lies
 // within one millisecond, that millisecond by id. The newest millisecond is read again next time.
 
+import SynclineGround
+
 package struct PullMachine: PullReading {
     /// How the next page is found.
     private enum Place: Hashable {
@@ -29,7 +31,7 @@ package struct PullMachine: PullReading {
     /// The server's clock when the pull began.
     private var serverStart: Int64?
     /// The rows seen, if their number is limited.
-    private var seen: Set<String> = []
+    private var seen: Set<ExactString> = []
     private var restarts = 0
     /// The pages that were read by id or by offset.
     private var pages = RepeatGuard()
@@ -131,7 +133,7 @@ package struct PullMachine: PullReading {
     /// Takes a page and returns the next action.
     private mutating func take(_ list: ServerList) -> ListAction {
         if case .offset(let count, let last) = place { return take(list, after: count, last) }
-        if query.top != nil { for row in list.rows { seen.insert(row.id) } }
+        if query.top != nil { for row in list.rows { seen.insert(ExactString(row.id)) } }
         if let left, left == 0 { return done(list.rows) }
         let isAll = list.count.map { $0 <= list.rows.count } ?? false
         switch place {
@@ -158,7 +160,9 @@ package struct PullMachine: PullReading {
                 return list.rows.isEmpty ? ask() : .store(list.rows, cursor(drain: nil))
             }
             // A server that ignores the order by id would cause an endless read.
-            guard list.rows.allSatisfy({ $0.moment == moment }), last.id != id, !pages.isRepeat(last.id) else {
+            guard list.rows.allSatisfy({ $0.moment == moment }), id?.hasSameBytes(as: last.id) != true,
+                !pages.isRepeat(last.id)
+            else {
                 return end(PullMachine.noOrder)
             }
             see(moment)
@@ -172,12 +176,12 @@ package struct PullMachine: PullReading {
     private mutating func take(_ list: ServerList, after count: Int, _ last: String?) -> ListAction {
         var rows = list.rows[...]
         if let last {
-            guard rows.first?.id == last else { return restart(list.rows) }
+            guard rows.first?.id.hasSameBytes(as: last) == true else { return restart(list.rows) }
             rows = rows.dropFirst()
         }
         let isAll = list.count.map { $0 <= query.skip + count + rows.count } ?? false
         if total == nil { total = list.count.map { min(query.top ?? .max, max(0, $0 - query.skip)) } }
-        if query.top != nil { for row in rows { seen.insert(row.id) } }
+        if query.top != nil { for row in rows { seen.insert(ExactString(row.id)) } }
         if isAll || left == 0 || list.rows.isEmpty { return done(Array(rows)) }
         guard let end = rows.last?.id else {
             // The server returns one row at a time, and this was the repeated one: continue without it.

@@ -1,6 +1,8 @@
 // Detects a server that returns the same pages again and again, without storing them: remembers the end of one page,
 // then of the one twice as far on, and so forth.
 
+import SynclineGround
+
 struct RepeatGuard: Sendable {
     private var mark: String?
     private var steps = 0
@@ -8,7 +10,7 @@ struct RepeatGuard: Sendable {
 
     /// Returns whether a page that ends with this row was seen before.
     mutating func isRepeat(_ id: String) -> Bool {
-        if id == mark { return true }
+        if mark?.hasSameBytes(as: id) == true { return true }
         steps += 1
         if steps == limit {
             mark = id

@@ -3,15 +3,16 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 
 struct ChangedRows {
     struct Address: Hashable {
-        var table: String
-        var id: String
+        var table: ExactString
+        var id: ExactString
     }
 
     /// Tables of which any row may have changed.
-    private(set) var tables: Set<String> = []
+    private(set) var tables: Set<ExactString> = []
     private(set) var rows: Set<Address> = []
     /// The hash of the last event's record.
     private(set) var record = ""
@@ -67,10 +68,11 @@ struct ChangedRows {
 
     private mutating func add(_ named: [NamedRow]) {
         for row in named {
+            let table = ExactString(row.table)
             if let id = row.id {
-                rows.insert(Address(table: row.table, id: id))
+                rows.insert(Address(table: table, id: ExactString(id)))
             } else {
-                tables.insert(row.table)
+                tables.insert(table)
             }
         }
     }

@@ -4,6 +4,7 @@
 import Foundation
 import SegmentLog
 import SynclineCore
+import SynclineGround
 
 final class FollowingFile {
     /// Empty for a database in memory.
@@ -22,7 +23,8 @@ final class FollowingFile {
         self.isPrivate = isPrivate
     }
 
-    /// Brings the file to the event of a source, and calls `body` with it. Another process may have brought it further.
+    /// Updates the file to the event of a source, and calls `body` with the file and its event, which is a later one if
+    /// another process has written it.
     func update<Result>(
         to source: SQLSource, _ body: (FileConnection, UInt64) throws(FileFailure) -> Result
     ) throws(SyncError) -> Result {
@@ -50,7 +52,7 @@ final class FollowingFile {
             (try content.form(source), try source.reader.idComparison)
         }
         let event = try file.transaction { () throws(FileFailure) in
-            try bring(file, content.writer(file, ids), to: source, form)
+            try write(file, content.writer(file, ids), to: source, form)
         }
         last = (event, try file.run("PRAGMA data_version"))
         return try body(file, event)
@@ -71,7 +73,7 @@ final class FollowingFile {
             throw .failed(
                 SyncError(
                     .invalidConfiguration, "the file \(path) was not made by Syncline",
-                    hint: "Choose another path, or remove the file."))
+                    hint: "Choose another path."))
         }
         try file.run("PRAGMA journal_mode = WAL")
         try file.run("PRAGMA application_id = \(FileStamp.applicationID)")
@@ -90,14 +92,14 @@ final class FollowingFile {
 
     // MARK: Writing
 
-    private func bring(
+    private func write(
         _ file: FileConnection, _ writer: any FileWriter, to source: SQLSource, _ form: String
     ) throws(FileFailure) -> UInt64 {
         let stamp = try FileStamp.read(file)
         if let stamp, stamp.form == form {
             let end = max(source.event, stamp.event)
             if let changed = ChangedRows(after: stamp, through: end, source.storage) {
-                // Another process may have brought it further.
+                // Another process has written a later event.
                 if stamp.event >= source.event { return stamp.event }
                 try write(changed, writer, source)
                 try writer.finish(source)
@@ -115,15 +117,16 @@ final class FollowingFile {
     }
 
     private func write(_ changed: ChangedRows, _ writer: any FileWriter, _ source: SQLSource) throws(FileFailure) {
-        for table in changed.tables where content.includes(table) {
+        for table in changed.tables.map(\.text) where content.includes(table) {
             try writer.removeAll(of: table)
             try copy(table, writer, source)
         }
-        for row in changed.rows where content.includes(row.table) && !changed.tables.contains(row.table) {
-            let stored = try reading { () throws(StateError) in try source.reader.row(row.table, row.id) }
+        for row in changed.rows where content.includes(row.table.text) && !changed.tables.contains(row.table) {
+            let (table, id) = (row.table.text, row.id.text)
+            let stored = try reading { () throws(StateError) in try source.reader.row(table, id) }
             // A store that ignores case may spell the id in another way now.
-            try writer.remove(row.id, of: row.table)
-            if let stored { try writer.put(stored, of: row.table) }
+            try writer.remove(id, of: table)
+            if let stored { try writer.put(stored, of: table) }
         }
     }
 

@@ -1,6 +1,7 @@
 // The file of full-text indexes. Each index has an FTS5 table, and a table with the ids of its rows.
 
 import SynclineCore
+import SynclineGround
 
 struct FullTextContent: FileContent {
     let indexes: [FullTextIndex]
@@ -12,7 +13,7 @@ struct FullTextContent: FileContent {
         return "text 1, ids \(try source.reader.idComparison): " + all.joined(separator: "; ")
     }
 
-    func includes(_ table: String) -> Bool { indexes.contains { $0.table == table } }
+    func includes(_ table: String) -> Bool { indexes.contains { $0.table.hasSameBytes(as: table) } }
     func writer(_ file: FileConnection, _ ids: IDComparison) -> any FileWriter { FullTextWriter(file, indexes, ids) }
 }
 
@@ -43,7 +44,7 @@ private final class FullTextWriter: FileWriter {
     }
 
     func put(_ row: StoredRow, of table: String) throws(FileFailure) {
-        for (number, index) in indexes.enumerated() where index.table == table {
+        for (number, index) in indexes.enumerated() where index.table.hasSameBytes(as: table) {
             try file.run("INSERT INTO ids_\(number) (id) VALUES (?)", [.string(row.id)])
             let places = [String](repeating: ", ?", count: index.columns.count).joined()
             let names = index.columns.indices.map { ", c\($0)" }.joined()
@@ -54,7 +55,7 @@ private final class FullTextWriter: FileWriter {
     }
 
     func remove(_ id: String, of table: String) throws(FileFailure) {
-        for (number, index) in indexes.enumerated() where index.table == table {
+        for (number, index) in indexes.enumerated() where index.table.hasSameBytes(as: table) {
             guard let found = try file.run("SELECT number FROM ids_\(number) WHERE id = ?", [.string(id)]).first else {
                 continue
             }
@@ -64,7 +65,7 @@ private final class FullTextWriter: FileWriter {
     }
 
     func removeAll(of table: String) throws(FileFailure) {
-        for (number, index) in indexes.enumerated() where index.table == table {
+        for (number, index) in indexes.enumerated() where index.table.hasSameBytes(as: table) {
             try file.run("DELETE FROM text_\(number)")
             try file.run("DELETE FROM ids_\(number)")
         }

@@ -2,6 +2,7 @@
 // the file was made, and an index for each index of the store.
 
 import SynclineCore
+import SynclineGround
 
 struct MirrorContent: FileContent {
     func form(_ source: SQLSource) throws(StateError) -> String { "mirror 1, ids \(try source.reader.idComparison)" }
@@ -14,7 +15,7 @@ private final class MirrorWriter: FileWriter {
     private struct Table {
         var name: String
         /// The names of columns in SQL, by their names in the store.
-        var columns: [String: String] = [:]
+        var columns: [ExactString: String] = [:]
         /// Statements that insert rows of a shape.
         var inserts: [RowShape: String] = [:]
     }
@@ -22,7 +23,7 @@ private final class MirrorWriter: FileWriter {
     private let file: FileConnection
     private let ids: IDComparison
     /// Nil until they are read from the file.
-    private var known: [String: Table]?
+    private var known: [ExactString: Table]?
     private static let reserved = ["syncline_stamp", "syncline_columns"]
     private static let indexPrefix = "syncline_index "
 
@@ -53,18 +54,18 @@ private final class MirrorWriter: FileWriter {
             }
             insert = MirrorWriter.insert(into: target.name, names)
             target.inserts[row.columns.shape] = insert
-            known?[table] = target
+            known?[ExactString(table)] = target
         }
         try file.run(insert, [.string(row.id)] + row.columns.members.map(\.value))
     }
 
     func remove(_ id: String, of table: String) throws(FileFailure) {
-        guard let target = try tables()[table] else { return }
+        guard let target = try tables()[ExactString(table)] else { return }
         try file.run("DELETE FROM \(SQLName.quoted(target.name)) WHERE id = ?", [.string(id)])
     }
 
     func removeAll(of table: String) throws(FileFailure) {
-        guard let target = try tables()[table] else { return }
+        guard let target = try tables()[ExactString(table)] else { return }
         try file.run("DELETE FROM \(SQLName.quoted(target.name))")
     }
 
@@ -72,10 +73,10 @@ private final class MirrorWriter: FileWriter {
     func finish(_ source: SQLSource) throws(FileFailure) {
         var wanted: [String: String] = [:]
         for (stored, table) in try tables() {
-            let indexes = try reading { () throws(StateError) in try source.reader.indexes(of: stored) }
+            let indexes = try reading { () throws(StateError) in try source.reader.indexes(of: stored.text) }
             for index in indexes {
                 // A column that no row has had yet is not in the file.
-                let columns = index.columns.compactMap { table.columns[$0] }
+                let columns = index.columns.compactMap { table.columns[ExactString($0)] }
                 if columns.isEmpty { continue }
                 let name = "\(MirrorWriter.indexPrefix)\(table.name)(\(columns.joined(separator: ", ")))"
                 let quoted = columns.map(SQLName.quoted).joined(separator: ", ")
@@ -83,7 +84,12 @@ private final class MirrorWriter: FileWriter {
             }
         }
         let found = try file.run("SELECT name FROM sqlite_schema WHERE type = 'index'").compactMap { row in
-            if case .string(let name)? = row.first, name.hasPrefix(MirrorWriter.indexPrefix) { name } else { nil }
+            // An accent at the beginning of a table's name is one character with the end of the prefix in Swift.
+            if case .string(let name)? = row.first, name.utf8.starts(with: MirrorWriter.indexPrefix.utf8) {
+                name
+            } else {
+                nil
+            }
         }
         for name in found where wanted.removeValue(forKey: name) == nil {
             try file.run("DROP INDEX \(SQLName.quoted(name))")
@@ -101,14 +107,14 @@ private final class MirrorWriter: FileWriter {
 
     // MARK: Names
 
-    private func tables() throws(FileFailure) -> [String: Table] {
+    private func tables() throws(FileFailure) -> [ExactString: Table] {
         if let known { return known }
-        var tables: [String: Table] = [:]
+        var tables: [ExactString: Table] = [:]
         for row in try file.run("SELECT \"table\", \"column\", sql_table, sql_column FROM syncline_columns") {
             guard case .string(let table) = row[0], case .string(let column) = row[1], case .string(let name) = row[2],
                 case .string(let columnName) = row[3]
             else { continue }
-            tables[table, default: Table(name: name)].columns[column] = columnName
+            tables[ExactString(table), default: Table(name: name)].columns[ExactString(column)] = columnName
         }
         known = tables
         return tables
@@ -117,24 +123,24 @@ private final class MirrorWriter: FileWriter {
     /// The table for a table of the store, made if it is missing.
     private func table(_ stored: String) throws(FileFailure) -> Table {
         let tables = try tables()
-        if let table = tables[stored] { return table }
+        if let table = tables[ExactString(stored)] { return table }
         let taken = MirrorWriter.reserved + tables.values.map(\.name)
         let name = SQLName.unambiguous([stored], besides: taken)[0]
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
         try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation))")
-        let table = Table(name: name, columns: ["id": "id"])
+        let table = Table(name: name, columns: [ExactString("id"): "id"])
         try keep(stored, "id", name, "id")
-        known?[stored] = table
+        known?[ExactString(stored)] = table
         return table
     }
 
     /// The name of a column in SQL. The column is added if it is missing.
     private func name(of column: String, in stored: String, _ table: inout Table) throws(FileFailure) -> String {
-        if let name = table.columns[column] { return name }
+        if let name = table.columns[ExactString(column)] { return name }
         let name = SQLName.unambiguous([column], besides: table.columns.values)[0]
         try file.run("ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))")
         try keep(stored, column, table.name, name)
-        table.columns[column] = name
+        table.columns[ExactString(column)] = name
         return name
     }
 

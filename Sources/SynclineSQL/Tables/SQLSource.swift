@@ -49,16 +49,16 @@ package struct SQLSource: Sendable {
 
 /// The outlines of tables at one commit, the newest that was asked for.
 final class OutlineCache: Sendable {
-    private let known = Mutex((commit: UInt64.max, outlines: [String: TableOutline]()))
+    private let known = Mutex((commit: UInt64.max, outlines: [ExactString: TableOutline]()))
 
     func find(_ table: String, at commit: UInt64) -> TableOutline? {
-        known.withLock { $0.commit == commit ? $0.outlines[table] : nil }
+        known.withLock { $0.commit == commit ? $0.outlines[ExactString(table)] : nil }
     }
 
     func keep(_ outline: TableOutline, of table: String, at commit: UInt64) {
         known.withLock { known in
             if known.commit != commit { known = (commit, [:]) }
-            known.outlines[table] = outline
+            known.outlines[ExactString(table)] = outline
         }
     }
 }

@@ -1,11 +1,12 @@
 // Names in SQL, which ignores the case of letters. A store does not.
 
 import SynclineCore
+import SynclineGround
 
 package enum SQLName {
     /// A name in double quotes.
     package static func quoted(_ text: String) -> String {
-        "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        text.quoted(by: "\"")
     }
 
     /// The names, with underscores added to those that are taken already or that differ from an earlier one only in case.

@@ -248,6 +248,25 @@ private struct Reader {
         }
     }
 
+    @Test func `ids that Unicode calls equivalent are different rows`() throws {
+        let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+        var query = PullQuery(table: "t")
+        query.queryID = "q"
+        // The end of the third page is the other spelling of that of the second one.
+        #expect(try stop(query, [[row("a", 5), row(two, 5)], [row(two, 5)], [row(one, 5)], []]) == nil)
+        var audit = AuditMachine(PullQuery(table: "t"), retries: 0)
+        _ = audit.ask()
+        let list = ServerList(rows: [row(one, nil), row(two, nil)], count: 2)
+        _ = audit.handle(ServerReply(status: 200, content: .list(list)))
+        #expect(audit.ids.count == 2)
+        var lookUp = LookUpMachine("t", [one, two], retries: 0)
+        _ = lookUp.ask()
+        _ = lookUp.handle(ServerReply(status: 200, content: .list(list)))
+        #expect(lookUp.rows.count == 2)
+        let rows = [one, two].map { StoredRow(id: $0, columns: .empty) }
+        #expect(!ListDifference(from: [rows[0]], to: [rows[1]]).isEmpty)
+    }
+
     // MARK: Queries
 
     @Test func `settings that exclude each other are refused before any request`() {

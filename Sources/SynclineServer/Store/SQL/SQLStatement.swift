@@ -2,6 +2,7 @@
 // Nothing that a client sent is ever part of the string, except names of columns that were checked and are quoted.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// A value that a database stores or receives.
@@ -75,7 +76,7 @@ enum SQLDialect: Hashable, Sendable {
     case postgres
 
     static func quoted(_ name: String) -> String {
-        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        name.quoted(by: "\"")
     }
 
     /// PostgreSQL is told the type, so that it does not infer it from the context.

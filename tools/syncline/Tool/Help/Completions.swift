@@ -1,5 +1,7 @@
 // Completions for three shells: each script knows the words, options and choices of the table.
 
+import SynclineGround
+
 /// For bash.
 struct BashCompletion {
     let table: CommandTable
@@ -124,6 +126,6 @@ enum Completion {
     }
 
     static func quoted(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        text.quoted(by: "'", escaping: "'\\''")
     }
 }

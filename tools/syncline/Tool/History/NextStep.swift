@@ -2,6 +2,7 @@
 
 import SegmentLog
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 /// Something to do about a row.
@@ -245,6 +246,5 @@ func shellWord(_ text: String) -> String {
         }
     }
     if isPlain, !text.isEmpty { return text }
-    let pieces = text.split(separator: "'", omittingEmptySubsequences: false)
-    return "'" + pieces.joined(separator: "'\\''") + "'"
+    return text.quoted(by: "'", escaping: "'\\''")
 }

@@ -3,6 +3,7 @@
 // read it as a formula, and an import does not read it as an array or an object.
 
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineWire
 
@@ -32,7 +33,7 @@ enum CSVText {
         guard always || text.unicodeScalars.contains(where: { ",\"\n\r".unicodeScalars.contains($0) }) else {
             return text
         }
-        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        return text.quoted(by: "\"")
     }
 
     // MARK: What a cell holds

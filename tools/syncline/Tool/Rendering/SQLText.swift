@@ -18,7 +18,7 @@ enum SQLText {
             if text.unicodeScalars.contains(where: \.isUnsafeToShow) {
                 return "CAST(x'\(Hexadecimal.text(of: text.utf8))' AS TEXT)"
             }
-            return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+            return text.quoted(by: "'")
         }
     }
 

@@ -1,0 +1,30 @@
+// A string that is compared by its bytes. Swift's strings are also equal if Unicode calls them equivalent, for example two
+// spellings of an accented letter. A store tells such ids and names apart, so they must not be keys or be compared as
+// strings.
+
+/// A string that is compared by its UTF-8.
+package struct ExactString: Hashable, Comparable, Sendable {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package static func == (left: ExactString, right: ExactString) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    package static func < (left: ExactString, right: ExactString) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension String {
+    /// Whether two strings have the same UTF-8.
+    package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
