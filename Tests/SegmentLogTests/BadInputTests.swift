@@ -52,6 +52,31 @@ struct BadInputTests {
         }
     }
 
+    @Test func `a segment that can't be read does not keep the others from being recognised`() throws {
+        let storage = try log()
+        let identity = try LogCatalog(storage).identity
+        for name in storage.allNames().files where name.hasSuffix(".seg") {
+            let content = storage.contents(of: name) ?? []
+            storage.setContents([UInt8](repeating: 0, count: 512) + content.dropFirst(512), of: name)
+        }
+        try storage.remove("HEAD")
+        let disk = FaultyStorage(storage)
+        #expect(try LogCatalog(disk).identity.seed == identity.seed)
+        // The first read is that of the header.
+        disk.arm(FaultPlan(call: 2, of: [.read], suffix: Self.first))
+        #expect(try LogCatalog(disk).identity.seed == identity.seed)
+        #expect(disk.counts.faults == 1)
+    }
+
+    @Test func `nothing is called lost that could not be read`() throws {
+        let storage = MemoryStorage()
+        storage.setContents([UInt8](repeating: 0xee, count: 4096), of: Self.first)
+        let disk = FaultyStorage(storage)
+        disk.arm(FaultPlan(call: 2, of: [.read], suffix: Self.first))
+        let error = #expect(throws: LogError.self) { try LogCatalog(disk) }
+        #expect(error?.code == .ioError)
+    }
+
     @Test func `a directory that holds something else is not a log and does not become one`() throws {
         let storage = MemoryStorage()
         storage.setContents([1, 2, 3], of: "photo.jpg")

@@ -8,23 +8,33 @@ enum LostIdentity {
     private static let attempts = 1000
 
     /// Returns an identity with which the frames verify; nil if nothing can be recognised. It is the log's own if a
-    /// checkpoint states it.
+    /// checkpoint states it. A file that can't be read is skipped; its error is thrown only if no other file helps.
     static func find(
         _ storage: any LogStorage, _ segments: [LogCatalog.Segment], _ checkpoints: [SequenceNumber]
     ) throws(LogError) -> LogIdentity? {
-        var known: [LogIdentity] = []
-        for through in checkpoints.reversed() {
-            if let identity = try stated(storage, FileName.checkpoint(through: through)) { known.append(identity) }
+        var failure: LogError?
+        func skippingUnreadable<Found>(_ body: () throws(LogError) -> Found?) -> Found? {
+            do throws(LogError) {
+                return try body()
+            } catch {
+                failure = failure ?? error
+                return nil
+            }
+        }
+        let known = checkpoints.reversed().compactMap { through in
+            skippingUnreadable { () throws(LogError) in try stated(storage, FileName.checkpoint(through: through)) }
         }
         var votes: [UInt32: Int] = [:]
         var best: UInt32?
         for segment in segments {
-            guard let seed = try seed(of: segment.name, in: storage) else { continue }
+            let found = skippingUnreadable { () throws(LogError) in try seed(of: segment.name, in: storage) }
+            guard let seed = found else { continue }
             votes[seed, default: 0] += 1
             if best.map({ votes[seed, default: 0] > votes[$0, default: 0] }) ?? true { best = seed }
         }
-        guard let best else { return known.first }
-        return known.first { $0.seed == best } ?? LogIdentity(seed: best)
+        if let best { return known.first { $0.seed == best } ?? LogIdentity(seed: best) }
+        if known.isEmpty, let failure { throw failure }
+        return known.first
     }
 
     /// The identity in the header of a checkpoint.
