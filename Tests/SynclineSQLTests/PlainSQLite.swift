@@ -36,7 +36,7 @@ final class PlainSQLite {
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
         case .string(let text):
-            "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+            "'" + text.unicodeScalars.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
         case .date(let date):
             "'\(Timestamp(.init(seconds: date.instant.seconds, nanoseconds: date.instant.nanoseconds), decimals: 3))'"
         case .bytes(let bytes): "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"

@@ -31,7 +31,9 @@ struct RandomSQL {
     }
 
     private mutating func literal() -> String {
-        switch chance.below(11) {
+        switch chance.below(14) {
+        case 11: "'\(chance.pick(RandomStore.numbers))'"
+        case 12, 13: cast("'\(chance.pick(RandomStore.numbers + ["r3", ""]))'")
         case 9: "'2026-01-02'"
         case 10: "'\(chance.pick(RandomStore.long))'"
         case 0: "null"
@@ -43,6 +45,12 @@ struct RandomSQL {
         case 6: "x'0102'"
         default: "\(chance.below(8))"
         }
+    }
+
+    /// An expression of a type, which makes SQL compare strings as numbers, or of the type that it has.
+    private mutating func cast(_ expression: String) -> String {
+        chance.once(in: 4)
+            ? expression : "cast(\(expression) as \(chance.pick(["integer", "real", "numeric", "text"])))"
     }
 
     private mutating func condition(_ source: (alias: String, text: String, columns: [String]), depth: Int = 0)
@@ -73,7 +81,8 @@ struct RandomSQL {
             let other = chance.pick(known)
             text += ", \(column(right))"
             let kind = chance.pick(["join", "left join", "join"])
-            from += " \(kind) \(right.text) on \(column(right)) = \(column(other))"
+            let value = chance.once(in: 2) ? column(other) : cast(column(other))
+            from += " \(kind) \(right.text) on \(column(right)) = \(value)"
             if chance.once(in: 3) { from += " and \(condition(right))" }
             known.append(right)
         }
@@ -129,7 +138,11 @@ struct RandomSQL {
 
     private mutating func correlated() -> String {
         let (left, right) = (source(), source())
-        let inner = "select 1 from \(right.text) where \(column(right)) = \(left.alias).id"
+        let inner = "select 1 from \(right.text) where \(column(right)) = \(cast(left.alias + ".id"))"
+        if chance.once(in: 3) {
+            let values = "select \(cast(column(right))) from \(right.text)"
+            return "select \(left.alias).id from \(left.text) where \(column(left)) in (\(values))"
+        }
         return chance.once(in: 2)
             ? "select \(left.alias).id from \(left.text) where exists (\(inner))"
             : "select id, (select count(*) from \(right.text) where \(right.alias).n = \(left.alias).n) from \(left.text)"

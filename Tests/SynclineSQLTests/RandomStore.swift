@@ -10,6 +10,8 @@ struct RandomStore {
     let database: SyncDatabase
     /// Strings that differ only after the part that an index has.
     static let long = ["a", "b"].map { String(repeating: "long ", count: 14) + $0 }
+    /// Strings that SQL may compare as numbers, and some that only look so.
+    static let numbers = ["5", "05", " 5", "5.0", "+5", "5e0", "7", "-1", "5x", "1-2", "0x5", "9007199254740993"]
     static let tables = ["item", "list", "Tag"]
     static let columns = ["n", "text", "list", "done", "when", "more", "size", "rank", "at"]
 
@@ -74,7 +76,9 @@ struct RandomStore {
     }
 
     private mutating func id() -> String {
-        switch chance.below(6) {
+        switch chance.below(8) {
+        case 6: "\(chance.below(8))"
+        case 7: chance.pick(["05", " 5", "5.0", "5e0", "5x"])
         case 0: "0F8FAD5B-D9CB-469F-A165-70867728950\(chance.below(8))"
         case 1: "0f8fad5b-d9cb-469f-a165-70867728950\(chance.below(8))"
         default: "r\(chance.below(12))"
@@ -113,7 +117,8 @@ struct RandomStore {
     }
 
     private mutating func value() -> Value {
-        switch chance.below(14) {
+        switch chance.below(16) {
+        case 14, 15: .string(chance.pick(RandomStore.numbers))
         case 0: .null
         case 1: .bool(chance.once(in: 2))
         case 2: .double(Double(chance.below(4)) + 0.5)

@@ -29,6 +29,13 @@ import Testing
         #expect(plan(Array(all[..<1])).access == .made(column: 1))
     }
 
+    @Test func `a list of values is looked up, in no order`() {
+        let list = PlanRequest.Condition(column: 0, comparison: .equal, isList: true)
+        let found = plan([list], .init(column: 0))
+        #expect(found.access == .id && found.isList && !found.isOrdered)
+        #expect(plan([.init(column: 2, comparison: .equal, isList: true)]).access == .index(column: 2, .same))
+    }
+
     @Test func `the ends of a range are given lower end first`() {
         let range: [PlanRequest.Condition?] = [
             .init(column: 0, comparison: .less), nil, .init(column: 0, comparison: .greaterOrEqual),

@@ -5,15 +5,28 @@ package import SynclineCore
 
 package struct EventWalk: Sendable {
     private let storage: any LogStorage
+    /// The log, if it is opened only once.
+    private var reader: LogReader?
 
     package init(_ storage: any LogStorage) {
         self.storage = storage
     }
 
+    /// Opens the log once for several reads, which see no newer events.
+    package init(opening storage: any LogStorage) throws(SyncError) {
+        self.init(storage)
+        reader = try open()
+    }
+
+    private func open() throws(SyncError) -> LogReader {
+        if let reader { return reader }
+        return try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+    }
+
     /// The number of the last event.
     package var last: UInt64 {
         get throws(SyncError) {
-            let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+            let reader = try open()
             var last = reader.newestSegment.rawValue - 1
             try forEachRecord(from: last + 1) { number, _ throws(SyncError) in
                 last = number
@@ -26,7 +39,7 @@ package struct EventWalk: Sendable {
     /// The number of the first retained event.
     package var first: UInt64 {
         get throws(SyncError) {
-            try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor.rawValue
+            try open().floor.rawValue
         }
     }
 
@@ -58,7 +71,7 @@ package struct EventWalk: Sendable {
     package func forEachRecord(
         from first: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws(SyncError) -> Bool
     ) throws(SyncError) {
-        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        let reader = try open()
         var cursor: LogCursor
         do throws(LogError) {
             // "From the beginning" means from the first retained event.

@@ -74,7 +74,9 @@ private nonisolated func tableConnect(
         let owner = offered.takeUnretainedValue()
         let table = try owner.connection.table(owner.name)
         guard sqlite3_declare_vtab(database, table.declaration) == SQLITE_OK else {
-            throw SyncError(.invalidQuery, "the table \(owner.name) has too many columns for SQL")
+            throw SyncError(
+                .invalidQuery, "SQL can't read the table \(owner.name): \(String(cString: sqlite3_errmsg(database)))",
+                hint: "A table in SQL has at most 2000 columns.")
         }
         let memory = UnsafeMutablePointer<OpenTable>.allocate(capacity: 1)
         memory.initialize(to: OpenTable(offered: offered, table: .passRetained(table)))
@@ -102,24 +104,30 @@ private nonisolated func tableBestIndex(
         virtual.plans.append(plan)
         for (index, place) in plan.used.enumerated() {
             info.pointee.aConstraintUsage[place].argvIndex = Int32(index + 1)
+            if plan.isList { sqlite3_vtab_in(info, Int32(place), 1) }
         }
         info.pointee.estimatedCost = plan.cost
         info.pointee.estimatedRows = Int64(max(1, plan.rows))
         info.pointee.orderByConsumed = plan.isOrdered ? 1 : 0
-        if plan.access == .id { info.pointee.idxFlags = SQLITE_INDEX_SCAN_UNIQUE }
     }
 }
 
 extension PlanRequest {
+    /// SQLite gives the list of a later condition one value after another. It then compares each with the rows without
+    /// regard to its type, and misses some.
+    private static let limit = 32
+
     fileprivate init(_ info: UnsafeMutablePointer<sqlite3_index_info>) {
         let offered = (0..<Int(info.pointee.nConstraint)).map { info.pointee.aConstraint[$0] }
         let windows = [SQLITE_INDEX_CONSTRAINT_LIMIT, SQLITE_INDEX_CONSTRAINT_OFFSET]
         hasLimit = offered.contains { $0.usable != 0 && Int32($0.op) == SQLITE_INDEX_CONSTRAINT_LIMIT }
         conditions = offered.enumerated().map { place, offered in
-            guard offered.usable != 0, offered.iColumn >= 0, let comparison = Comparison(offered.op),
+            guard place < PlanRequest.limit, offered.usable != 0, offered.iColumn >= 0,
+                let comparison = Comparison(offered.op),
                 let collation = sqlite3_vtab_collation(info, Int32(place)), String(cString: collation) == "BINARY"
             else { return nil }
-            return Condition(column: Int(offered.iColumn), comparison: comparison)
+            let isList = sqlite3_vtab_in(info, Int32(place), -1) != 0
+            return Condition(column: Int(offered.iColumn), comparison: comparison, isList: isList)
         }
         hasOthers = zip(offered, conditions).contains { $1 == nil && !windows.contains(Int32($0.op)) }
         if info.pointee.nOrderBy > 0, let first = info.pointee.aOrderBy?[0], first.iColumn >= 0 {

@@ -1,5 +1,6 @@
 // A range of a column in SQL's order, in the words of the store: SQL has no Booleans, dates, arrays and objects, so a number
-// can be a Boolean of the store, and a string can be a date, an array or an object.
+// can be a Boolean of the store, and a string can be a date, an array or an object. A number can also be a string, if SQL
+// compares them as numbers.
 
 import SynclineCore
 
@@ -8,6 +9,19 @@ struct ColumnRange {
     /// Nil for an open end.
     var lower: Operand?
     var upper: Operand?
+
+    /// Whether strings that look like numbers can be in the range, too. No filter of the range matches them.
+    var includesNumericStrings: Bool {
+        switch (lower, upper) {
+        case (nil, .number), (.number, .number): true
+        default: false
+        }
+    }
+
+    /// A filter that matches every string that looks like a number: it begins with a space, a sign, a point or a digit.
+    static func numericStrings(in column: String) -> FilterExpression {
+        ColumnRange(column: column).between(.string("\t"), .string(":"))
+    }
 
     /// Filters that together match every row in the range; they may match others. Nil if there are none that an index
     /// could narrow.

@@ -14,13 +14,14 @@ final class EventTable: VirtualTable {
         super.init(columns: ["event", "time", "cause", "table", "id", "operation", "columns"])
     }
 
-    /// A scan can use the number of one event, or the first number of a range.
+    /// A scan can use the number of one event, a list of them, or the first number of a range.
     override func plan(_ request: PlanRequest) -> ScanPlan {
         var plan = ScanPlan(access: .all, cost: Double(source.event) + 1, rows: Double(source.event) + 1)
         for (place, condition) in request.conditions.enumerated() {
             guard let condition, condition.column == 0 else { continue }
             if condition.comparison == .equal {
-                return ScanPlan(access: .id, used: [place], cost: 10, rows: 3)
+                let range = ScanPlan.Access.idRange(.same)
+                return ScanPlan(access: range, used: [place], isList: condition.isList, cost: 10, rows: 3)
             }
             guard plan.access == .all, !condition.comparison.isUpper else { continue }
             plan.access = .idRange(.lower)
@@ -31,71 +32,103 @@ final class EventTable: VirtualTable {
         return plan
     }
 
-    override func scan() throws(SyncError) -> TableScan { EventScan(source) }
-}
+    override func scan() throws(SyncError) -> TableScan { EventScan(self) }
 
-final class EventScan: TableScan {
-    private let source: SQLSource
-    private var rows: [[Value]] = []
-    private var place = 0
-    /// The next event to read, and the last one.
-    private var next: UInt64 = 1
-    private var last: UInt64 = 0
+    // MARK: The log
 
-    /// How many events are read from the log at a time.
-    private static let batch = 512
+    /// Keeps the events while the statement runs.
+    private var claim: LogLease?
+    private var walk: EventWalk?
 
-    init(_ source: SQLSource) {
-        self.source = source
-    }
+    deinit { claim?.release() }
 
-    override var isAtEnd: Bool { place >= rows.count }
-
-    override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
-        (rows, place, next, last, number) = ([], 0, 1, source.event, 0)
-        if let value = values.first {
-            // Numbers are less than strings and bytes, so another value leaves no event.
-            guard case .number(let bound) = Operand(value) else { return }
-            let event = UInt64(max(0, min(bound.rounded, 0x1p62)))
-            next = max(1, event)
-            if plan.access == .id { last = min(last, event) }
-        }
-        try fill()
-    }
-
-    override func advance() throws(SyncError) {
-        number += 1
-        place += 1
-        if place >= rows.count { try fill() }
-    }
-
-    override func write(_ column: Int, to sink: ResultSink) { sink.write(rows[place][column]) }
-
-    private func fill() throws(SyncError) {
-        (rows, place) = ([], 0)
-        guard next <= last else { return }
-        var count = 0
-        let (start, last) = (next, last)
+    /// Calls a body with the log, which is opened once for all scans.
+    fileprivate func read(_ body: (EventWalk) throws -> Void) throws(SyncError) {
         do {
-            try HistoryReading.run(source.storage) {
-                (rows, count, next) = ([], 0, last + 1)
-                let walk = EventWalk(source.storage)
-                try walk.forEach(from: max(start, try walk.first)) { number, event in
-                    guard number <= last, !Task.isCancelled else { return false }
-                    if count == EventScan.batch {
-                        next = number
-                        return false
-                    }
-                    count += 1
-                    rows += event.rows(number)
-                    return true
-                }
+            claim = claim ?? HistoryReading.claim(source.storage)
+            try HistoryReading.run(source.storage, claiming: false) {
+                let open = try walk ?? EventWalk(opening: source.storage)
+                // After an error the log is opened again.
+                walk = nil
+                try body(open)
+                walk = open
             }
         } catch let error as SyncError {
             throw error
         } catch {
             throw SyncError(.internalError, "\(error)")
         }
+    }
+}
+
+final class EventScan: TableScan {
+    private let table: EventTable
+    private var rows: [(number: Int64, values: [Value])] = []
+    private var place = 0
+    /// The next event to read, and the last one.
+    private var next: UInt64 = 1
+    private var last: UInt64 = 0
+
+    /// After this many rows, reading pauses at the end of an event.
+    private static let batch = 1024
+
+    init(_ table: EventTable) {
+        self.table = table
+    }
+
+    override var isAtEnd: Bool { place >= rows.count }
+
+    override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
+        (rows, place, next, last) = ([], 0, 1, table.source.event)
+        if let value = values.first {
+            // All events between those of a long list are read.
+            let list = plan.isList ? Operand.list(value, limit: .max) ?? [] : [Operand(value)]
+            let events = list.compactMap(EventScan.event)
+            guard let first = events.min(), let end = events.max() else { return }
+            next = max(1, first)
+            if plan.access == .idRange(.same) { last = min(last, end) }
+        }
+        try fill()
+    }
+
+    /// The event of a value. Numbers are less than strings and bytes, so another value is that of no event.
+    private static func event(_ value: Operand) -> UInt64? {
+        guard case .number(let number) = value else { return nil }
+        return UInt64(max(0, min(number.rounded, 0x1p62)))
+    }
+
+    override func advance() throws(SyncError) {
+        place += 1
+        if isAtEnd { try fill() } else { number = rows[place].number }
+    }
+
+    override func write(_ column: Int, to sink: ResultSink) { sink.write(rows[place].values[column]) }
+
+    /// Reads the next rows.
+    private func fill() throws(SyncError) {
+        (rows, place) = ([], 0)
+        guard next <= last else { return }
+        let (start, last) = (next, last)
+        try table.read { walk in
+            (rows, next) = ([], last + 1)
+            try walk.forEach(from: max(start, try walk.first)) { number, event in
+                if Task.isCancelled { throw SyncError.queryCancelled }
+                guard number <= last, rows.count < EventScan.batch else {
+                    next = number
+                    return false
+                }
+                for (place, values) in event.rows(number).enumerated() {
+                    rows.append((EventScan.number(of: number, place), values))
+                }
+                return true
+            }
+        }
+        if let first = rows.first { number = first.number }
+    }
+
+    /// A number that a row has in every scan: SQLite recognises a row that two scans find.
+    private static func number(of event: UInt64, _ place: Int) -> Int64 {
+        Int64(truncatingIfNeeded: event << 24) + Int64(place)
     }
 }
 

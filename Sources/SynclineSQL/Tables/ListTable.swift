@@ -1,33 +1,42 @@
-// A table whose rows are made when a scan begins: the system tables, except for the events.
+// A table whose rows are made once for a statement: the system tables, except for the events.
 
 import CSQLite
 import Syncline
 import SynclineCore
 
 final class ListTable: VirtualTable {
-    private let rows: () throws(StateError) -> [[Value]]
+    private let make: () throws(StateError) -> [[Value]]
+    /// Nil until a scan needs them.
+    private var made: [[Value]]?
 
     init(columns: [String], rows: @escaping () throws(StateError) -> [[Value]]) {
-        self.rows = rows
+        make = rows
         super.init(columns: columns)
     }
 
-    override func scan() throws(SyncError) -> TableScan { ListScan(rows) }
+    override func scan() throws(SyncError) -> TableScan { ListScan(self) }
+
+    fileprivate func rows() throws(SyncError) -> [[Value]] {
+        if let made { return made }
+        let rows = try mapErrors(make)
+        made = rows
+        return rows
+    }
 }
 
 final class ListScan: TableScan {
-    private let make: () throws(StateError) -> [[Value]]
+    private let table: ListTable
     private var rows: [[Value]] = []
 
-    init(_ make: @escaping () throws(StateError) -> [[Value]]) {
-        self.make = make
+    init(_ table: ListTable) {
+        self.table = table
     }
 
     override var isAtEnd: Bool { number >= rows.count }
 
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
         number = 0
-        rows = try mapErrors(make)
+        rows = try table.rows()
     }
 
     override func advance() throws(SyncError) { number += 1 }

@@ -45,3 +45,18 @@ enum Operand: Hashable {
         }
     }
 }
+
+extension Operand {
+    /// The values of a list, which SQLite gives to a scan as one value; nil if there are more than a limit.
+    static func list(_ value: OpaquePointer, limit: Int) -> [Operand]? {
+        var operands: [Operand] = []
+        var element: OpaquePointer?
+        var code = sqlite3_vtab_in_first(value, &element)
+        while code == SQLITE_OK, let current = element {
+            guard operands.count < limit else { return nil }
+            operands.append(Operand(current))
+            code = sqlite3_vtab_in_next(value, &element)
+        }
+        return code == SQLITE_DONE ? operands : nil
+    }
+}

@@ -14,6 +14,8 @@ struct PlanRequest: Hashable {
     struct Condition: Hashable {
         var column: Int
         var comparison: Comparison
+        /// Whether the value is a list, one of which the column must equal.
+        var isList = false
     }
 
     /// The first key of the wanted order.
@@ -38,7 +40,7 @@ struct ScanPlan: Hashable {
     enum Access: Hashable {
         /// All rows.
         case all
-        /// The row with an id.
+        /// The row with an id, or the rows whose ids are a number in SQL.
         case id
         /// The rows whose ids are in a range.
         case idRange(Ends)
@@ -61,6 +63,8 @@ struct ScanPlan: Hashable {
     var access: Access
     /// The conditions whose values the scan is given, by their position in the request: the lower end first.
     var used: [Int] = []
+    /// Whether the one value that the scan is given is a list.
+    var isList = false
     /// Whether rows come in the wanted order.
     var isOrdered = false
     var cost: Double
@@ -82,15 +86,16 @@ struct ScanFacts: Hashable {
         var plans = [ScanPlan(access: .all, cost: size, rows: size)]
         for (place, condition) in request.conditions.enumerated() {
             guard let condition else { continue }
-            plans += plan(condition, place, request).map { [$0] } ?? []
+            guard var found = plan(condition, place, request) else { continue }
+            if condition.isList { found.takeList(of: size) }
+            plans.append(found)
         }
         plans += walk(request).map { [$0] } ?? []
         var best = plans.min { $0.cost < $1.cost } ?? plans[0]
-        guard let order = request.order, order.column == 0, !order.isDescending else { return best }
+        guard let order = request.order, order.column == 0, !order.isDescending, !best.isList else { return best }
         // The id is unique, so keys after it do not matter.
         switch best.access {
-        case .all, .idRange: best.isOrdered = sortsIDs
-        case .id: best.isOrdered = true
+        case .all, .id, .idRange: best.isOrdered = sortsIDs
         default: break
         }
         return best
@@ -144,6 +149,14 @@ struct ScanFacts: Hashable {
         case (nil, _): return (.upper, used)
         default: return (.both, used)
         }
+    }
+}
+
+extension ScanPlan {
+    /// Makes the plan one for a list of values. How many they are is not known.
+    fileprivate mutating func takeList(of size: Double) {
+        isList = true
+        (cost, rows) = (min(cost * 4, size * 0.99), min(rows * 4, size))
     }
 }
 

@@ -14,7 +14,7 @@ final class StoreScan: TableScan {
     private var finder: RowFinder?
     private var keys: [[UInt8]] = []
     private var nextKey = 0
-    /// Brings more keys.
+    /// Provides more keys.
     private var walk: IndexWalk?
     /// How often rows with one value were asked for without an index.
     private var asked = 0
@@ -29,9 +29,10 @@ final class StoreScan: TableScan {
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
         (row, cursor, end, keys, nextKey, walk) = (nil, nil, nil, [], 0, nil)
         do throws(StateError) {
+            if plan.isList { return try beginList(plan.access, values.first) }
             switch plan.access {
             case .all: try beginAll(byID: plan.isOrdered)
-            case .id: try beginID(values)
+            case .id: try beginID(values.first, byID: plan.isOrdered)
             case .idRange(let ends): try beginIDs(ends.of(values.map(Operand.init)), byID: plan.isOrdered)
             case .index(let column, let ends):
                 let range = ends.of(values.map(Operand.init))
@@ -85,7 +86,8 @@ final class StoreScan: TableScan {
     }
 
     private func beginIDs(_ ends: (lower: Operand?, upper: Operand?), byID: Bool) throws(StateError) {
-        // An id is a string: greater than every number, and less than all bytes.
+        // An id is a string, which is less than all bytes. It is greater than every number, unless SQL compares it as a
+        // number.
         var first: String?
         switch ends.lower {
         case .null, .blob: return
@@ -93,9 +95,9 @@ final class StoreScan: TableScan {
         case .number, .brokenText, nil: break
         }
         switch ends.upper {
-        case .null, .number: return
+        case .null: return
         case .text(let id): end = Array(id.utf8)
-        case .blob, .brokenText, nil: break
+        case .number, .blob, .brokenText, nil: break
         }
         // The end can be seen only in the order of ids.
         try beginAll(from: first, byID: byID || end != nil)
@@ -103,18 +105,56 @@ final class StoreScan: TableScan {
 
     // MARK: By keys
 
-    private func beginID(_ values: [OpaquePointer]) throws(StateError) {
-        // Only a string equals an id.
-        guard let value = values.first, sqlite3_value_type(value) == SQLITE_TEXT else { return }
-        let text = UnsafeRawPointer(sqlite3_value_text(value))
-        row = try rowFinder().row(id: UnsafeRawBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
+    private func beginID(_ value: OpaquePointer?, byID: Bool) throws(StateError) {
+        guard let value else { return }
+        switch sqlite3_value_type(value) {
+        case SQLITE_TEXT:
+            let text = UnsafeRawPointer(sqlite3_value_text(value))
+            row = try rowFinder().row(id: UnsafeRawBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))))
+        // An id that looks like a number equals it if SQL compares both as numbers.
+        case SQLITE_INTEGER, SQLITE_FLOAT: try beginMade(0, Operand(value), byID: byID)
+        default: return
+        }
     }
 
-    /// An index that is made pays from the second time on.
-    private func beginMade(_ column: Int, _ value: Operand) throws(StateError) {
+    /// An index that is made pays from the second time on. It finds ids that look like numbers, and keys, in their order.
+    private func beginMade(_ column: Int, _ value: Operand, byID: Bool = false) throws(StateError) {
         asked += 1
-        guard asked > 1, let index = try table.index(on: column) else { return try beginAll() }
+        guard asked > 1, let index = try table.index(on: column) else { return try beginAll(byID: byID) }
         try begin(keys: index.keys(of: value))
+    }
+
+    /// A longer list is not looked up: all rows are read, and SQLite looks for their values in the list.
+    private static let listLimit = 10_000
+
+    private func beginList(_ access: ScanPlan.Access, _ value: OpaquePointer?) throws(StateError) {
+        asked += 1
+        guard let value, let list = Operand.list(value, limit: StoreScan.listLimit) else { return try beginAll() }
+        // Two values may find the same row.
+        var all: Set<[UInt8]> = []
+        for operand in list {
+            guard let some = try keys(access, operand) else { return try beginAll() }
+            all.formUnion(some)
+        }
+        try begin(keys: Array(all))
+    }
+
+    /// The keys of the rows that can have a value; nil if all rows must be read.
+    private func keys(_ access: ScanPlan.Access, _ value: Operand) throws(StateError) -> [[UInt8]]? {
+        switch (access, value) {
+        case (.id, .text(let id)): return [RowKey.bytes(table.name, id, try table.reader.idComparison)]
+        case (.id, .number): return try madeKeys(0, value)
+        case (.id, _): return []
+        case (.index(let column, _), _):
+            if let found = try table.keys(column, (value, value)) { return found }
+            return try madeKeys(column, value)
+        case (.made(let column), _): return try madeKeys(column, value)
+        default: return nil
+        }
+    }
+
+    private func madeKeys(_ column: Int, _ value: Operand) throws(StateError) -> [[UInt8]]? {
+        asked > 1 ? try table.index(on: column)?.keys(of: value) : nil
     }
 
     private func beginWalk(

@@ -12,6 +12,8 @@ final class StoreTable: VirtualTable {
     private let facts: ScanFacts
     /// Indexes made for the time of the statement, by column; nil for one that would be too large.
     private var made: [Int: MadeIndex?] = [:]
+    /// The keys of rows with strings that look like numbers, by column; nil for a column with too many.
+    private var numeric: [Int: [[UInt8]]?] = [:]
     /// Whether an index on a column has the order of SQL.
     private var walkable: [Int: Bool] = [:]
 
@@ -49,10 +51,10 @@ final class StoreTable: VirtualTable {
 
     override func scan() throws(SyncError) -> TableScan { StoreScan(self) }
 
-    /// An index on a column; nil if it would be too large.
+    /// An index that is made on a column, of which 0 is the id; nil if it would be too large.
     func index(on column: Int) throws(StateError) -> MadeIndex? {
         if let known = made[column] { return known }
-        let index = try MadeIndex(reader, table: name, column: stored[column - 1])
+        let index = try MadeIndex(reader, table: name, column: column == 0 ? nil : stored[column - 1])
         made[column] = .some(index)
         return index
     }
@@ -77,10 +79,27 @@ final class StoreTable: VirtualTable {
         let range = ColumnRange(column: stored[column - 1], lower: ends.lower, upper: ends.upper)
         guard let filters = range.filters else { return nil }
         var found: [[UInt8]] = []
+        if range.includesNumericStrings {
+            guard let strings = try numericStrings(column) else { return nil }
+            found = strings
+        }
         for filter in filters {
             guard let some = try reader.candidates(RowQuery(table: name, filter: filter)) else { return nil }
             found += some
         }
         return found
     }
+
+    /// The keys of rows with strings that look like numbers, which SQL may compare as numbers. Nil if there are many.
+    private func numericStrings(_ column: Int) throws(StateError) -> [[UInt8]]? {
+        if let known = numeric[column] { return known }
+        let filter = ColumnRange.numericStrings(in: stored[column - 1])
+        var found = try reader.candidates(RowQuery(table: name, filter: filter))
+        if found?.count ?? 0 > StoreTable.numericStringLimit { found = nil }
+        numeric[column] = .some(found)
+        return found
+    }
+
+    /// Each search for a number reads these rows again.
+    private static let numericStringLimit = 64
 }
