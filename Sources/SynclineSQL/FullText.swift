@@ -3,6 +3,7 @@
 import SegmentLog
 public import Syncline
 public import SynclineCore
+import SynclineGround
 
 /// Full-text indexes on tables of a store.
 ///
@@ -13,7 +14,8 @@ public actor FullText {
     private let indexes: [FullTextIndex]
     private let file: FollowingFile
 
-    /// Full-text indexes, which the first search or update makes. A store has one set of them.
+    /// Full-text indexes, at most one for each table, which the first search or update makes. A store has one set of
+    /// them.
     public init(_ database: SyncDatabase, _ indexes: [FullTextIndex]) {
         self.database = database
         self.indexes = indexes
@@ -21,10 +23,11 @@ public actor FullText {
             path: FullText.path(database.storage), content: FullTextContent(indexes: indexes), isPrivate: true)
     }
 
-    /// Brings the indexes to the store's newest event, and returns the number of that event.
+    /// Updates the indexes to the store's newest event, and returns the number of that event.
     @discardableResult
     public func update() throws(SyncError) -> UInt64 {
-        try file.update(to: database.sqlSource) { _, event in event }
+        try checkIndexes()
+        return try file.update(to: database.sqlSource) { _, event in event }
     }
 
     /// Returns the rows of a table that match, the best first.
@@ -39,8 +42,19 @@ public actor FullText {
         }
     }
 
+    /// A search of a table must find one index.
+    private func checkIndexes() throws(SyncError) {
+        for (number, index) in indexes.enumerated()
+        where indexes[..<number].contains(where: { $0.table.hasSameBytes(as: index.table) }) {
+            throw SyncError(
+                .invalidConfiguration, "\(index.table) has two full-text indexes",
+                hint: "Declare one index with the columns of both.")
+        }
+    }
+
     private func search(_ table: String, _ query: TextQuery, _ source: SQLSource) throws(SyncError) -> [TextMatch] {
-        guard let number = indexes.firstIndex(where: { $0.table == table }) else {
+        try checkIndexes()
+        guard let number = indexes.firstIndex(where: { $0.table.hasSameBytes(as: table) }) else {
             throw SyncError(
                 .unknownTable, "\(table) has no full-text index", hint: "Declare one with FullTextIndex.")
         }
@@ -60,6 +74,20 @@ public actor FullText {
     }
 
     private static func run(
+        _ query: TextQuery, _ number: Int, _ file: FileConnection
+    ) throws(FileFailure) -> [[Value]] {
+        do throws(FileFailure) {
+            return try select(query, number, file)
+        } catch {
+            guard case .refused(_, let reason) = error else { throw error }
+            throw .failed(
+                SyncError(
+                    .invalidQuery, "the search can't be run: \(reason)",
+                    hint: "An expression has the syntax of SQLite's FTS5."))
+        }
+    }
+
+    private static func select(
         _ query: TextQuery, _ number: Int, _ file: FileConnection
     ) throws(FileFailure) -> [[Value]] {
         try file.run(

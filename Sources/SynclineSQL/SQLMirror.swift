@@ -18,11 +18,11 @@ public struct SQLMirror: Sendable {
         self.path = path
     }
 
-    /// Brings the file to the store's newest event in one transaction, and returns the number of that event.
+    /// Updates the file to the store's newest event in one transaction, and returns the number of that event.
     @discardableResult
     @concurrent
     public func update() async throws(SyncError) -> UInt64 {
-        try SQLMirror.update(at: path, to: database.sqlSource)
+        try MirrorFile(path).update(to: database.sqlSource)
     }
 
     /// Updates the file now and after every commit, until the task is cancelled or the store is closed. Calls
@@ -30,14 +30,24 @@ public struct SQLMirror: Sendable {
     @concurrent
     public func follow(_ progress: @Sendable (UInt64) -> Void = { _ in }) async throws(SyncError) {
         let signals = database.signals(of: nil)
-        progress(try await update())
-        for await _ in signals { progress(try await update()) }
+        let file = MirrorFile(path)
+        progress(try file.update(to: database.sqlSource))
+        for await _ in signals { progress(try file.update(to: database.sqlSource)) }
         if Task.isCancelled { throw .queryCancelled }
     }
+}
 
-    /// Brings a mirror to the event of a source, on the calling thread.
-    package static func update(at path: String, to source: SQLSource) throws(SyncError) -> UInt64 {
-        try FollowingFile(path: path, content: MirrorContent(), isPrivate: false).update(to: source) { _, event in event
-        }
+/// The file of a mirror. It stays open between updates. One thread uses it at a time.
+package final class MirrorFile {
+    private let file: FollowingFile
+
+    package init(_ path: String) {
+        file = FollowingFile(path: path, content: MirrorContent(), isPrivate: false)
+    }
+
+    /// Updates the file to the event of a source, and returns the number of that event, or of a later one if another
+    /// process has written it.
+    package func update(to source: SQLSource) throws(SyncError) -> UInt64 {
+        try file.update(to: source) { _, event in event }
     }
 }

@@ -1,5 +1,5 @@
-// A process for tests to kill: it changes a store at random, and brings its mirror and its full-text indexes to each event.
-// After each round it says the number of the newest event on its standard output.
+// A process for tests to kill: it changes a store at random, and updates its mirror and its full-text indexes after each
+// round. It prints a line before the updates, and one with the number of the event after each of them.
 //
 //   follow-process <directory> <seed>
 
@@ -23,6 +23,11 @@ struct Choice {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return (state >> 33) % limit
     }
+}
+
+func say(_ line: String) {
+    print(line)
+    fflush(nil)
 }
 
 var choice = Choice(state: seed &* 2 &+ 1)
@@ -53,8 +58,7 @@ while true {
                 ]))
         }
     }
-    let event = try await mirror.update()
-    try await text.update()
-    print(event)
-    fflush(nil)
+    say("updating")
+    say("mirror \(try await mirror.update())")
+    say("text \(try await text.update())")
 }

@@ -1,4 +1,4 @@
-// Compares a mirror and full-text indexes with the state of a store at the event that they say they are at.
+// Compares a mirror and full-text indexes with the state of a store at the event in their stamp.
 
 import Foundation
 import SynclineCore
@@ -27,10 +27,17 @@ enum FollowingFiles {
         return UInt64(event)
     }
 
-    /// Whether a mirror has exactly the rows of a state.
-    static func checkMirror(_ path: String, _ database: SyncDatabase, _ comment: String) async throws {
+    /// Checks that a mirror has exactly the rows of the state at its event, and returns the event. A file that may be new
+    /// may have no stamp.
+    @discardableResult
+    static func checkMirror(
+        _ path: String, _ database: SyncDatabase, _ comment: String, mayBeNew: Bool = false
+    ) async throws -> UInt64? {
         let file = try PlainSQLite(path)
-        guard let event = try event(file) else { return }
+        guard let event = try event(file) else {
+            #expect(mayBeNew, "\(comment): the mirror has no stamp")
+            return nil
+        }
         let state = try await database.history(at: event)
         #expect(try file.run("pragma integrity_check") == [["ok"]], "\(comment)")
         var names: [String: [String: String]] = [:]
@@ -52,13 +59,20 @@ enum FollowingFiles {
             let isSame = found == wanted
             #expect(isSame, "\(comment), @\(event), \(table):\n\(found)\n\(wanted)")
         }
+        return event
     }
 
-    /// Whether the index on `item.text` has exactly the rows of a state.
-    static func checkText(_ path: String, _ database: SyncDatabase, _ comment: String) async throws {
-        guard FileManager.default.fileExists(atPath: path) else { return }
-        let file = try PlainSQLite(path)
-        guard let event = try event(file) else { return }
+    /// Checks that the index on `item.text` has exactly the rows of the state at its event, and returns the event.
+    @discardableResult
+    static func checkText(
+        _ path: String, _ database: SyncDatabase, _ comment: String, mayBeNew: Bool = false
+    ) async throws -> UInt64? {
+        guard FileManager.default.fileExists(atPath: path), case let file = try PlainSQLite(path),
+            let event = try event(file)
+        else {
+            #expect(mayBeNew, "\(comment): the index has no stamp")
+            return nil
+        }
         let rows = try await database.history(at: event).query(RowQuery(table: "item")).rows.sorted { $0.id < $1.id }
         let wanted = rows.map { [Value.string($0.id), text($0)] }
         let found = try file.run("select i.id, t.c0 from ids_0 i join text_0 t on t.rowid = i.number order by i.id")
@@ -69,6 +83,7 @@ enum FollowingFiles {
         let matches = try file.run("select count(*) from text_0 where text_0 match 'milk'")
         let count = wanted.count { row in "\(row[1])".split(separator: " ").contains("milk") }
         #expect(matches == [[.integer(Int64(count))]], "\(comment), @\(event)")
+        return event
     }
 
     private static func text(_ row: StoredRow) -> Value {

@@ -84,7 +84,8 @@ import Testing
         try String(repeating: "not a database\n", count: 1000).write(toFile: text, atomically: true, encoding: .utf8)
         for path in [theirs, text] {
             let before = try Data(contentsOf: URL(fileURLWithPath: path))
-            await #expect(throws: SyncError.self) { try await SQLMirror(database, at: path).update() }
+            let error = await #expect(throws: SyncError.self) { try await SQLMirror(database, at: path).update() }
+            #expect(error?.message.contains(path) == true && error?.hint == "Choose another path.", "\(error as Any)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         }
         let path = directory.path + "/mirror.sqlite"
@@ -112,5 +113,81 @@ import Testing
         try await FollowingFiles.checkMirror(path, database, "followed")
         try await database.close()
         try await task.value
+    }
+
+    @Test func `a mirror that is cancelled stops following`() async throws {
+        let directory = try TemporaryDirectory()
+        let database = try await SyncDatabase.open(MemoryStorage())
+        let (events, continuation) = AsyncStream.makeStream(of: UInt64.self)
+        let mirror = SQLMirror(database, at: directory.path + "/mirror.sqlite")
+        let task = Task { try await mirror.follow { continuation.yield($0) } }
+        var seen = events.makeAsyncIterator()
+        #expect(await seen.next() == database.lastEvent)
+        task.cancel()
+        let result = await task.result
+        guard case .failure(let error as SyncError) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(error.code == .cancelled)
+        try await database.close()
+    }
+
+    @Test func `an older state does not take a mirror back`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/mirror.sqlite"
+        let database = try await SyncDatabase.open(MemoryStorage())
+        try await database.table("item").insert(["id": "a", "n": 1])
+        let older = database.sqlSource
+        try await database.table("item").update(["id": "a", "n": 2])
+        try await SQLMirror(database, at: path).update()
+        #expect(try MirrorFile(path).update(to: older) == database.lastEvent)
+        try await FollowingFiles.checkMirror(path, database, "after the older state")
+        #expect(try PlainSQLite(path).run("select n from item") == [[2]])
+    }
+
+    @Test func `an update that fails leaves the file at its earlier event`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/mirror.sqlite"
+        let database = try await SyncDatabase.open(MemoryStorage())
+        try await database.table("item").insert(["id": "a", "n": 1])
+        let before = try await SQLMirror(database, at: path).update()
+        try await database.table("item").update(["id": "a", "n": 2])
+        #expect(throws: SyncError.self) {
+            try FollowingFile(path: path, content: FailingContent(), isPrivate: false).update(
+                to: database.sqlSource
+            ) { _, event in event }
+        }
+        #expect(try await FollowingFiles.checkMirror(path, database, "after the failure") == before)
+    }
+
+    @Test func `a full disk is an error, and undoes the transaction`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/full.sqlite"
+        let file = try FileConnection(path)
+        try file.run("CREATE TABLE item (text TEXT)")
+        try file.run("INSERT INTO item VALUES ('milk')")
+        // SQLite reports a file that may not grow as a full disk.
+        try file.run("PRAGMA max_page_count = 4")
+        let long = Value.string(String(repeating: "long ", count: 10_000))
+        do throws(FileFailure) {
+            try file.transaction { () throws(FileFailure) in
+                try file.run("DELETE FROM item")
+                try file.run("INSERT INTO item VALUES (?)", [long])
+            }
+            Issue.record("it was written")
+        } catch {
+            let error = SyncError(error)
+            #expect(error.code == .diskFull && error.hint != nil && error.message.contains(path), "\(error)")
+        }
+        #expect(try PlainSQLite(path).run("select text from item") == [["milk"]])
+    }
+
+    @Test func `a connection keeps a limited number of statements`() throws {
+        let file = try FileConnection("")
+        for number in 0..<600 {
+            #expect(try file.run("SELECT \(number), ?", [1]) == [[.integer(Int64(number)), 1]])
+        }
+        #expect(file.statementCount <= 256)
     }
 }

@@ -53,8 +53,23 @@ import Testing
     @Test func `an expression is as powerful as FTS5`() async throws {
         let (_, text) = try await shop()
         #expect(try await ids(text, TextQuery(expression: "milk NOT oat")) == ["b"])
-        await #expect(throws: SyncError.self) { _ = try await ids(text, TextQuery(expression: "milk NOT")) }
+        let error = await #expect(throws: SyncError.self) {
+            _ = try await ids(text, TextQuery(expression: "milk NOT"))
+        }
+        #expect(error?.code == .invalidQuery && error?.message.contains("fts5") == true, "\(error as Any)")
         await #expect(throws: SyncError.self) { _ = try await text.search("list", TextQuery("milk")) }
+    }
+
+    @Test func `a second index on a table is refused`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage())
+        let text = FullText(database, [FullTextIndex("item", columns: ["a"]), FullTextIndex("item", columns: ["b"])])
+        let calls: [() async throws -> Void] = [
+            { _ = try await text.update() }, { _ = try await text.search("item", TextQuery("milk")) },
+        ]
+        for call in calls {
+            let error = await #expect(throws: SyncError.self) { try await call() }
+            #expect(error?.code == .invalidConfiguration && error?.hint?.contains("one index") == true)
+        }
     }
 
     @Test func `there are tokenizers for endings and for parts of words`() async throws {

@@ -22,12 +22,12 @@ import Testing
         ("alter table todoitem rename to x", "change todoitem"),
         ("create virtual table f using fts5(a)", "change the schema"),
         ("attach 'x.db' as x", "attach"), ("detach main", "attach or detach"),
-        ("vacuum", "this statement would"), ("vacuum into 'x.db'", "this statement would"),
+        ("vacuum", "returns no rows"), ("vacuum into 'x.db'", "returns no rows"),
         ("update sqlite_master set name = 'x'", "change sqlite_master"),
         ("pragma journal_mode = delete", "run the pragma"), ("pragma table_info(todoitem)", "run the pragma"),
         ("select * from pragma_database_list", "run the pragma"), ("begin", "control a transaction"),
         ("savepoint a", "control a transaction"), ("analyze", "this statement would"),
-        ("reindex", "this statement would"), ("select load_extension('x.so')", "load an extension"),
+        ("reindex", "returns no rows"), ("select load_extension('x.so')", "load an extension"),
         ("explain insert into todoitem (id) values ('b')", "change todoitem"),
     ])
     func `a statement that would do more than read is refused`(statement: String, words: String) async throws {
@@ -107,6 +107,33 @@ import Testing
             return
         }
         #expect(error.code == .cancelled)
+    }
+
+    @Test func `a cancelled statement about events gives no part of its result`() async throws {
+        let database = try await store()
+        let source = SQLSource(database.reader, event: database.lastEvent, database.storage)
+        let task = Task {
+            let running = try RunningStatement("select event from syncline_events", on: source)
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try running.next()
+        }
+        guard case .failure(let error as SyncError) = await task.result else {
+            Issue.record("it ended")
+            return
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test func `a statement reads at most eight other moments`() async throws {
+        let database = try await store()
+        for number in 0..<9 { try await database.table("todoitem").insert(["id": .string("\(number)")]) }
+        let last = database.lastEvent
+        func count(_ moments: Int) -> String {
+            let all = (1...UInt64(moments)).map { "select count(*) as c from \"todoitem@\(last - $0)\"" }
+            return "select sum(c) from (\(all.joined(separator: " union all ")))"
+        }
+        #expect(try await database.sql(count(8), as: Int.self) == [(2...9).reduce(0, +)])
+        await expect(database, count(9), .invalidQuery, "more than 8 other moments")
     }
 
     @Test func `values have a size`() async throws {

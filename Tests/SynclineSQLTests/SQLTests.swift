@@ -3,8 +3,9 @@
 import Foundation
 import Syncline
 import SynclineCore
-import SynclineSQL
 import Testing
+
+@testable import SynclineSQL
 
 @Suite struct SQLTests {
     private func shop() async throws -> SyncDatabase {
@@ -115,6 +116,31 @@ import Testing
         #expect(try await database.sql("select * from syncline_cursors").isEmpty)
     }
 
+    @Test func `an event has a row for each row that it names`() async throws {
+        let database = try await shop()
+        try await database.transaction { transaction in
+            for id in ["z", "y", "x"] { _ = try transaction.insert("item", ["id": .string(id)]) }
+        }
+        let event = SQLArguments([.integer(Int64(database.lastEvent))])
+        #expect(
+            try await database.sql("select id from syncline_events where event = ? order by id", event).map(\.values)
+                == [["x"], ["y"], ["z"]])
+        #expect(
+            try await database.sql("select distinct \"table\" from syncline_events where event = ?", event)
+                .map(\.values) == [["item"]])
+        let last = database.lastEvent
+        let listed = "select id from syncline_events where event in (\(last), \(last - 2), 'x', null) order by id"
+        #expect(try await database.sql(listed, as: String.self) == ["a", "x", "y", "z"])
+        try await database.table("list").update(["id": "l1", "n": .integer(Int64(last))])
+        let joined = "select list.id from list left join syncline_events e on e.event = list.n"
+        #expect(try await database.sql(joined, as: String.self) == ["l1", "l1", "l1"])
+        #expect(
+            try await database.sql(
+                "select id from syncline_events where event = \(last - 1) or event between \(last) and \(last) or event = \(last - 2)",
+                as: String.self
+            ).sorted() == ["a", "b", "x", "y", "z"])
+    }
+
     @Test func `names that differ only in case are told apart`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage())
         try await database.table("Item").insert(["id": "a", "Text": 1, "text": 2])
@@ -157,6 +183,29 @@ import Testing
         #expect(try await results.next() == [3])
         try await database.close()
         #expect(try await results.next() == nil)
+    }
+
+    @Test func `a result that is equal to the last one is not delivered`() async throws {
+        let database = try await shop()
+        let (runs, continuation) = AsyncStream.makeStream(of: Void.self)
+        let results = SQLResults<Int>(database: database, tables: { _ in ["item"] }) { source throws(SyncError) in
+            defer { continuation.yield() }
+            return try await source.models("select count(*) from item", [], Int.self)
+        }
+        let task = Task {
+            var delivered: [[Int]] = []
+            for try await result in results { delivered.append(result) }
+            return delivered
+        }
+        var ran = runs.makeAsyncIterator()
+        _ = await ran.next()
+        // The statement runs again, and its result is the same.
+        try await database.table("item").update(["id": "a", "n": 9])
+        _ = await ran.next()
+        try await database.table("item").insert(["id": "c"])
+        _ = await ran.next()
+        try await database.close()
+        #expect(try await task.value == [[2], [3]])
     }
 
     @Test func `an observed statement waits for its table`() async throws {

@@ -22,7 +22,7 @@ struct Options: Sendable {
     var directory = ".bench"
 
     static let usage = """
-        Measures the segment log beside SQLite, RocksDB, LevelDB and LMDB at the same work, and beside what the
+        Measures the segment log, compared with SQLite, RocksDB, LevelDB and LMDB at the same work, and with what the
         hardware allows, in one run.
 
         usage: syncline-bench [options]

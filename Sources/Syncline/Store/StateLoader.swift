@@ -29,6 +29,12 @@ package struct StateLoader: Sendable {
         return projector
     }
 
+    /// Updates a loaded state to the newest event.
+    package func update(_ projector: Projector) throws(SyncError) {
+        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        try fold(into: projector, through: nil, reader)
+    }
+
     /// Folds the events after those that a state includes.
     private func fold(
         into projector: Projector, through last: UInt64?, onlyTo row: RowFocus? = nil, _ reader: LogReader

@@ -6,7 +6,9 @@ import SynclineCore
 /// Why a file can't be used.
 enum FileFailure: Error {
     /// Its content can't be read.
-    case damaged(String)
+    case damaged(path: String, String)
+    /// SQLite refuses a statement.
+    case refused(path: String, String)
     case failed(SyncError)
 }
 
@@ -15,8 +17,13 @@ extension SyncError {
     init(_ failure: FileFailure) {
         switch failure {
         case .failed(let error): self = error
-        case .damaged(let reason):
-            self.init(.storeCorrupt, "the file is damaged: \(reason)", hint: "Remove it, and it will be made again.")
+        case .damaged(let path, let reason):
+            // It may be a file of another program.
+            self.init(.storeCorrupt, "the file \(path) can't be read: \(reason)", hint: "Choose another path.")
+        case .refused(let path, let reason):
+            self.init(
+                .storeCorrupt, "the file \(path) does not have the expected tables: \(reason)",
+                hint: "Remove the file, and it is made again.")
         }
     }
 }
@@ -25,6 +32,8 @@ final class FileConnection {
     let path: String
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
+
+    var statementCount: Int { statements.count }
 
     /// Opens a file, or a database in memory if the path is empty.
     init(_ path: String) throws(FileFailure) {
@@ -87,8 +96,15 @@ final class FileConnection {
         }
     }
 
+    /// How many statements are kept. None of them is running while another one is prepared.
+    private static let statementLimit = 256
+
     private func prepare(_ text: String) throws(FileFailure) -> OpaquePointer {
         if let known = statements[text] { return known }
+        if statements.count == FileConnection.statementLimit {
+            for statement in statements.values { sqlite3_finalize(statement) }
+            statements = [:]
+        }
         var prepared: OpaquePointer?
         let code = sqlite3_prepare_v2(handle, text, -1, &prepared, nil)
         guard code == SQLITE_OK, let prepared else { throw failure(code) }
@@ -99,15 +115,22 @@ final class FileConnection {
     private func failure(_ code: Int32) -> FileFailure {
         let reason = String(cString: sqlite3_errmsg(handle))
         switch code & 0xff {
-        case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(reason)
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(path: path, reason)
         case SQLITE_INTERRUPT: return .failed(.queryCancelled)
-        case SQLITE_FULL: return .failed(SyncError(.diskFull, "the disk is full: the file \(path) can't grow"))
+        case SQLITE_FULL:
+            return .failed(
+                SyncError(
+                    .diskFull, "the disk is full: the file \(path) can't grow",
+                    hint: "Free space on the disk, then try again. The file still has its earlier content."))
         case SQLITE_BUSY, SQLITE_LOCKED:
-            return .failed(SyncError(.storeLocked, "another program is writing to the file \(path)"))
+            return .failed(
+                SyncError(
+                    .storeLocked, "another program is using the file \(path)",
+                    hint: "Try again after that program has closed the file."))
         case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_IOERR:
             return .failed(SyncError(.ioError, "the file \(path) can't be written: \(reason)"))
-        // The tables are not those that were made here, or a query has a syntax error.
-        default: return .failed(SyncError(.invalidQuery, reason))
+        // The tables are not those that were made here, or an expression for a search has a syntax error.
+        default: return .refused(path: path, reason)
         }
     }
 }

@@ -1,24 +1,25 @@
-// What a file that follows a store is made of: full-text indexes or a mirror.
+// The content of a file that follows a store: full-text indexes or a mirror.
 
 import SynclineCore
 
-/// What a file is made of.
+/// The content of a file.
 protocol FileContent: Sendable {
-    /// The format, and all that the content depends on besides the events. A file with another form is made again.
+    /// The format, and everything besides the events that the content depends on. A file with another form is made
+    /// again.
     func form(_ source: SQLSource) throws(StateError) -> String
-    /// Whether rows of a table are in the file.
+    /// Whether the file has the rows of a table.
     func includes(_ table: String) -> Bool
-    /// A writer for one transaction.
+    /// Returns a writer for one transaction.
     func writer(_ file: FileConnection, _ ids: IDComparison) -> any FileWriter
 }
 
 /// Writes rows into a file, as part of a transaction.
 protocol FileWriter: AnyObject {
-    /// Removes everything, and creates what an empty file has.
+    /// Removes all rows and tables, and creates the tables of an empty file.
     func recreate() throws(FileFailure)
-    /// Writes a row, which may be there already.
+    /// Inserts a row, or replaces it.
     func put(_ row: StoredRow, of table: String) throws(FileFailure)
-    /// Removes a row, if it is there.
+    /// Removes a row if the file has it.
     func remove(_ id: String, of table: String) throws(FileFailure)
     /// Removes all rows of a table.
     func removeAll(of table: String) throws(FileFailure)

@@ -42,10 +42,16 @@ enum SQLFailure {
         switch code & 0xff {
         case SQLITE_INTERRUPT: return .queryCancelled
         case SQLITE_TOOBIG:
-            return SyncError(.invalidQuery, "the statement is too long, or makes a value that is too large")
-        case SQLITE_NOMEM: return SyncError(.invalidQuery, "the statement needs too much memory")
+            return SyncError(
+                .invalidQuery, "the statement is too long, or it makes a value that is too large",
+                hint: "A statement has at most 1 MiB, and a value at most 32 MiB.")
+        case SQLITE_NOMEM:
+            return SyncError(
+                .invalidQuery, "there is not enough memory for the statement", hint: "Select fewer rows or columns.")
         case SQLITE_FULL:
-            return SyncError(.diskFull, "the disk is full: there is no room for temporary files of the statement")
+            return SyncError(
+                .diskFull, "the disk is full: there is no space for the statement's temporary files",
+                hint: "Free space on the disk, then try again.")
         case SQLITE_IOERR, SQLITE_CANTOPEN: return SyncError(.ioError, "a temporary file can't be used: \(message)")
         default: return SyncError(.invalidQuery, "the statement can't be run: \(message)")
         }

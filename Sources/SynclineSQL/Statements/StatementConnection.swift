@@ -25,6 +25,9 @@ final class StatementConnection {
         (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
 
+    /// Each moment is a state in memory.
+    private static let momentLimit = 8
+
     init(_ source: SQLSource) throws(SyncError) {
         catalog = try TableCatalog(source)
         var opened: OpaquePointer?
@@ -70,6 +73,11 @@ final class StatementConnection {
 
     private func catalog(at event: UInt64) throws(SyncError) -> TableCatalog {
         if let known = moments[event] { return known }
+        guard moments.count < StatementConnection.momentLimit else {
+            throw SyncError(
+                .invalidQuery, "the statement reads more than \(StatementConnection.momentLimit) other moments",
+                hint: "Compare fewer moments in one statement.")
+        }
         let made = try TableCatalog(try catalog.source.at(event))
         moments[event] = made
         return made
@@ -130,7 +138,7 @@ final class StatementConnection {
         if hasStatement(rest) {
             fault = SyncError(.invalidQuery, "there is more than one statement", hint: "Run one at a time.")
         } else if sqlite3_stmt_readonly(statement) == 0 || sqlite3_column_count(statement) == 0 {
-            fault = SQLFailure.refused("do something else")
+            fault = SyncError(.invalidQuery, "the statement returns no rows", hint: "Write a SELECT statement.")
         }
         guard let fault else { return statement }
         sqlite3_finalize(statement)

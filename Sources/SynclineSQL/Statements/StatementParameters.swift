@@ -33,8 +33,8 @@ struct StatementParameters {
         if wanted != arguments.values.count {
             throw SyncError(
                 .invalidQuery,
-                "the statement has \(wanted) parameters without a name, and \(arguments.values.count) values were given"
-            )
+                "the statement has \(wanted) parameters without a name, and \(arguments.values.count) values were given",
+                hint: "Give one value for each `?`.")
         }
         if let extra = arguments.named.keys.sorted().first(where: { !used.contains($0) }) {
             throw missing(parameter: extra)
@@ -44,10 +44,13 @@ struct StatementParameters {
     private func missing(_ name: String, _ arguments: SQLArguments) -> SyncError {
         let near = Suggestion.nearest(to: String(name.dropFirst()), in: arguments.named.keys.sorted())
         return SyncError(
-            .invalidQuery, "the parameter \(name) has no value", hint: near.map { "Did you mean \"\($0)\"?" })
+            .invalidQuery, "the parameter \(name) has no value",
+            hint: near.map { "Did you mean \"\($0)\"?" } ?? "Give a value for \"\(name.dropFirst())\".")
     }
 
     private func missing(parameter name: String) -> SyncError {
-        SyncError(.invalidQuery, "the statement has no parameter :\(name)")
+        SyncError(
+            .invalidQuery, "the statement has no parameter :\(name)",
+            hint: "Remove the value, or use it in the statement.")
     }
 }

@@ -1,5 +1,5 @@
-// SQL over a store beside SQLite's own tables with the same rows and indexes: each statement is run by both in turn, and
-// their answers are compared.
+// SQL over a store, compared with SQLite's own tables with the same rows and indexes: each statement is run by both in turn,
+// and their answers are compared.
 
 import CBenchSupport
 import Foundation

@@ -7,7 +7,7 @@ struct SQLOptions: Sendable {
     var directory = ".bench"
 
     static let usage = """
-        Runs SQL over a store beside SQLite's own tables with the same rows and indexes.
+        Runs SQL over a store, compared with SQLite's own tables with the same rows and indexes.
 
         usage: syncline-bench sql [options]
           --rows n          the rows of the larger table; the smaller one has a hundredth (default: 100000)

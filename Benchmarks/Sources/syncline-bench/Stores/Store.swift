@@ -1,4 +1,4 @@
-// What a sync client needs of its store, and who can do it: rows by id, and beside each change an operation that waits
+// What a sync client needs of its store, and who can do it: rows by id, and with each change an operation that waits
 // to be pushed, both in one transaction.
 
 /// A store under test, opened on one directory. Its calls may suspend; most block the thread instead.

@@ -108,36 +108,16 @@ enum LogCommands {
             return .done
         }
         try list.flush()
-        try await follow(storage, from: next, &list, context)
+        let shapes = ShapeTable()
+        try await context.follow(storage, from: next) { cursor in
+            try cursor.forEachRecord { (number, record) throws in
+                try list.add(number.rawValue, try record.withUnsafeBytes { try Event($0, shapes: shapes) })
+            }
+        } caughtUp: {
+            try list.flush()
+        }
         try list.finish()
         return .done
-    }
-
-    /// The pause between two looks for new events.
-    private static let pause = Duration.milliseconds(10)
-
-    private nonisolated(nonsending) static func follow(
-        _ storage: any LogStorage, from first: UInt64, _ list: inout EventList, _ context: Context
-    ) async throws {
-        context.host.interrupt.listen()
-        try context.output.flush()
-        let shapes = ShapeTable()
-        var cursor = try LogReader.open(storage, showing: .written).cursor(from: SequenceNumber(rawValue: first))
-        while !context.host.interrupt.isSet {
-            var hasNews = false
-            while try cursor.nextFrame() {
-                hasNews = true
-                try cursor.forEachRecord { (number, record) throws in
-                    try list.add(number.rawValue, try record.withUnsafeBytes { try Event($0, shapes: shapes) })
-                }
-            }
-            if hasNews {
-                try list.flush()
-                try context.output.flush()
-            }
-            if context.output.isClosed { throw ClosedPipe() }
-            try await Task.sleep(for: pause)
-        }
     }
 
     static let show = Command(

@@ -8,72 +8,64 @@ import SynclineSQL
 
 enum MirrorCommand {
     static let command = Command(
-        "mirror", "write the tables into an SQLite file, and keep it in step",
+        "mirror", "write the tables to an SQLite file, and keep it up to date",
         details: [
             """
             Each table of the store becomes a table of the file, with the same columns and indexes. An update is one \
-            transaction, which also notes the event in the table syncline_stamp: whatever is killed, the file is at an \
-            exact event. A file that is not a mirror is never changed. Other programs should only read the file: what \
-            they write is lost when the row changes in the store.
+            transaction, which also writes the number of the event into the table syncline_stamp, so the file is at \
+            an exact event even if the command is killed. A file that is not a mirror is never changed. Other \
+            programs should only read the file: a row that they change is overwritten when it changes in the store.
             """
         ],
         operands: [Operand("FILE", "the SQLite file", isRequired: true)],
         options: [Option("follow", short: "f", "update the file after each event, until interrupted")],
         examples: [
-            Example("syncline mirror notes.sqlite", "make the file, or bring it to the newest event"),
-            Example("syncline mirror notes.sqlite -f", "keep it in step with another process"),
+            Example("syncline mirror notes.sqlite", "make the file, or update it to the newest event"),
+            Example("syncline mirror notes.sqlite -f", "keep it up to date while another process writes"),
         ],
         result: #"{"file","event"}, one per update with --follow and --jsonl"#
     ) { arguments, context in
-        let mirror = Mirror(file: arguments.operands[0], arguments: arguments, context: context)
-        guard arguments.flag("follow") else {
-            let event = try await mirror.update()
-            try context.output.value(mirror.json(event))
-            return .done
+        let path = arguments.operands[0]
+        let file = MirrorFile(path)
+        if arguments.flag("follow") {
+            try await follow(file, path, try context.storage(arguments), context)
+        } else {
+            let view = try await context.view(arguments)
+            let event = try file.update(to: SQLSource(view.reader, event: view.through, view.storage))
+            try context.output.value(json(path, event))
+            try context.output.line(line(path, event))
         }
-        try context.output.beginList()
-        try await mirror.follow()
-        try context.output.endList()
         return .done
     }
-}
 
-/// The mirror of a command.
-private struct Mirror {
-    let file: String
-    let arguments: Arguments
-    let context: Context
-
-    /// The pause between two looks for new events.
-    private static let pause = Duration.milliseconds(10)
-
-    func json(_ event: UInt64) -> JSONValue { ["file": .string(file), "event": .string("@\(event)")] }
-
-    /// Brings the file to the newest event.
-    nonisolated(nonsending) func update() async throws -> UInt64 {
-        let view = try await context.view(arguments)
-        let event = try SQLMirror.update(at: file, to: SQLSource(view.reader, event: view.through, view.storage))
-        try context.output.line("\(file) is at @\(event)")
-        return event
+    private static func json(_ path: String, _ event: UInt64) -> JSONValue {
+        ["file": .string(path), "event": .string("@\(event)")]
     }
 
-    nonisolated(nonsending) func follow() async throws {
-        context.host.interrupt.listen()
-        let storage = try await context.view(arguments).storage
-        var event = try await update()
-        try context.output.element(json(event))
-        try context.output.flush()
-        var cursor = try LogReader.open(storage, showing: .written).cursor(from: SequenceNumber(rawValue: event + 1))
-        while !context.host.interrupt.isSet {
-            var hasNews = false
-            while try cursor.nextFrame() { hasNews = true }
-            if hasNews {
-                event = try await update()
-                try context.output.element(json(event))
-                try context.output.flush()
-            }
-            if context.output.isClosed { throw ClosedPipe() }
-            try await Task.sleep(for: Mirror.pause)
+    private static func line(_ path: String, _ event: UInt64) -> String { "\(escaped(path)) is at @\(event)" }
+
+    /// Updates the file now and after each event. The state stays in memory, and only new events are read.
+    private nonisolated(nonsending) static func follow(
+        _ file: MirrorFile, _ path: String, _ storage: any LogStorage, _ context: Context
+    ) async throws {
+        let projector = try context.load(storage, through: nil)
+        var last: UInt64 = 0
+        func update() throws {
+            let reader = projector.reader(of: projector.store.endCommit())
+            let event = try file.update(to: SQLSource(reader, event: projector.through, storage))
+            // Another process may have written a later event, which is already reported.
+            guard event > last else { return }
+            last = event
+            try context.output.element(json(path, event))
+            try context.output.line(line(path, event))
         }
+        try context.output.beginList()
+        try update()
+        try await context.follow(storage, from: projector.through + 1) { _ in
+        } caughtUp: {
+            try StateLoader(storage).update(projector)
+            try update()
+        }
+        try context.output.endList()
     }
 }

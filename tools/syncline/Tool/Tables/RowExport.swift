@@ -27,12 +27,13 @@ struct RowExport {
         default: break
         }
         for row in rows {
-            try context.output.element(json(row))
+            let json = json(row)
+            try context.output.element(json)
             if context.output.form.isText {
                 switch format {
                 case "csv": try line(CSVText.line(row, columns))
                 case "sql": try context.output.line(SQLText.insert(row, into: nameInSQL, columns))
-                default: try context.output.line(json(row).text)
+                default: try context.output.line(json.text)
                 }
             }
             progress?.advance(by: 1)

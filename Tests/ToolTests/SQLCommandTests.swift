@@ -1,0 +1,61 @@
+// `sql` and `mirror`.
+
+import ChildProcesses
+import Foundation
+import SegmentLog
+import SynclineCore
+import Testing
+
+@testable import SynclineTool
+
+@Suite struct SQLCommandTests {
+    private static let first = "select text from todoitem where id = ?"
+
+    @Test func `sql shows rows as a table and as JSON, now and at an earlier event`() async throws {
+        let log = try TestLog.story()
+        let table = await Call.tool("sql", Self.first, "a", on: log)
+        #expect(table.exit == .done && table.output == "text\noat milk\n", "\(table.output)\(table.errors)")
+        let json = await Call.tool("sql", Self.first, "a", "--jsonl", on: log)
+        #expect(json.output == "{\"text\":\"oat milk\"}\n")
+        let joined = "select count(*) as n from todoitem join \"todoitem@20\" using (id)"
+        let count = await Call.tool("sql", "select count(*) as n from todoitem", "--jsonl", on: log).output
+        #expect(await Call.tool("sql", joined, "--jsonl", on: log).output == count)
+        #expect(await Call.tool("sql", joined, "--jsonl", "--at", "@20", on: log).output == count)
+    }
+
+    @Test func `sql changes nothing, and says what to use`() async throws {
+        let log = try TestLog.story()
+        let call = await Call.tool("sql", "delete from todoitem", on: log)
+        #expect(call.exit == .failed && call.errors.contains("would change todoitem"), "\(call.errors)")
+        #expect(await Call.tool("sql", "select ?", on: log).errors.contains("Give one value for each `?`"))
+    }
+
+    @Test func `mirror -f reports each event once, and ends at an interrupt`() async throws {
+        let log = try TestLog.story()
+        let path = log.folder.path + "/mirror.sqlite"
+        let child = try ChildProcess.tool("mirror", path, "-f", "--jsonl", on: log)
+        #expect(child.line()?.contains("\"@20\"") == true)
+        let writer = try log.open()
+        for number in 21...23 {
+            var batch = RecordBatch()
+            batch.append(Event(time: 0, .cursorReset(table: "todoitem", queryID: "q\(number)")).bytes)
+            try writer.append(batch)
+            #expect(child.line()?.contains("\"@\(number)\"") == true)
+        }
+        child.signal(SIGINT)
+        #expect(child.rest() == "")
+        #expect(child.wait() == 0)
+        try writer.close()
+        let again = await Call.tool("mirror", path, on: log)
+        #expect(again.exit == .done && again.output == "\(path) is at @23\n", "\(again.output)\(again.errors)")
+    }
+
+    @Test func `mirror refuses a file that is not one, and does not tell anyone to remove it`() async throws {
+        let log = try TestLog.story()
+        let path = log.folder.path + "/notes.txt"
+        try String(repeating: "not a database\n", count: 1000).write(toFile: path, atomically: true, encoding: .utf8)
+        let call = await Call.tool("mirror", path, on: log)
+        #expect(call.exit == .failed && call.errors.contains(path) && call.errors.contains("Choose another path."))
+        #expect(!call.errors.contains("emove"), "\(call.errors)")
+    }
+}
