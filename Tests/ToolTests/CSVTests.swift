@@ -93,6 +93,9 @@ import Testing
         #expect(trip.csv.unicodeScalars.elementsEqual("id,text\na,\"x\"\"\u{301},'\u{301}\"\n".unicodeScalars))
         #expect(
             SQLText.literal(.string(text)).unicodeScalars.elementsEqual("'x\"\u{301},''\u{301}'".unicodeScalars))
+        for word in ["'\u{301}", "\u{301}' x"] {
+            #expect(ShellWords.split(shellWord(word) + " y") == [word, "y"])
+        }
         #expect(shellWord("'\u{301}").unicodeScalars.elementsEqual("''\\''\u{301}'".unicodeScalars))
     }
 

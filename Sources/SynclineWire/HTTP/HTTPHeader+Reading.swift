@@ -58,7 +58,8 @@ package enum EntityTag {
     package static func version(_ text: String) -> String? {
         let tag = text.trimmed
         if tag.hasPrefix("W/") || tag.hasPrefix("w/") { return nil }
-        guard tag.first == "\"" else { return tag.isEmpty ? nil : tag }
+        // A quotation mark and an accent after it are one character in Swift.
+        guard tag.unicodeScalars.first == "\"" else { return tag.isEmpty ? nil : tag }
         var scanner = tag.unicodeScalars.makeIterator()
         _ = scanner.next()
         let version = next(&scanner)
@@ -69,7 +70,7 @@ package enum EntityTag {
     /// ones.
     package static func versions(_ text: String, takesWeak: Bool = false) -> [String]? {
         if text.trimmed == "*" { return nil }
-        guard text.contains("\"") else { return [text.trimmed] }
+        guard text.unicodeScalars.contains("\"") else { return [text.trimmed] }
         var versions: [String] = []
         var scanner = text.unicodeScalars.makeIterator()
         var isWeak = false
@@ -90,7 +91,9 @@ package enum EntityTag {
     package static func isReadable(_ text: String) -> Bool {
         let text = text.trimmed
         if text == "*" { return true }
-        guard text.contains("\"") else { return !text.isEmpty && !text.contains(",") && !text.contains(" ") }
+        guard text.unicodeScalars.contains("\"") else {
+            return !text.isEmpty && !text.contains(",") && !text.contains(" ")
+        }
         var scanner = text.unicodeScalars.makeIterator()
         var isBehindTag = false
         while let scalar = scanner.next() {

@@ -2,6 +2,7 @@
 // applied all or none.
 
 package import SynclineCore
+import SynclineGround
 
 package struct BatchRequest: Hashable, Sendable {
     package struct Operation: Hashable, Sendable {
@@ -146,7 +147,9 @@ private struct BatchReader {
             return nil
         }
         let id = texts.id ?? item.id ?? ""
-        if let own = item.id, own != id { refuse("operation \(place) has two ids", code: "id-mismatch") }
+        if let own = item.id, !own.hasSameBytes(as: id) {
+            refuse("operation \(place) has two ids", code: "id-mismatch")
+        }
         if id.isEmpty, kind != .insert { refuse("operation \(place) needs an id", code: "missing-id") }
         return BatchRequest.Operation(
             kind: kind, table: table, id: id, item: item, version: texts.version, operationID: texts.operationID,

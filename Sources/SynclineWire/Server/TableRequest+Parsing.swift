@@ -1,6 +1,7 @@
 // Parses HTTP to a request: the protocol, the table and row, and the action.
 
 package import SynclineCore
+import SynclineGround
 
 extension TableRequest {
     /// Parses a request. Without a protocol version it is read with `usual`.
@@ -135,7 +136,7 @@ extension TableRequest {
     ) throws(TableRequestError) -> TableItem {
         let item = try item(request, rules)
         if id.isEmpty { id = item.id ?? "" }
-        guard item.id == nil || item.id == id else {
+        guard item.id?.hasSameBytes(as: id) ?? true else {
             throw error(400, "The item ID and querystring ID did not match", code: "id-mismatch")
         }
         guard !id.isEmpty else { throw error(400, "An id is required", code: "missing-id") }

@@ -98,6 +98,8 @@ struct ReplyTests {
             #expect(reply(body, headers: [.init("ETag", tag)]).etag == version)
         }
         #expect(EntityTag.version(EntityTag.text(of: #"\"\\""#)) == #"\"\\""#)
+        #expect(EntityTag.version("\"\u{301}x\"") == "\u{301}x")
+        #expect(EntityTag.versions("\"\u{301}x") == ["\u{301}x"])
     }
 
     @Test("a deleted row says so")

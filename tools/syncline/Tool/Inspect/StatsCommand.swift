@@ -127,12 +127,12 @@ struct StoreStats {
         }
         func label(_ name: String, _ value: String) -> String {
             var text = ""
-            for character in value {
-                switch character {
+            for scalar in value.unicodeScalars {
+                switch scalar {
                 case "\\": text += "\\\\"
                 case "\"": text += "\\\""
                 case "\n": text += "\\n"
-                default: text.append(character)
+                default: text.unicodeScalars.append(scalar)
                 }
             }
             return "{\(name)=\"\(text)\"}"

@@ -4,28 +4,33 @@
 enum ShellWords {
     static func split(_ line: String) -> [String] {
         var words: [String] = []
-        var word: String?
-        var quote: Character?
+        var word: String.UnicodeScalarView?
+        var quote: Unicode.Scalar?
         var isEscaped = false
-        for character in line {
+        func add(_ scalar: Unicode.Scalar) {
+            if word == nil { word = .init() }
+            word?.append(scalar)
+        }
+        // A quotation mark and an accent after it are one character in Swift.
+        for scalar in line.unicodeScalars {
             if isEscaped {
-                word = (word ?? "") + String(character)
+                add(scalar)
                 isEscaped = false
-            } else if character == "\\", quote != "'" {
+            } else if scalar == "\\", quote != "'" {
                 isEscaped = true
             } else if let open = quote {
-                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
-            } else if character == "'" || character == "\"" {
-                quote = character
-                word = word ?? ""
-            } else if character.isWhitespace {
-                if let finished = word { words.append(finished) }
+                if scalar == open { quote = nil } else { add(scalar) }
+            } else if scalar == "'" || scalar == "\"" {
+                quote = scalar
+                word = word ?? .init()
+            } else if scalar.properties.isWhitespace {
+                if let finished = word { words.append(String(finished)) }
                 word = nil
             } else {
-                word = (word ?? "") + String(character)
+                add(scalar)
             }
         }
-        if let word { words.append(word) }
+        if let word { words.append(String(word)) }
         return words
     }
 
