@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// The log and the core with their breakages, and the tests that must catch them. `tools/breakages` assembles it.
+/// The log, the core and SQL with their breakages, and the tests that must catch them. `tools/breakages` assembles it.
 let package = Package(
     name: "Breakages",
     platforms: [.macOS(.v13)],
@@ -29,11 +29,32 @@ let package = Package(
         // Only the simulated disk.
         .target(name: "SynclineTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
         .target(name: "SynclineCore", dependencies: ["CAtomics", "SynclineGround"], swiftSettings: settings),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+        .target(
+            name: "SynclineWire",
+            dependencies: [
+                "SynclineCore", "SynclineGround", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
+            exclude: ["Syncline.docc"], swiftSettings: settings),
+        .target(
+            name: "SynclineSQL",
+            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            swiftSettings: settings),
         .testTarget(
             name: "BreakageTests", dependencies: ["SegmentLog", "SynclineGround", "SynclineTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "LiveBreakageTests", dependencies: ["SynclineCore", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SQLBreakageTests",
+            dependencies: [
+                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL", "SynclineTesting",
+            ],
             swiftSettings: settings),
     ]
 )

@@ -1,4 +1,4 @@
-"""Makes a copy of the log, the core and their tests, with every breakage of breakages.txt in it behind a switch.
+"""Makes a copy of the log, the core, SQL and their tests, with every breakage of breakages.txt in it behind a switch.
 
     breakages.py COPY [NAME]  writes the package to COPY; files that are as they should be keep their times. Refuses a
                               NAME that no breakage has
@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "Tests/Breakages"
 SOURCES = ROOT / "Sources"
-MODULES = ("SegmentLog", "SynclineCore")
+MODULES = ("SegmentLog", "SynclineCore", "SynclineSQL")
 
 
 class Breakage:
@@ -90,12 +90,13 @@ def switches(names):
 
 
 def package():
-    """Every file of the copy: the log, the core and what is below them, what simulates disks, and the tests that are to
-    catch something."""
+    """Every file of the copy: the log, the core, SQL and what is below them, what simulates disks, and the tests that are
+    to catch something."""
     breakages = table()
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
     folders = (
-        "CAtomics", "CChecksum", "CLZ4", "SegmentLog", "SynclineCore", "SynclineGround", "SynclineTesting/Storage")
+        "CAtomics", "CChecksum", "CCurl", "CLZ4", "CSQLite", "SegmentLog", "Syncline", "SynclineCore",
+        "SynclineGround", "SynclineSQL", "SynclineTesting/Storage", "SynclineWire")
     for folder in [f"Sources/{name}" for name in folders]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():
@@ -110,7 +111,11 @@ def package():
                  "Support/RandomValues"):
         text = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
         files[f"Tests/LiveBreakageTests/{path}.swift"] = text
-    for name in ("BreakageTests", "LiveBreakageTests"):
+    # The process that these tests kill is not part of the copy.
+    for path in sorted((ROOT / "Tests/SynclineSQLTests").glob("*.swift")):
+        if path.name != "KillTests.swift":
+            files[f"Tests/SQLBreakageTests/{path.name}"] = path.read_text()
+    for name in ("BreakageTests", "LiveBreakageTests", "SQLBreakageTests"):
         files[f"Tests/{name}/{name}.swift"] = (HERE / f"{name}.swift").read_text()
     for path in {breakage.path for breakage in breakages}:
         if not (SOURCES / path).is_file():

@@ -40,12 +40,14 @@ struct RandomSQL {
         case 1: "'\(chance.pick(["", "a", "milk", "bread", "r3", "R1", "[1]"]))'"
         case 2: "\(chance.below(4)).5"
         case 3: "'2026-01-0\(1 + chance.below(4))T00:00:00.000Z'"
-        case 4: "'r\(chance.below(12))'"
+        case 4: id()
         case 5: "\(chance.below(2))"
         case 6: "x'0102'"
         default: "\(chance.below(8))"
         }
     }
+
+    private mutating func id() -> String { "'r\(chance.below(12))'" }
 
     /// An expression of a type, which makes SQL compare strings as numbers, or of the type that it has.
     private mutating func cast(_ expression: String) -> String {
@@ -57,11 +59,15 @@ struct RandomSQL {
         -> String
     {
         let column = column(source)
+        func value(_ random: inout RandomSQL) -> String {
+            // Few other values are ids.
+            column.hasSuffix("\"id\"") && random.chance.once(in: 2) ? random.id() : random.literal()
+        }
         switch chance.below(depth > 2 ? 5 : 9) {
-        case 0: return "\(column) \(chance.pick(["=", "is", "<>", "is not"])) \(literal())"
-        case 1: return "\(column) \(chance.pick(["<", "<=", ">", ">="])) \(literal())"
-        case 2: return "\(column) between \(literal()) and \(literal())"
-        case 3: return "\(column) in (\(literal()), \(literal()), \(literal()))"
+        case 0: return "\(column) \(chance.pick(["=", "is", "<>", "is not"])) \(value(&self))"
+        case 1: return "\(column) \(chance.pick(["<", "<=", ">", ">="])) \(value(&self))"
+        case 2: return "\(column) between \(value(&self)) and \(value(&self))"
+        case 3: return "\(column) in (\(value(&self)), \(value(&self)), \(value(&self)))"
         case 4: return "\(column) \(chance.pick(["is null", "is not null", "like '%r%'", "= 'MILK' collate nocase"]))"
         case 5: return "not (\(condition(source, depth: depth + 1)))"
         case 6: return "(\(condition(source, depth: depth + 1)) or \(condition(source, depth: depth + 1)))"

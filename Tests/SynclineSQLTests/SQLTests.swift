@@ -30,6 +30,32 @@ import Testing
         #expect(rows.map(\.values) == [["a", "l1", 2, "milk", .null], ["b", "l1", 3, .null, 1]])
     }
 
+    @Test func `a range of ids includes its ends`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage())
+        for id in ["a", "b", "c", "d", "e"] { try await database.table("item").insert(["id": .string(id)]) }
+        for (range, ids) in [
+            ("id between 'b' and 'd'", ["b", "c", "d"]), ("id >= 'b' and id < 'd'", ["b", "c"]),
+            ("id > 'b' and id <= 'd'", ["c", "d"]), ("id <= 'c'", ["a", "b", "c"]), ("id > 'c'", ["d", "e"]),
+        ] {
+            let found = try await database.sql("select id from item where \(range) order by id", as: String.self)
+            #expect(found == ids, "\(range)")
+        }
+    }
+
+    @Test func `a column with several kinds of values is searched and sorted as SQL does`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage())
+        try await database.declareIndex(table: "item", column: "k")
+        for (place, k) in ["a", true, 2, .null, 0.5].enumerated() as EnumeratedSequence<[Value]> {
+            try await database.table("item").insert(["id": .string("\(place)"), "k": k])
+        }
+        let first = try await database.sql("select k from item order by k limit 4").map { $0[0] }
+        #expect(first == [.null, 0.5, 1, 2])
+        let last = try await database.sql("select k from item order by k desc limit 3").map { $0[0] }
+        #expect(last == ["a", 2, 1])
+        #expect(try await database.sql("select id from item where k = 1", as: String.self) == ["1"])
+        #expect(try await database.sql("select id from item where k <= 1 order by id", as: String.self) == ["1", "4"])
+    }
+
     @Test func `values are bound, with names and without`() async throws {
         let database = try await shop()
         #expect(
