@@ -19,8 +19,10 @@ public actor FullText {
     public init(_ database: SyncDatabase, _ indexes: [FullTextIndex]) {
         self.database = database
         self.indexes = indexes
-        file = FollowingFile(
-            path: FullText.path(database.storage), content: FullTextContent(indexes: indexes), isPrivate: true)
+        let path = FullText.path(database.storage)
+        // If this fails, opening the file reports it.
+        if path != nil { try? database.storage.createDirectory(SyncDatabase.derivedFolder) }
+        file = FollowingFile(path: path ?? "", content: FullTextContent(indexes: indexes), isPrivate: true)
     }
 
     /// Updates the indexes to the store's newest event, and returns the number of that event.
@@ -62,18 +64,27 @@ public actor FullText {
         let found = try file.update(to: source) { file, _ throws(FileFailure) in
             try FullText.run(query, number, file)
         }
+        do throws(FileFailure) { return try FullText.matches(found, of: table, source) } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// The rows that were found, as they are in the store.
+    static func matches(
+        _ found: [[Value]], of table: String, _ source: SQLSource
+    ) throws(FileFailure) -> [TextMatch] {
         var matches: [TextMatch] = []
         for match in found {
             guard case .string(let id) = match[0], case .double(let rank) = match[1],
                 case .string(let snippet) = match[2],
-                let row = try mapErrors({ () throws(StateError) in try source.reader.row(table, id) })
+                let row = try reading({ () throws(StateError) in try source.reader.row(table, id) })
             else { continue }
             matches.append(TextMatch(row: row, rank: rank, snippet: snippet))
         }
         return matches
     }
 
-    private static func run(
+    static func run(
         _ query: TextQuery, _ number: Int, _ file: FileConnection
     ) throws(FileFailure) -> [[Value]] {
         do throws(FileFailure) {
@@ -103,11 +114,9 @@ public actor FullText {
             ])
     }
 
-    /// The path of the file in a store's folder; empty for a store that is not in a directory.
-    private static func path(_ storage: any LogStorage) -> String {
-        guard storage is POSIXStorage else { return "" }
-        // If this fails, opening the file reports it.
-        try? storage.createDirectory(SyncDatabase.derivedFolder)
+    /// The path of the file in a store's folder; nil for a store that is not in a directory.
+    static func path(_ storage: any LogStorage) -> String? {
+        guard storage is POSIXStorage else { return nil }
         return storage.location + "/" + SyncDatabase.derivedFolder + "/text.sqlite"
     }
 }

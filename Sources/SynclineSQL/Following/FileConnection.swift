@@ -1,6 +1,7 @@
 // A connection to an SQLite file that is written here. It keeps prepared statements. One thread uses it at a time.
 
 import CSQLite
+import Foundation
 import SynclineCore
 
 /// Why a file can't be used.
@@ -36,11 +37,23 @@ final class FileConnection {
     var statementCount: Int { statements.count }
 
     /// Opens a file, or a database in memory if the path is empty.
-    init(_ path: String) throws(FileFailure) {
+    convenience init(_ path: String) throws(FileFailure) {
+        try self.init(path, path.isEmpty ? ":memory:" : path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    }
+
+    /// Opens a file that is not changed. While no program has it open, it has no log beside it, and SQLite must not make
+    /// one.
+    convenience init(reading path: String) throws(FileFailure) {
+        let isOpenElsewhere = FileManager.default.fileExists(atPath: path + "-wal")
+        let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+        try self.init(
+            path, isOpenElsewhere ? path : "file:\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    }
+
+    private init(_ path: String, _ name: String, _ access: Int32) throws(FileFailure) {
         self.path = path
         var opened: OpaquePointer?
-        let access = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path.isEmpty ? ":memory:" : path, &opened, access, nil)
+        let code = sqlite3_open_v2(name, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
             let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)

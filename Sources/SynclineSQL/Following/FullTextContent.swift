@@ -6,11 +6,14 @@ import SynclineGround
 struct FullTextContent: FileContent {
     let indexes: [FullTextIndex]
 
+    /// What the form of every such file begins with.
+    static let format = "text 2, "
+
     func form(_ source: SQLSource) throws(StateError) -> String {
         let all = indexes.map {
             Value.object([.init($0.table, .array($0.columns.map(Value.string)))]).debugDescription + $0.options
         }
-        return "text 1, ids \(try source.reader.idComparison): " + all.joined(separator: "; ")
+        return "\(FullTextContent.format)ids \(try source.reader.idComparison): " + all.joined(separator: "; ")
     }
 
     func includes(_ table: String) -> Bool { indexes.contains { $0.table.hasSameBytes(as: table) } }
@@ -34,12 +37,17 @@ private final class FullTextWriter: FileWriter {
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND (sql LIKE 'CREATE VIRTUAL%' OR name LIKE 'ids!_%' ESCAPE '!')"
         )
         for case .string(let name)? in old.map(\.first) { try file.run("DROP TABLE \(SQLName.quoted(name))") }
+        // What a reader needs to know of the declaration.
+        try file.run("CREATE TABLE IF NOT EXISTS syncline_text (number INTEGER PRIMARY KEY, name TEXT)")
+        try file.run("DELETE FROM syncline_text")
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
         for (number, index) in indexes.enumerated() {
             let columns = index.columns.indices.map { "c\($0), " }.joined()
             try file.run("CREATE VIRTUAL TABLE text_\(number) USING fts5(\(columns)\(index.options))")
             try file.run(
                 "CREATE TABLE ids_\(number) (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE\(collation))")
+            try file.run(
+                "INSERT INTO syncline_text VALUES (?, ?)", [.integer(Int64(number)), .string(index.table)])
         }
     }
 

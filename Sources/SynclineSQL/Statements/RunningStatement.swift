@@ -23,6 +23,9 @@ package final class RunningStatement {
 
     deinit { sqlite3_finalize(statement) }
 
+    /// The tables of the store that it reads as of its own moment.
+    package var tables: [String] { connection.storedTables.sorted() }
+
     /// Returns the next row, or nil after the last one.
     package func next() throws(SyncError) -> SQLRow? {
         switch sqlite3_step(statement) {

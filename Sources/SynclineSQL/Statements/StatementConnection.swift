@@ -96,10 +96,12 @@ final class StatementConnection {
     /// The tables of the store that a statement reads; nil if it also reads tables about the store.
     func tables(readBy text: String) throws(SyncError) -> Set<String>? {
         sqlite3_finalize(try prepare(text))
-        let names = catalog.used.keys
-        let stored = names.compactMap { catalog.stored($0) }
-        return stored.count == names.count ? Set(stored) : nil
+        let stored = storedTables
+        return stored.count == catalog.used.count ? Set(stored) : nil
     }
+
+    /// The tables of the store that were used.
+    var storedTables: [String] { catalog.used.keys.compactMap { catalog.stored($0) } }
 
     /// Prepares a statement, which must only read. The caller finalizes it.
     func prepare(_ text: String) throws(SyncError) -> OpaquePointer {
