@@ -143,7 +143,7 @@ let package = Package(
             path: "tools/syncline/Page",
             resources: [
                 "page.html", "style.css", "app.js", "charts.js", "debugger.js", "dom.js", "fields.js", "list.js",
-                "store.js", "timeline.js", "times.js", "views.js",
+                "sql.js", "store.js", "tables.js", "timeline.js", "times.js", "views.js",
             ].map { .embedInCode($0) },
             swiftSettings: settings
         ),
@@ -244,7 +244,7 @@ let package = Package(
             dependencies: [
                 "ChildProcesses", "StudioPage", "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineGround",
                 "SynclineTesting",
-                "SynclineWire", "Syncline", "SegmentLog", "syncline",
+                "SynclineWire", "Syncline", "SynclineSQL", "SegmentLog", "syncline",
             ],
             exclude: ["Golden"],
             swiftSettings: settings

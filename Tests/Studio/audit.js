@@ -25,7 +25,7 @@
   if (count > 8000) found.push(`the page has ${count} elements`);
   if (document.querySelectorAll('.line').length > 130) found.push('the list has too many lines');
 
-  for (const element of document.querySelectorAll('button, input, select, [role=listbox], [role=tabpanel], [role=slider], [role=group]')) {
+  for (const element of document.querySelectorAll('button, input, select, textarea, [role=listbox], [role=tabpanel], [role=slider], [role=group]')) {
     const labels = element.labels && [...element.labels].some(label => label.textContent.trim());
     if (seen(element) && !(element.textContent.trim() || element.getAttribute('aria-label') || element.getAttribute('aria-labelledby') || labels))
       found.push(`a screen reader has no name for ${name(element)}`);

@@ -19,7 +19,7 @@ tools, shots, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
 stores.tools = tools
 run = stores.run
 SIZES = [(360, 740), (768, 1024), (1280, 860), (1920, 1080)]
-VIEWS = ["event", "row", "tables", "outbox", "conflicts", "syncs", "debugger", "charts"]
+VIEWS = ["event", "row", "tables", "sql", "outbox", "conflicts", "syncs", "debugger", "charts"]
 AUDIT = open(os.path.join(os.path.dirname(__file__), "audit.js")).read()
 STORIES = {}
 
@@ -114,6 +114,8 @@ def looks(browser, folder):
                 browser.until("document.querySelector('#chart svg').viewBox.baseVal.width <= innerWidth")
                 audit(browser, f"{name} at {width}, {scheme}")
                 browser.picture(f"{shots}/{name}-{width}-{scheme}.png")
+                if (width, scheme) == (1280, "light") and name in ["row", "conflicts"]:
+                    browser.picture(f"{shots}/{name}.png")
     assert browser.ask("document.querySelectorAll('#panel b, .line .what b').length") == 0, "texts are no markup"
     browser.size(1280, 860)
     browser.scheme("light")
@@ -182,8 +184,130 @@ def answers(browser, folder):
 
 
 @story
+def searches(browser, folder):
+    """A search for a string, and the parts of a long table, at any moment."""
+    studio = Studio(stores.large(folder))
+    studio.open(browser)
+    last = moment(browser)
+    view(browser, "tables")
+    ids = "[...document.querySelectorAll('.rows tbody th')].map(head => head.innerText)"
+    browser.until("document.querySelectorAll('.rows tbody tr').length === 100")
+    first = browser.ask(ids)
+    assert "1–100 of 3,000" in text(browser), text(browser)
+    browser.ask("document.getElementById('after').click()")
+    browser.until("document.getElementById('panel').innerText.includes('101–200 of 3,000')")
+    assert not set(first) & set(browser.ask(ids)), "a row is in two parts"
+    go(browser, f"@{last // 2}")
+    at(browser, last // 2)
+    browser.until("document.getElementById('panel').innerText.includes('1–100 of') && !document.getElementById('panel').innerText.includes('3,000')")
+    browser.ask("document.getElementById('after').click()")
+    browser.until("document.getElementById('panel').innerText.includes('101–200 of')")
+    browser.press("n")
+    at(browser, last)
+
+    def search(words):
+        browser.until("document.getElementById('panel').ariaBusy !== 'true'")
+        browser.ask("document.getElementById('search').value = ''; document.getElementById('search').focus()")
+        browser.write(words)
+        browser.press("Enter")
+
+    search("ROW 299")
+    browser.until("document.getElementById('matches').innerText === '11 rows found.'")
+    assert browser.ask("document.querySelector('.found mark').textContent") == "row 299"
+    search("row")
+    browser.until("document.getElementById('matches').innerText === '50 rows found in this part.'")
+    browser.ask("document.getElementById('after').click()")
+    browser.until("document.getElementById('panel').innerText.includes('Rows 51–100 were read')")
+    search("no such words")
+    browser.until("document.getElementById('matches').innerText === 'No row has this string.'")
+    # What the box does not know can be searched for.
+    go(browser, "row 1234")
+    browser.until("!document.getElementById('answer').hidden && document.getElementById('search-rows')")
+    browser.ask("document.getElementById('search-rows').click()")
+    browser.until("document.getElementById('matches').innerText === '1 row found.'")
+    browser.complaints = [words for words in browser.complaints if "400" not in words]
+    for width, height in SIZES:
+        browser.size(width, height)
+        browser.scheme("dark" if width in (768, 1920) else "light")
+        audit(browser, f"the search at {width}")
+        browser.picture(f"{shots}/search-{width}.png")
+    browser.size(1280, 860)
+    browser.scheme("light")
+    browser.ask("document.querySelector('.found .link').click()")
+    browser.until("document.body.dataset.ready === 'row' && document.getElementById('panel').innerText.includes('r1234')")
+    studio.close()
+
+
+@story
+def selects(browser, folder):
+    """SQL at any moment, by keyboard: an answer, an error, a statement that would write, and one that never ends."""
+    store = life(folder)
+    studio = Studio(store)
+    studio.open(browser)
+    last = moment(browser)
+    browser.press("4")
+    browser.until("document.body.dataset.ready === 'sql'")
+
+    def ask(statement):
+        browser.ask("document.getElementById('statement').focus(); document.getElementById('statement').select()")
+        browser.write(statement)
+        browser.ask("delete document.body.dataset.asked")
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, modifiers=2)
+        browser.call("Input.dispatchKeyEvent", type="keyUp", key="Enter", windowsVirtualKeyCode=13, modifiers=2)
+
+    def answer(statement):
+        ask(statement)
+        browser.until("document.body.dataset.asked")
+        return browser.ask("document.getElementById('result').innerText")
+
+    many = "select id, text, stars from notes where stars > 3 order by stars desc, id"
+    count = len(json.loads(run(store, "sql", many, "--json")))
+    found = answer(many)
+    assert f"{count} rows" in found and "water the plants twice" in found and f"as of @{last}" in found, found
+    # The moment is a slider: the same statement is asked again wherever it stops.
+    browser.ask("document.getElementById('sql-moment').focus()")
+    browser.press("ArrowLeft")
+    at(browser, last - 1)
+    browser.until(f"document.body.dataset.asked === '{last - 1}'")
+    browser.press("Home")
+    at(browser, 1)
+    browser.until("document.getElementById('result').innerText.includes('there is no table')")
+    browser.press("End")
+    at(browser, last)
+    browser.until(f"document.body.dataset.asked === '{last}' && document.querySelector('#result tbody')")
+    assert browser.ask("document.getElementById('statement').value").startswith("select id, text"), "the statement stays"
+    found = answer(f"select new.id, old.text, new.text from notes new join \"notes@{last // 2}\" old using (id) where new.text is not old.text")
+    assert "book the night train" in found and "book the train" in found, found
+    for width, height in SIZES:
+        browser.size(width, height)
+        browser.scheme("dark" if width in (768, 1920) else "light")
+        audit(browser, f"SQL at {width}")
+        browser.picture(f"{shots}/select-{width}.png")
+    browser.size(1280, 860)
+    browser.scheme("light")
+    browser.picture(f"{shots}/sql.png")
+    assert "Did you mean \"notes\"?" in answer("select * from notez")
+    assert "would change notes" in answer("delete from notes")
+    assert "The first 200 of 3,000 rows" in answer("with recursive s(n) as (select 1 union all select n + 1 from s limit 3000) select n from s")
+    ask("with recursive s(n) as (select 1 union all select n + 1 from s) select max(n) from s")
+    browser.until("!document.getElementById('cancel').disabled && document.querySelector('#result .working')")
+    browser.press("Escape")
+    browser.until("document.getElementById('result').innerText.includes('was cancelled')")
+    found = answer("select event, cause, id from syncline_events where event > 5 limit 3")
+    browser.ask("document.querySelector('#result tbody .link').click()")
+    at(browser, 6)
+    browser.until("document.body.dataset.asked === '6'")
+    view(browser, "event")
+    view(browser, "sql")
+    browser.until("document.querySelector('#result tbody .link')")
+    browser.complaints = [words for words in browser.complaints if "422" not in words]
+    studio.close()
+
+
+@story
 def asks(browser, folder):
     """The debugger: when it began, what would have been, another policy, another store."""
+    browser.size(1280, 860)
     studio = Studio(life(folder))
     studio.open(browser)
 
@@ -202,7 +326,8 @@ def asks(browser, folder):
     assert "Did you mean" in ask("bisect", {"condition": "count(notez) gt 1"})
     browser.complaints = [words for words in browser.complaints if "422" not in words]
     assert "would differ" in ask("policy", {"policy": "client-wins"})
-    browser.picture(f"{shots}/policy.png")
+    browser.ask("document.getElementById('ask-policy').scrollIntoView()")
+    browser.picture(f"{shots}/debugger.png")
     found = ask("without", {"events": event})
     assert "Left out" in found, found
     assert "differ" in ask("compare", {"with": "@1"})
@@ -321,6 +446,10 @@ def damaged(browser, folder):
     browser.until("document.getElementById('panel').textContent.includes('can’t be read')")
     browser.until("document.querySelector('.line.lost[aria-selected=true]')")
     assert "syncline repair --salvage" in text(browser)
+    browser.size(1280, 700)
+    browser.scheme("dark")
+    browser.until("document.querySelector('#chart svg').viewBox.baseVal.width > 1000")
+    browser.picture(f"{shots}/damaged.png")
     for width, height in SIZES:
         browser.size(width, height)
         browser.scheme("dark" if width in (768, 1920) else "light")
@@ -334,7 +463,6 @@ def damaged(browser, folder):
     go(browser, "notes/r1")
     browser.until("document.body.dataset.ready === 'row' && document.getElementById('panel').innerText.includes('Events are missing')")
     view(browser, "event")
-    browser.picture(f"{shots}/damaged.png")
     print(f"damaged at {gap}")
     studio.close()
 
@@ -397,7 +525,7 @@ def follows(browser, folder):
 @story
 def many(browser, folder):
     """Many events: the page is as light as with a few."""
-    studio = Studio(stores.large(folder))
+    studio = Studio(stores.many(folder))
     for width, height in [(1280, 860), (900, 700), (360, 740)]:
         browser.size(width, height)
     browser.size(1280, 860)

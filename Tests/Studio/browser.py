@@ -14,7 +14,7 @@ import urllib.request
 
 class Browser:
     def __init__(self, scheme="light"):
-        self.folder = tempfile.TemporaryDirectory(prefix="syncline-studio-")
+        self.folder = tempfile.TemporaryDirectory(prefix="syncline-studio-", ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
             ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
              "--no-first-run", "--disable-extensions", "--disable-component-update", "--disable-background-networking",

@@ -120,12 +120,14 @@ def damage(store, folder):
     return copy
 
 
-def large(folder):
+def many(folder):
     """Many events; SYNCLINE_LARGE_STORE names a store with more."""
-    store = os.environ.get("SYNCLINE_LARGE_STORE")
-    if not store:
-        store = os.path.join(folder, "large")
-        run(store, "init")
-        rows = "\n".join(json.dumps({"id": f"r{n}", "text": f"row {n}", "n": n}) for n in range(3000))
-        run(store, "insert", "rows", "-", "--each", text=rows)
+    return os.environ.get("SYNCLINE_LARGE_STORE") or large(folder)
+
+
+def large(folder):
+    store = os.path.join(folder, "large")
+    run(store, "init")
+    rows = "\n".join(json.dumps({"id": f"r{n}", "text": f"row {n}", "n": n}) for n in range(3000))
+    run(store, "insert", "rows", "-", "--each", text=rows)
     return store

@@ -11,7 +11,7 @@ struct StudioPageCall {
     /// The folder of a log goes with it.
     private let log: TestLog
 
-    init(_ log: TestLog, mayWrite: Bool = false) throws {
+    init(_ log: TestLog, mayWrite: Bool = false, statementSeconds: Int = 20) throws {
         self.log = log
         let host = Host(
             environment: Environment(
@@ -19,7 +19,8 @@ struct StudioPageCall {
             output: MemorySink(), errors: MemorySink(), input: MemoryLines())
         service = StudioService(
             try StudioData(log.path), StudioGate(token: "t", session: "s"),
-            StudioDebugger(host, .all, store: log.path), mayWrite: mayWrite)
+            StudioDebugger(host, .all, store: log.path), mayWrite: mayWrite,
+            statementSeconds: statementSeconds)
     }
 
     func request(_ method: String, _ path: String, _ query: [String: String] = [:]) -> HTTPRequest {
@@ -41,11 +42,18 @@ struct StudioPageCall {
 
     /// Posts on a thread of its own, as a server does: it blocks until the command has ended.
     func post(_ path: String, _ body: String) async -> HTTPResponse {
+        await StudioPageCall.answer(service, posting(path, body))
+    }
+
+    func posting(_ path: String, _ body: String) -> HTTPRequest {
         var request = request("POST", "/api/" + path)
         request.body = Array(body.utf8)
-        let (service, asked) = (service, request)
-        return await withCheckedContinuation { continuation in
-            DispatchQueue(label: "StudioPageCall").async { continuation.resume(returning: service.answer(asked)) }
+        return request
+    }
+
+    static func answer(_ service: StudioService, _ request: HTTPRequest) async -> HTTPResponse {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "StudioPageCall").async { continuation.resume(returning: service.answer(request)) }
         }
     }
 

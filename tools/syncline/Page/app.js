@@ -1,10 +1,11 @@
 // The start of the page: the box, the keys, the header, and following the app.
 
-import { at, counted, grouped, make } from './dom.js';
+import { at, button, counted, grouped, make } from './dom.js';
 import { ask, changed, listen, moment, restore, show, state, store } from './store.js';
 import { moment as momentOf, zone } from './times.js';
 import { gapLink, sentence } from './fields.js';
 import * as list from './list.js';
+import { searchFor } from './tables.js';
 import * as timeline from './timeline.js';
 import * as views from './views.js';
 
@@ -94,7 +95,12 @@ async function find(event) {
   } catch (error) {
     at('box').value = text;
     at('box').focus();
-    at('answer').replaceChildren(error.message + '. ', error.hint || '');
+    at('answer').replaceChildren(error.message + '. ', error.hint || '', ' ', button('Search the rows for it', () => {
+      at('answer').hidden = true;
+      at('box').value = '';
+      searchFor(text);
+      at('panel').focus({ preventScroll: true });
+    }, { class: 'small', id: 'search-rows' }));
     at('answer').hidden = false;
   }
 }

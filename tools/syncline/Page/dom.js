@@ -22,6 +22,7 @@ export function draw(name, attributes, ...children) {
   return element;
 }
 
+export const title = (...content) => make('h2', {}, ...content);
 export const note = (...children) => make('p', { class: 'note' }, ...children);
 export const problem = error => make('p', { class: 'problem', role: 'alert' }, error.message,
   error.hint ? make('span', { class: 'hint' }, ' ' + error.hint) : null);
@@ -57,6 +58,13 @@ export function pager(found, count, size, go) {
     button('‹ Before', () => go(Math.max(0, found.skip - size)), { disabled: found.skip === 0 }),
     make('span', { class: 'note' }, `${grouped(found.skip + 1)}–${grouped(last)} of ${grouped(found.count)}`),
     button('After ›', () => go(found.skip + size), { disabled: last >= found.count }));
+}
+
+/// Buttons to the next part of a list that is read by key, and back to those before it.
+export function turner(words, isFirst, next, back, forth) {
+  if (isFirst && !next) return null;
+  return make('p', { class: 'pager' }, button('‹ Before', back, { disabled: isFirst }),
+    make('span', { class: 'note' }, words), button('After ›', forth, { id: 'after', disabled: !next }));
 }
 
 /// A command with a button that copies it.

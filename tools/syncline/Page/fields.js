@@ -11,8 +11,12 @@ export const eventLink = (number, text) => make('button', { type: 'button', clas
   'aria-current': Number(number) === moment() ? 'true' : null,
   onclick: () => show({ at: Number(number) }) }, text || '@' + grouped(number));
 
-export const rowLink = (table, id) => make('button', { type: 'button', class: 'link mono',
-  onclick: () => show({ row: { table, id }, view: 'row' }) }, `${table}/${id}`);
+export const rowLink = (table, id, text) => make('button', { type: 'button', class: 'link mono',
+  onclick: () => show({ row: { table, id }, view: 'row' }) }, text || `${table}/${id}`);
+
+export const asOf = number => make('span', { class: 'note' }, ` as of @${grouped(number)}`);
+export const partly = found => found.whole === false ? make('p', { class: 'problem' },
+  'Events are missing before this moment. What you see is put together from the events that can be read.') : null;
 
 /// A sentence in which the addresses of events are links, times are those of the browser, and `commands` are code.
 export const sentence = text => text.split(/(@\d+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z|`[^`]+`)/).map((part, index) =>

@@ -1,24 +1,20 @@
 // The views beside the list of events. A view is a function that asks the store and returns what is shown.
 
-import { at, badge, button, command, counted, grid, grouped, make, note, pager, problem, shown } from './dom.js';
+import { at, badge, button, command, counted, grid, grouped, make, note, pager, problem, shown, title } from './dom.js';
 import { ask, asked, changed, listen, moment, show, state, store, tell } from './store.js';
-import { changes, eventLink, folded, isSystem, rowLink, sentence, sides } from './fields.js';
+import { asOf, changes, eventLink, folded, isSystem, partly, rowLink, sentence, sides } from './fields.js';
 import { charts } from './charts.js';
 import { questions } from './debugger.js';
 import { filterRow } from './list.js';
+import { sqlPage, startSQL } from './sql.js';
+import { tables } from './tables.js';
 import { brief, duration, full } from './times.js';
 
-export const names = [['events', 'Events'], ['event', 'Event'], ['row', 'Row'], ['tables', 'Tables'], ['outbox', 'Outbox'],
-  ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts']];
-/// Views that do not depend on the moment.
-const timeless = new Set(['syncs', 'charts', 'debugger']);
-const sorted = { table: null, skip: 0, order: '', filter: '', system: false };
+export const names = [['events', 'Events'], ['event', 'Event'], ['row', 'Row'], ['tables', 'Tables'], ['sql', 'SQL'],
+  ['outbox', 'Outbox'], ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts']];
+/// Views that do not depend on the moment, or follow it by themselves.
+const timeless = new Set(['syncs', 'charts', 'debugger', 'sql']);
 const pages = { outbox: 0, syncs: 0 };
-
-const partly = found => found.whole === false ? make('p', { class: 'problem' },
-  'Events are missing before this moment. What you see is put together from the events that can be read.') : null;
-const title = (...content) => make('h2', {}, ...content);
-const asOf = number => make('span', { class: 'note' }, ` as of @${grouped(number)}`);
 
 const views = {
   async event() {
@@ -67,26 +63,8 @@ const views = {
       story(found)];
   },
 
-  async tables() {
-    const all = await ask('tables', { at: asked() });
-    if (!all.tables.length) return [title('Tables', asOf(all.at)), note('There are no tables yet.')];
-    if (!all.tables.some(table => table.table === sorted.table)) Object.assign(sorted, { table: all.tables[0].table, skip: 0, order: '', filter: '' });
-    const choice = make('select', { id: 'which', onchange: event => {
-      Object.assign(sorted, { table: event.target.value, skip: 0, order: '', filter: '' }); render(); } },
-    all.tables.map(table => make('option', { value: table.table, selected: table.table === sorted.table }, `${table.table} (${grouped(table.rows)})`)));
-    const filter = make('input', { id: 'filter', type: 'text', value: sorted.filter, placeholder: "done eq false and contains(text, 'milk')",
-      autocapitalize: 'off', spellcheck: 'false', onchange: event => { Object.assign(sorted, { filter: event.target.value.trim(), skip: 0 }); render(); } });
-    const head = [partly(all), title('Tables', asOf(all.at)),
-      make('form', { class: 'line-form', onsubmit: event => event.preventDefault() },
-        make('label', {}, make('span', {}, 'Table'), choice), make('label', { class: 'grows' }, make('span', {}, 'Filter'), filter),
-        make('label', { class: 'switch' }, make('input', { type: 'checkbox', checked: sorted.system, onchange: event => {
-          sorted.system = event.target.checked; render(); } }), ' System columns'))];
-    try {
-      return [...head, ...rows(await ask('table', { name: sorted.table, at: asked(), skip: sorted.skip, top: 100, order: sorted.order, filter: sorted.filter }))];
-    } catch (error) {
-      return [...head, problem(error)];
-    }
-  },
+  tables: () => tables(render),
+  sql: () => sqlPage(),
 
   async outbox() {
     const found = await ask('outbox', { at: asked(), skip: pages.outbox, top: 50 });
@@ -143,24 +121,6 @@ function story(found) {
     make('p', {}, eventLink(step.n), ' ', badge(step.kind, 'kind ' + step.kind), ' ', make('time', { class: 'note' }, full(step.time)),
       step.n > found.at ? make('span', { class: 'note' }, ' after the moment') : null),
     step.difference.fields.length ? changes(step.difference.fields) : make('p', { class: 'note' }, step.what))))];
-}
-
-function rows(found) {
-  const columns = found.columns.filter(name => name !== 'id' && (sorted.system || !isSystem(name)));
-  const hidden = found.columns.filter(isSystem).length;
-  const [column, way] = sorted.order.split(' ');
-  const head = name => make('th', { scope: 'col', 'aria-sort': column === name ? (way ? 'descending' : 'ascending') : null },
-    button([name, ' ', make('span', { 'aria-hidden': 'true' }, column === name ? (way ? '↓' : '↑') : '')], () => {
-      sorted.order = column !== name ? name : way ? '' : name + ' desc';
-      sorted.skip = 0;
-      render();
-    }, { class: 'sort' }));
-  return [found.count ? grid([head('id'), ...columns.map(head)], found.rows.map(({ row, pending }) => make('tr', {},
-    make('th', { scope: 'row' }, rowLink(sorted.table, row.id), pending ? badge('pending', 'warn') : null),
-    columns.map(name => make('td', {}, name in row ? make('code', {}, shown(row[name])) : make('span', { class: 'note' }, '–'))))),
-  { label: `Rows of ${sorted.table}`, class: 'rows' }) : note(sorted.filter ? 'No row matches.' : 'The table has no rows.'),
-  pager(found, found.rows.length, 100, skip => { sorted.skip = skip; render(); }),
-  !sorted.system && hidden ? note(counted(hidden, 'system column'), ' hidden') : null];
 }
 
 const decisions = { 'take-server': 'Take the server’s', 'keep-mine': 'Keep mine', merge: 'Merge both' };
@@ -279,11 +239,12 @@ let settling = 0;
 function isOutdated(what) {
   if (!what.has('moment')) return false;
   if (!what.has('store')) return !timeless.has(state.view);
-  const typed = at('panel').contains(document.activeElement) && document.activeElement.matches('input, select');
-  return !typed && state.view !== 'debugger' && state.view !== 'charts';
+  const typed = at('panel').contains(document.activeElement) && document.activeElement.matches('input, select, textarea');
+  return !typed && !['debugger', 'charts', 'sql'].includes(state.view);
 }
 
 export function start() {
+  startSQL();
   document.querySelector('.tabs').replaceChildren(...names.map(([name, text], index) => make('button', { type: 'button', role: 'tab', id: 'tab-' + name,
     'aria-controls': name === 'events' ? 'list' : 'panel', 'data-key': index, onclick: () => show({ view: name }),
     onkeydown: event => {

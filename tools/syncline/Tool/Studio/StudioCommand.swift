@@ -12,10 +12,10 @@ enum StudioCommand {
         details: [
             """
             Prints an address on this machine with a token that opens the page once. The browser then keeps its \
-            access until the command ends. The page has a timeline of events, the story of each row, the tables, \
-            the outbox and the conflicts as of any event, the pushes and pulls with their requests, and the \
-            debugger. It follows an app that writes, and shows damaged stores and reports, too. It is read-only, \
-            unless --write allows it to resolve conflicts.
+            access until the command ends. The page has a timeline of events, the story of each row, the tables with \
+            a search, SQL, the outbox and the conflicts as of any event, the pushes and pulls with their requests, \
+            and the debugger. It follows an app that writes, and shows damaged stores and reports, too. It is \
+            read-only, unless --write allows it to resolve conflicts.
             """,
             "Ctrl-C ends the command.",
         ],
@@ -41,7 +41,10 @@ enum StudioCommand {
         let debugger = StudioDebugger(context.host, context.table, store: path)
         let service = StudioService(data, gate, debugger, mayWrite: writes)
         let http = try LocalHTTP(port: port) { service.answer($0) }
-        defer { http.stop() }
+        defer {
+            service.stop()
+            http.stop()
+        }
         let url = "\(http.url)/?token=\(gate.token)"
         try context.output.value(["url": .string(url)])
         try context.output.line(url)

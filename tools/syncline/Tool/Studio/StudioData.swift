@@ -87,44 +87,6 @@ final class StudioData: Sendable {
         }
     }
 
-    // MARK: Tables
-
-    func tables(at event: UInt64?) throws -> JSONValue {
-        try states.read(at: event) { state in
-            [
-                "at": .number(state.through), "whole": .boolean(state.isWhole),
-                "tables": .array(
-                    try state.reader.tables().map { table in
-                        ["table": .string(table), "rows": .number(try state.reader.count(RowQuery(table: table)))]
-                    }),
-            ]
-        }
-    }
-
-    /// A part of a table's rows, with the columns that they have.
-    func table(_ query: RowQuery, at event: UInt64?) throws -> JSONValue {
-        try states.read(at: event) { state in
-            var query = query
-            query.countsAll = true
-            let result = try state.reader.run(query)
-            var columns: [String] = []
-            for row in result.rows {
-                for name in row.columns.columns where !columns.contains(name) { columns.append(name) }
-            }
-            return [
-                "at": .number(state.through), "whole": .boolean(state.isWhole),
-                "count": .number(result.count ?? result.rows.count), "skip": .number(query.skip),
-                "columns": .array(columns.map(JSONValue.string)),
-                "systemColumns": .array(Item.systemColumns.sorted().map(JSONValue.string)),
-                "rows": .array(
-                    try result.rows.map { row in
-                        let entry = try state.reader.entry(query.table, row.id)
-                        return ["row": JSONValue(row), "pending": .boolean(entry?.pending != nil)]
-                    }),
-            ]
-        }
-    }
-
     // MARK: Outbox
 
     func outbox(at event: UInt64?, skip: Int, top: Int) throws -> JSONValue {

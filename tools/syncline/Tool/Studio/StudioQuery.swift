@@ -1,6 +1,7 @@
 // The parameters of a request of the page.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 struct StudioQuery {
@@ -40,11 +41,39 @@ struct StudioQuery {
     var query: RowQuery {
         get throws(ToolError) {
             var query = RowQuery(table: text("name"))
-            query.skip = count("skip") ?? 0
             query.top = window(100)
             if let text = given("filter") { query.filter = try StoreQuery.filter(text) }
             if let text = given("order") { query.order = try StoreQuery.order(text) }
+            if let token = given("after") {
+                guard let place = RowQuery.Place(token: token), place.values.count == query.order.count else {
+                    throw .usage("`after` is not a place in this order", hint: "Begin with the first page.")
+                }
+                query.after = place
+            }
             return query
         }
+    }
+
+    /// The key at which a search continues.
+    var key: [UInt8]? { Hexadecimal.bytes(text("from")) }
+}
+
+extension RowQuery.Place {
+    /// The place as a word for the address of a request.
+    var token: String {
+        var writer = ByteWriter()
+        writer.append(value: .array(values + [.string(id)]))
+        return Hexadecimal.text(of: writer.bytes)
+    }
+
+    /// Nil for a word that is not the token of a place.
+    init?(token: String) {
+        guard let bytes = Hexadecimal.bytes(token),
+            case .array(let all)? = bytes.withBytes({ (bytes: UnsafeRawBufferPointer) -> Value? in
+                var reader = ByteReader(bytes)
+                return try? reader.value()
+            }), case .string(let id)? = all.last
+        else { return nil }
+        self.init(values: Array(all.dropLast()), id: id)
     }
 }

@@ -9,14 +9,21 @@ final class StudioService: Sendable {
     private let data: StudioData
     private let gate: StudioGate
     private let debugger: StudioDebugger
+    private let sql: StudioSQL
     private let mayWrite: Bool
 
-    init(_ data: StudioData, _ gate: StudioGate, _ debugger: StudioDebugger, mayWrite: Bool) {
+    init(
+        _ data: StudioData, _ gate: StudioGate, _ debugger: StudioDebugger, mayWrite: Bool, statementSeconds: Int = 20
+    ) {
         self.data = data
         self.gate = gate
         self.debugger = debugger
         self.mayWrite = mayWrite
+        sql = StudioSQL(data.states, seconds: statementSeconds)
     }
+
+    /// Ends what is running, before the server stops.
+    func stop() { sql.stop() }
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         switch gate.judge(request) {
@@ -30,10 +37,9 @@ final class StudioService: Sendable {
         }
         do {
             return try request.method == "POST" ? post(request) : get(request)
-        } catch let error as ToolError {
-            return Self.json(error.exit == .usage || error.code == "invalid-query" ? 400 : 500, error.json)
         } catch {
-            return Self.json(500, ToolError(error)?.json ?? .null)
+            guard let error = ToolError(error) else { return Self.json(500, .null) }
+            return Self.json(error.exit == .usage || error.code == "invalid-query" ? 400 : 500, error.json)
         }
     }
 
@@ -60,6 +66,8 @@ final class StudioService: Sendable {
         case "/api/event": try data.event(query.number("n") ?? 1)
         case "/api/tables": try data.tables(at: query.number("at"))
         case "/api/table": try data.table(query.query, at: query.number("at"))
+        case "/api/count": try data.count(query.query, at: query.number("at"))
+        case "/api/search": try search(query)
         case "/api/row":
             try query.row.map { try data.row($0, at: query.number("at")) } ?? ToolError.usage("a row is needed").json
         case "/api/outbox":
@@ -76,20 +84,51 @@ final class StudioService: Sendable {
         }
     }
 
-    /// A question to the debugger, or a decision about a conflict.
+    private func search(_ query: StudioQuery) throws -> JSONValue {
+        guard !query.text("text").isEmpty else { throw ToolError.usage("a string to search for is needed") }
+        let event = query.number("at")
+        if query.text("by") != "rows" {
+            let skip = query.count("from") ?? 0
+            if let found = try data.search(words: query.text("text"), query.text("name"), skip: skip, at: event) {
+                return found
+            }
+        }
+        return try data.search(StudioSearch(query.text("text")), query.text("name"), from: query.key, at: event)
+    }
+
+    /// A statement, a question to the debugger, or a decision about a conflict.
     private func post(_ request: HTTPRequest) throws -> HTTPResponse {
+        if request.path == "/api/sql" || request.path == "/api/cancel" { return postSQL(request) }
         let question = request.path.split(separator: "/").last.map(String.init) ?? ""
         let isDecision = request.path == "/api/resolve"
         guard isDecision || request.path == "/api/debug/\(question)", isDecision || question != "resolve" else {
             return Self.text(405, "Only GET is allowed here.")
         }
         if isDecision, !mayWrite { return Self.text(403, "The page is read-only; start it with --write.") }
-        guard let body = request.body, let value = try? Value(json: body) else {
-            return Self.text(400, "A JSON object is needed.")
-        }
+        guard let value = Self.value(request) else { return Self.text(400, "A JSON object is needed.") }
         let (status, json) = debugger.answer(question, value)
         return Self.json(status, json)
     }
+
+    /// A statement of the SQL page, or the wish to stop it.
+    private func postSQL(_ request: HTTPRequest) -> HTTPResponse {
+        guard let value = Self.value(request), case .string(let ticket)? = value[member: "ticket"] else {
+            return Self.text(400, "A JSON object with a ticket is needed.")
+        }
+        if request.path == "/api/cancel" { return Self.json(200, ["stopped": .boolean(sql.cancel(ticket))]) }
+        guard case .string(let statement)? = value[member: "statement"] else {
+            return Self.text(400, "A statement is needed.")
+        }
+        var event: UInt64?
+        if case .integer(let number)? = value[member: "at"] { event = UInt64(max(0, number)) }
+        do {
+            return Self.json(200, try sql.answer(.init(statement: statement, event: event, ticket: ticket)))
+        } catch {
+            return Self.json(422, ToolError(error)?.json ?? .null)
+        }
+    }
+
+    private static func value(_ request: HTTPRequest) -> Value? { request.body.flatMap { try? Value(json: $0) } }
 
     // MARK: Answers
 

@@ -7,6 +7,7 @@ import Syncline
 import SynclineCore
 import SynclineGround
 import SynclineInspect
+import SynclineSQL
 
 /// The state as of an event.
 struct StudioState {
@@ -15,6 +16,15 @@ struct StudioState {
     let totals: Totals
     /// Whether every event that leads to it was read and made sense.
     var isWhole = true
+}
+
+/// A state that no later request moves.
+struct SettledState: Sendable {
+    let source: SQLSource
+    let isWhole: Bool
+
+    var reader: StateReader { source.reader }
+    var event: UInt64 { source.event }
 }
 
 final class StudioStates: Sendable {
@@ -26,6 +36,8 @@ final class StudioStates: Sendable {
         var partial: PartialState?
     }
     private let content = Mutex(Content())
+    /// The state that was last asked for by a question that takes long.
+    private let settled = Mutex<SettledState?>(nil)
 
     init(_ storage: POSIXStorage) {
         self.storage = storage
@@ -66,6 +78,29 @@ final class StudioStates: Sendable {
                 found = try partial(&content, event, error).step
             }
             return try body(found.state, found.step)
+        }
+    }
+
+    /// The state as of an event, for a question that takes long: other requests do not wait for it.
+    func settled(at event: UInt64?) throws -> SettledState {
+        let last = try last
+        let event = min(event ?? last, last)
+        if let known = settled.withLock({ $0 }), known.event == event { return known }
+        let made = try settle(at: event)
+        settled.withLock { $0 = made }
+        return made
+    }
+
+    private func settle(at event: UInt64) throws -> SettledState {
+        do {
+            let projector = try HistoryReading.run(storage) { () throws(SyncError) in
+                try StateLoader(storage).load(through: event)
+            }
+            return SettledState(source: SQLSource(projector.present, event: event, storage), isWhole: true)
+        } catch {
+            guard StudioStates.isOfDamage(error) else { throw error }
+            let partial = try PartialState(storage, through: event).state
+            return SettledState(source: SQLSource(partial.reader, event: event, storage), isWhole: partial.isWhole)
         }
     }
 
@@ -119,9 +154,13 @@ final class StudioStates: Sendable {
 
     // MARK: Damaged logs
 
+    private static func isOfDamage(_ error: any Error) -> Bool {
+        ["store-corrupt", "collected"].contains(ToolError(error)?.code)
+    }
+
     /// What can be read of a damaged log; rethrows an error that has another reason.
     private func partial(_ content: inout Content, _ event: UInt64, _ error: any Error) throws -> PartialState {
-        guard let code = ToolError(error)?.code, ["store-corrupt", "collected"].contains(code) else { throw error }
+        guard StudioStates.isOfDamage(error) else { throw error }
         if let known = content.partial, known.through <= event {
             try known.move(to: event)
             return known

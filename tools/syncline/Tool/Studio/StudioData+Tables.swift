@@ -1,0 +1,85 @@
+// The tables for the page: a part of the rows of one after another, and a search for a string in all of them.
+
+import SynclineCore
+import SynclineGround
+import SynclineInspect
+import SynclineSQL
+
+extension StudioData {
+    func tables(at event: UInt64?) throws -> JSONValue {
+        try states.read(at: event) { state in
+            [
+                "at": .number(state.through), "whole": .boolean(state.isWhole),
+                "tables": .array(
+                    try state.reader.tables().map { table in
+                        ["table": .string(table), "rows": .number(try state.reader.count(RowQuery(table: table)))]
+                    }),
+            ]
+        }
+    }
+
+    /// How many rows match a filter.
+    func count(_ query: RowQuery, at event: UInt64?) throws -> JSONValue {
+        try states.read(at: event) { state in ["count": .number(try state.reader.count(query))] }
+    }
+
+    /// The rows that follow a place in the order, with the columns that they have. `next` is the place at which the next
+    /// part begins, or null at the end.
+    func table(_ query: RowQuery, at event: UInt64?) throws -> JSONValue {
+        try states.read(at: event) { state in
+            let top = query.top ?? 0
+            var oneMore = query
+            oneMore.top = top + 1
+            let found = try state.reader.run(oneMore).rows
+            let rows = found.prefix(top)
+            let last = found.count > top ? rows.last : nil
+            return [
+                "at": .number(state.through), "whole": .boolean(state.isWhole),
+                "columns": .array(RowText.columns(Array(rows)).map(JSONValue.string)),
+                "systemColumns": .array(Item.systemColumns.sorted().map(JSONValue.string)),
+                "next": .optional(last.map { query.place(of: $0).token }),
+                "rows": .array(
+                    try rows.map { row in
+                        let entry = try state.reader.entry(query.table, row.id)
+                        return ["row": JSONValue(row), "pending": .boolean(entry?.pending != nil)]
+                    }),
+            ]
+        }
+    }
+
+    /// The rows of a table that have words, by an index that the app keeps; nil if there is none at the moment.
+    func search(words: String, _ table: String, skip: Int, at event: UInt64?) throws -> JSONValue? {
+        let state = try states.settled(at: event)
+        var query = TextQuery(words)
+        (query.skip, query.limit) = (skip, 51)
+        (query.matchStart, query.matchEnd) = ("\u{2}", "\u{3}")
+        guard let found = try FullTextReader(state.source)?.search(table, query) else { return nil }
+        let matches = found.prefix(query.limit - 1).map { match in
+            let parts = match.snippet.split(omittingEmptySubsequences: false) { $0 == "\u{2}" || $0 == "\u{3}" }
+            return StudioSearch.json(id: match.row.id, column: nil, parts.map(String.init))
+        }
+        return [
+            "at": .number(state.event), "whole": .boolean(state.isWhole), "table": .string(table), "by": "index",
+            "read": .number(0), "matches": .array(matches),
+            "next": found.count < query.limit ? .null : .string("\(skip + query.limit - 1)"),
+        ]
+    }
+
+    /// The rows of a table that have a string, from a key on.
+    func search(_ search: StudioSearch, _ table: String, from key: [UInt8]?, at event: UInt64?) throws -> JSONValue {
+        let state = try states.settled(at: event)
+        let found = try search.run(state.reader, table, from: key)
+        return [
+            "at": .number(state.event), "whole": .boolean(state.isWhole), "table": .string(table), "by": "rows",
+            "read": .number(found.read), "matches": .array(found.matches.map(\.json)),
+            "next": .optional(found.next.map { Hexadecimal.text(of: $0) }),
+        ]
+    }
+}
+
+extension RowQuery {
+    /// The place of a row in the query's order.
+    fileprivate func place(of row: StoredRow) -> Place {
+        Place(values: order.map { $0.column == "id" ? .string(row.id) : row.columns[$0.column] ?? .null }, id: row.id)
+    }
+}
