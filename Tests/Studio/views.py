@@ -1,0 +1,237 @@
+"""Stories about what the page shows: every view in every size, damaged stores, reports, many events, and an app that writes."""
+
+import json
+import os
+import time
+
+import stores
+from page import SIZES, VIEWS, Studio, at, audit, go, life, moment, run, sees, shots, status, story, text, view
+
+
+@story
+def looks(browser, folder):
+    """Every view in every size, in light and in dark."""
+    studio = Studio(life(folder))
+    assert status(studio.root) == 403 and status(studio.root + "api/lines") == 403, "without the token nothing is shown"
+    studio.open(browser)
+    assert status(studio.url) == 403, "the token opens the page once"
+    assert status(studio.root, Host="example.com") == 403, "another name is refused"
+    go(browser, "notes/r1")
+    browser.until("document.body.dataset.ready === 'row'")
+    for width, height in SIZES:
+        browser.size(width, height)
+        for scheme in ["light", "dark"]:
+            browser.scheme(scheme)
+            for name in VIEWS + (["events"] if width < 896 else []):
+                view(browser, name)
+                time.sleep(0.05)
+                browser.until("document.querySelector('#chart svg').viewBox.baseVal.width <= innerWidth")
+                audit(browser, f"{name} at {width}, {scheme}")
+                browser.picture(f"{shots}/{name}-{width}-{scheme}.png")
+                if (width, scheme) == (1280, "light") and name in ["row", "conflicts"]:
+                    browser.picture(f"{shots}/{name}.png")
+    assert browser.ask("document.querySelectorAll('#panel b, .line .what b').length") == 0, "texts are no markup"
+    browser.size(1280, 860)
+    browser.scheme("light")
+    studio.close()
+
+
+@story
+def keys(browser, folder):
+    """Everything by keyboard, and what has the focus can be seen."""
+    studio = Studio(life(folder))
+    studio.open(browser)
+    last = moment(browser)
+
+    def focused(expression):
+        browser.until(f"document.activeElement && document.activeElement.matches('{expression}')")
+        ring = browser.ask("getComputedStyle(document.activeElement).outlineStyle")
+        assert ring != "none", f"the focus of {expression} can't be seen"
+
+    browser.press("l")
+    focused("#list")
+    browser.press("ArrowUp")
+    at(browser, last - 1)
+    browser.press("Home")
+    at(browser, 1)
+    sees(browser)
+    # To a push that is folded; open it, go into it, close it.
+    for _ in range(60):
+        browser.press("ArrowDown")
+        browser.until("document.querySelector('.line[aria-selected=true]')")
+        if browser.ask("!!document.querySelector('.line[aria-selected=true][aria-expanded=false] .push')"):
+            break
+    count = int(browser.ask("document.body.dataset.list"))
+    browser.press("ArrowRight")
+    browser.until(f"Number(document.body.dataset.list) > {count}")
+    browser.press("Escape")
+    browser.press("t")
+    focused("#chart")
+    before = moment(browser)
+    browser.press("ArrowLeft")
+    at(browser, before - 1)
+    browser.press("End")
+    at(browser, last)
+    browser.press("[")
+    at(browser, last - 1)
+    browser.press("n")
+    at(browser, last)
+    for index, name in enumerate(VIEWS):
+        browser.press(str(index + 1))
+        browser.until(f"document.body.dataset.ready === '{name}'")
+    focused("#panel")
+    browser.ask("document.getElementById('tab-charts').focus()")
+    browser.press("ArrowLeft")
+    focused("#tab-debugger")
+    browser.press("?")
+    browser.until("document.getElementById('keys').open")
+    browser.press("Escape")
+    browser.until("!document.getElementById('keys').open")
+    # Every control that Tab reaches has a ring.
+    browser.ask("document.querySelector('.skip').focus()")
+    seen = set()
+    for _ in range(60):
+        browser.press("Tab")
+        found = browser.ask("(() => { const e = document.activeElement; return e === document.body ? null : [e.tagName + '#' + e.id, "
+                            "getComputedStyle(e).outlineStyle]; })()")
+        if found is None:
+            break
+        assert found[1] != "none", f"the focus of {found[0]} can't be seen"
+        seen.add(found[0])
+    for name in ["INPUT#box", "BUTTON#help", "DIV#chart", "DIV#list", "SECTION#panel"]:
+        assert name in seen, f"Tab does not reach {name}: {seen}"
+    # The buttons of the browser go back and forth.
+    browser.press("1")
+    browser.until("document.body.dataset.ready === 'event'")
+    browser.ask("history.back()")
+    browser.until("document.body.dataset.ready === 'debugger'")
+    studio.close()
+
+
+@story
+def damaged(browser, folder):
+    """A store whose log is damaged: what can't be read is marked, with the place and the remedy in words."""
+    life(folder)
+    studio = Studio(stores.damage(os.path.join(folder, "draft"), folder))
+    studio.open(browser)
+    browser.until("document.body.dataset.list > 0 && document.querySelector('#chart .lost')")
+    words = browser.ask("document.getElementById('damage').textContent")
+    assert "can’t be read" in words and "s1:" in words and "syncline repair --salvage" in words, words
+    gap = browser.ask("document.querySelector('#damage .link').textContent")
+    browser.ask("document.querySelector('#damage .link').click()")
+    browser.until("document.getElementById('panel').textContent.includes('can’t be read')")
+    browser.until("document.querySelector('.line.lost[aria-selected=true]')")
+    assert "syncline repair --salvage" in text(browser)
+    browser.size(1280, 700)
+    browser.scheme("dark")
+    browser.until("document.querySelector('#chart svg').viewBox.baseVal.width > 1000")
+    browser.picture(f"{shots}/damaged.png")
+    for width, height in SIZES:
+        browser.size(width, height)
+        browser.scheme("dark" if width in (768, 1920) else "light")
+        for name in ["event", "tables", "outbox", "conflicts", "row"]:
+            view(browser, name)
+            audit(browser, f"{name} of a damaged store at {width}")
+        browser.picture(f"{shots}/damaged-{width}.png")
+    browser.size(1280, 860)
+    browser.scheme("light")
+    browser.press("n")
+    go(browser, "notes/r1")
+    browser.until("document.body.dataset.ready === 'row' && document.getElementById('panel').innerText.includes('Events are missing')")
+    view(browser, "event")
+    print(f"damaged at {gap}")
+    studio.close()
+
+
+@story
+def reports(browser, folder):
+    """A report in place of a store: the same events and requests, with masked values; it can't be changed."""
+    store, file = life(folder), os.path.join(folder, "bug.jsonl")
+    run(store, "report", "-o", file)
+    last = int(json.loads(run(store, "log", "-n", "1", "--json"))[0]["address"][1:])
+    studio = Studio(file)
+    studio.open(browser)
+    assert moment(browser) == last, "a report has all events"
+    go(browser, "notes/r1")
+    browser.until("document.body.dataset.ready === 'row'")
+    words = text(browser)
+    assert "notes/r1 exists" in words and "both changed" in words and "plants" not in words, words
+    view(browser, "conflicts")
+    assert "The next push sends an update of" in text(browser)
+    view(browser, "syncs")
+    browser.ask("[...document.querySelectorAll('.syncs details')][0].open = true")
+    browser.until("document.querySelector('.exchange')")
+    assert "/tables/notes" in text(browser) and "plants" not in text(browser)
+    view(browser, "debugger")
+    browser.ask("document.querySelector('#ask-bisect [name=condition]').value = 'conflicts ge 1'")
+    browser.ask("document.querySelector('#ask-bisect form').requestSubmit()")
+    browser.until("document.querySelector('#ask-bisect [data-done=bisect] .link')", 60)
+    browser.picture(f"{shots}/report.png")
+    studio.close()
+    assert "reports are read-only" in run(file, "studio", "--write", fails=True), "a report is never changed"
+
+
+@story
+def follows(browser, folder):
+    """The page beside an app that writes, and two studios side by side."""
+    store = life(folder)
+    studio, other = Studio(store), Studio(os.path.join(folder, "other"))
+    studio.open(browser)
+    last = moment(browser)
+    run(store, "update", "notes", '{"id":"r4","text":"book the early train"}')
+    browser.until(f"Number(document.getElementById('chart').getAttribute('aria-valuenow')) > {last}")
+    browser.until("document.getElementById('panel').innerText.includes('book the early train')")
+    go(browser, "@5")
+    at(browser, 5)
+    run(store, "update", "notes", '{"id":"r4","text":"book the late train"}')
+    browser.until("document.getElementById('pending').textContent.includes('operation') || true")
+    time.sleep(1.5)
+    at(browser, 5)
+    other.open(browser)
+    mine = browser.ask(f"fetch('{other.root}api/summary').then(a => a.status)")
+    browser.open(studio.root)
+    browser.until("document.body.dataset.ready && document.querySelectorAll('.line').length > 2")
+    assert mine == 200, "the other studio answers"
+    browser.open(other.root)
+    browser.until("document.body.dataset.ready && document.getElementById('store').textContent === 'other'")
+    studio.close()
+    other.close()
+
+
+@story
+def many(browser, folder):
+    """Many events: the page is as light as with a few."""
+    studio = Studio(stores.many(folder))
+    for width, height in [(1280, 860), (900, 700), (360, 740)]:
+        browser.size(width, height)
+    browser.size(1280, 860)
+    begin = time.monotonic()
+    studio.open(browser)
+    browser.until("!document.getElementById('listed').textContent.includes('read')", 120)
+    print(f"read in {time.monotonic() - begin:.2f} s")
+    last = moment(browser)
+    begin = time.monotonic()
+    for target in [1, 0.5, 0.9]:
+        number = max(1, int(last * target))
+        go(browser, f"@{number}")
+        at(browser, number)
+        browser.until(f"document.body.dataset.shown === '{number}'", 60)
+        sees(browser)
+    print(f"{last} events, three jumps in {time.monotonic() - begin:.2f} s")
+    for name in ["tables", "outbox", "event"]:
+        begin = time.monotonic()
+        view(browser, name)
+        print(f"{name} in {time.monotonic() - begin:.2f} s")
+        audit(browser, f"{name} of {last} events")
+    for width, height in [(900, 700), (360, 740), (1920, 1080)]:
+        browser.size(width, height)
+        audit(browser, f"{last} events at {width}")
+    browser.size(1280, 860)
+    box = browser.ask("(() => { const b = document.getElementById('chart').getBoundingClientRect(); return [b.left, b.top, b.width]; })()")
+    browser.click(box[0] + box[2] / 4, box[1] + 40)
+    browser.until(f"document.getElementById('chart').getAttribute('aria-valuenow') !== '{max(1, int(last * 0.9))}'")
+    sees(browser)
+    browser.ask("document.getElementById('list').scrollTop = document.getElementById('list').scrollHeight / 2")
+    browser.until("document.querySelectorAll('.line').length > 5 && document.querySelectorAll('.line').length < 130")
+    browser.picture(f"{shots}/many.png")
+    studio.close()
