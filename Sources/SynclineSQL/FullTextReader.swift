@@ -4,11 +4,12 @@ import Foundation
 import SegmentLog
 import Syncline
 package import SynclineCore
+import SynclineGround
 
 package final class FullTextReader {
     private let file: FileConnection
     private let source: SQLSource
-    private let numbers: [String: Int]
+    private let numbers: [ExactString: Int]
 
     /// Nil if the store has no indexes, or if they are not at the event of the source.
     package convenience init?(_ source: SQLSource) {
@@ -25,16 +26,18 @@ package final class FullTextReader {
             stamp.form.hasPrefix(FullTextContent.format),
             try stamp.record == ChangedRows.record(source.event, source.storage)
         else { return nil }
-        var numbers: [String: Int] = [:]
+        var numbers: [ExactString: Int] = [:]
         for row in try file.run("SELECT name, number FROM syncline_text ORDER BY number DESC") {
-            if case .string(let name) = row[0], case .integer(let number) = row[1] { numbers[name] = Int(number) }
+            if case .string(let name) = row[0], case .integer(let number) = row[1] {
+                numbers[ExactString(name)] = Int(number)
+            }
         }
         self.numbers = numbers
     }
 
     /// Returns the rows of a table that match, the best first; nil if the table has no index.
     package func search(_ table: String, _ query: TextQuery) throws(SyncError) -> [TextMatch]? {
-        guard let number = numbers[table] else { return nil }
+        guard let number = numbers[ExactString(table)] else { return nil }
         if query.expression.isEmpty { return [] }
         do throws(FileFailure) {
             return try FullText.matches(try FullText.run(query, number, file), of: table, source)
