@@ -9,11 +9,13 @@ package final class RunningStatement {
     /// The names of the columns of its rows.
     package let columns: [String]
 
+    /// - Parameter isStopped: Called again and again while the statement runs; it is cancelled when this returns true.
     package init(
-        _ text: String, _ arguments: SQLArguments = [], on source: SQLSource
+        _ text: String, _ arguments: SQLArguments = [], on source: SQLSource,
+        isStopped: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) throws(SyncError) {
-        if Task.isCancelled { throw .queryCancelled }
-        connection = try StatementConnection(source)
+        if isStopped() { throw .queryCancelled }
+        connection = try StatementConnection(source, isStopped: isStopped)
         statement = try connection.prepare(text)
         columns = (0..<sqlite3_column_count(statement)).map { [statement] column in
             sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""

@@ -18,6 +18,7 @@ final class StatementConnection {
     var failure: SyncError?
     /// What the statement would do besides reading.
     private var refusal: String?
+    fileprivate let isStopped: @Sendable () -> Bool
 
     /// Limits of SQLite, among them the size of a value, the length of a statement, and the depth of nesting.
     private static let limits: [(Int32, Int32)] = [
@@ -28,7 +29,10 @@ final class StatementConnection {
     /// Each moment is a state in memory.
     private static let momentLimit = 8
 
-    init(_ source: SQLSource) throws(SyncError) {
+    init(
+        _ source: SQLSource, isStopped: @escaping @Sendable () -> Bool = { Task.isCancelled }
+    ) throws(SyncError) {
+        self.isStopped = isStopped
         catalog = try TableCatalog(source)
         var opened: OpaquePointer?
         let access = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
@@ -47,7 +51,7 @@ final class StatementConnection {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_set_authorizer(handle, authorize, context)
         // A thousand steps take some tens of microseconds.
-        sqlite3_progress_handler(handle, 1000, shouldStop, nil)
+        sqlite3_progress_handler(handle, 1000, isStatementStopped, context)
         for name in catalog.names { offer(name) }
     }
 
@@ -180,6 +184,11 @@ final class StatementConnection {
         refusal = refusal ?? refused
         return false
     }
+}
+
+private nonisolated func isStatementStopped(_ context: UnsafeMutableRawPointer?) -> Int32 {
+    guard let context else { return 1 }
+    return Unmanaged<StatementConnection>.fromOpaque(context).takeUnretainedValue().isStopped() ? 1 : 0
 }
 
 private nonisolated func authorize(

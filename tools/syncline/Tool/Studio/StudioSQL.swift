@@ -17,9 +17,25 @@ final class StudioSQL: Sendable {
         var ticket: String
     }
 
+    /// A statement that runs.
+    private final class Run: Sendable {
+        let ticket: String
+        private let end: DispatchTime
+        private let isCancelled = Mutex(false)
+
+        init(_ ticket: String, seconds: Int) {
+            self.ticket = ticket
+            end = .now() + .seconds(seconds)
+        }
+
+        var isLate: Bool { DispatchTime.now() >= end }
+        var isStopped: Bool { isLate || isCancelled.withLock { $0 } }
+        func cancel() { isCancelled.withLock { $0 = true } }
+    }
+
     private let states: StudioStates
     private let seconds: Int
-    private let running = Mutex<(ticket: String, task: Task<Void, Never>)?>(nil)
+    private let running = Mutex<Run?>(nil)
 
     /// - Parameter seconds: After how long a statement is stopped.
     init(_ states: StudioStates, seconds: Int = 20) {
@@ -27,70 +43,47 @@ final class StudioSQL: Sendable {
         self.seconds = seconds
     }
 
-    /// The result of a statement, and the signal that it is there.
-    private final class Outcome: Sendable {
-        let result = Mutex<Result<JSONValue, any Error>>(.failure(SyncError.statementStopped))
-        let done = DispatchSemaphore(value: 0)
-    }
-
-    /// Runs a statement and waits for its end.
+    /// Runs a statement on the thread of its request, so that it takes none from the tasks of the tool.
     func answer(_ question: Question) throws -> JSONValue {
-        let outcome = Outcome()
-        try start(question, outcome)
-        defer { running.withLock { $0 = nil } }
-        let isLate = outcome.done.wait(timeout: .now() + .seconds(seconds)) == .timedOut
-        if isLate {
-            cancel(question.ticket)
-            outcome.done.wait()
+        let run = Run(question.ticket, seconds: seconds)
+        try running.withLock { running in
+            guard running == nil else {
+                throw ToolError("busy", "another statement is running", hint: "Cancel it, or wait for its end.")
+            }
+            running = run
         }
+        defer { running.withLock { $0 = nil } }
         do {
-            return try outcome.result.withLock { $0 }.get()
-        } catch let error as SyncError where isLate && error.code == .cancelled {
+            return try answer(question, run)
+        } catch let error as SyncError where error.code == .cancelled && run.isLate {
             throw ToolError(
                 error.code.rawValue, "the statement was stopped after \(seconds) seconds",
                 hint: "Add conditions or a LIMIT, or run it at a shell with `syncline sql`.")
         }
     }
 
-    private func start(_ question: Question, _ outcome: Outcome) throws {
-        try running.withLock { [states] running in
-            guard running == nil else {
-                throw ToolError("busy", "another statement is running", hint: "Cancel it, or wait for its end.")
-            }
-            let task = Task {
-                let found = Result { try StudioSQL.run(question, states) }
-                outcome.result.withLock { $0 = found }
-                outcome.done.signal()
-            }
-            running = (question.ticket, task)
-        }
+    private func answer(_ question: Question, _ run: Run) throws -> JSONValue {
+        let state = try states.settled(at: question.event)
+        let statement = try RunningStatement(question.statement, on: state.source) { run.isStopped }
+        var result = StudioResult(columns: statement.columns)
+        while let row = try statement.next(), result.add(row.values) {}
+        return result.json([
+            "at": .number(state.event), "whole": .boolean(state.isWhole),
+            "tables": .array(statement.tables.map(JSONValue.string)), "command": .string(question.command),
+        ])
     }
 
     /// Stops the statement with a ticket. Returns whether it was running.
-    @discardableResult
     func cancel(_ ticket: String) -> Bool {
         running.withLock { running in
             guard let running, running.ticket == ticket else { return false }
-            running.task.cancel()
+            running.cancel()
             return true
         }
     }
 
     /// Stops the statement that is running.
-    func stop() { running.withLock { $0?.task.cancel() } }
-
-    private static func run(_ question: Question, _ states: StudioStates) throws -> JSONValue {
-        let state = try states.settled(at: question.event)
-        let running = try RunningStatement(question.statement, on: state.source)
-        var result = StudioResult(columns: running.columns)
-        while let row = try running.next(), result.add(row.values) {}
-        // A scan that is cancelled may end as if there were no more rows.
-        if Task.isCancelled { throw SyncError.statementStopped }
-        return result.json([
-            "at": .number(state.event), "whole": .boolean(state.isWhole),
-            "tables": .array(running.tables.map(JSONValue.string)), "command": .string(question.command),
-        ])
-    }
+    func stop() { running.withLock { $0?.cancel() } }
 }
 
 extension StudioSQL.Question {
@@ -101,8 +94,4 @@ extension StudioSQL.Question {
             + (statement.hasPrefix("-") ? ["--"] : []) + [statement]
         return words.map(shellWord).joined(separator: " ")
     }
-}
-
-extension SyncError {
-    fileprivate static var statementStopped: SyncError { SyncError(.cancelled, "the statement was cancelled") }
 }
