@@ -3,7 +3,8 @@
 import SynclineGround
 
 /// The difference between two results of a live query. Applied in this order, it makes the old rows the new ones:
-/// remove, insert, update. A row that moved is removed and inserted.
+/// remove, insert, update. A row that moved is removed and inserted. No more rows are removed and inserted than
+/// necessary.
 public struct ListDifference: Hashable, Sendable {
     /// A row and its index in the new result.
     public struct Element: Hashable, Sendable {
@@ -23,39 +24,20 @@ public struct ListDifference: Hashable, Sendable {
     /// Whether the results are equal.
     public var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && updated.isEmpty }
 
-    /// Between more rows than this, the smallest difference is not worth its time: all are replaced.
-    private static let searchLimit = 2000
-
     /// Compares two results.
     public init(from old: [StoredRow], to new: [StoredRow]) {
-        let shared = min(old.count, new.count)
-        let start = (0..<shared).first { !old[$0].id.hasSameBytes(as: new[$0].id) } ?? shared
-        let end =
-            (0..<shared - start).first { place in
-                !old[old.count - 1 - place].id.hasSameBytes(as: new[new.count - 1 - place].id)
-            } ?? shared - start
-        let (before, after) = (old[start..<old.count - end], new[start..<new.count - end])
-        if before.count + after.count > ListDifference.searchLimit {
-            removed = before.indices.reversed()
-            inserted = after.indices.map { Element(index: $0, row: new[$0]) }
-        } else {
-            let ids = (before.map { ExactString($0.id) }, after.map { ExactString($0.id) })
-            for change in ids.1.difference(from: ids.0) {
-                switch change {
-                case .remove(let offset, _, _): removed.append(start + offset)
-                case .insert(let offset, _, _):
-                    inserted.append(Element(index: start + offset, row: new[start + offset]))
-                }
-            }
+        var (oldIndex, newIndex) = (0, 0)
+        func replace(upTo place: Place) {
+            removed += oldIndex..<place.old
+            inserted += (newIndex..<place.new).map { Element(index: $0, row: new[$0]) }
+            (oldIndex, newIndex) = (place.old + 1, place.new + 1)
         }
-        // Rows that stay have the same order in both.
-        let (gone, fresh) = (Set(removed), Set(inserted.map(\.index)))
-        var place = 0
-        for (index, row) in new.enumerated() where !fresh.contains(index) {
-            while gone.contains(place) { place += 1 }
-            if old[place] != row { updated.append(Element(index: index, row: row)) }
-            place += 1
+        for place in ListDifference.staying(from: old, to: new) {
+            replace(upTo: place)
+            if old[place.old] != new[place.new] { updated.append(Element(index: place.new, row: new[place.new])) }
         }
+        replace(upTo: Place(old: old.count, new: new.count))
+        removed.reverse()
     }
 
     /// Applies the difference to the old rows.
@@ -63,5 +45,49 @@ public struct ListDifference: Hashable, Sendable {
         for index in removed { rows.remove(at: index) }
         for element in inserted { rows.insert(element.row, at: element.index) }
         for element in updated { rows[element.index] = element.row }
+    }
+}
+
+// MARK: Rows that stay
+
+extension ListDifference {
+    /// The indexes of a row in both results.
+    private struct Place {
+        var old: Int
+        var new: Int
+    }
+
+    /// Returns the places of the most rows that have the same order in both results.
+    private static func staying(from old: [StoredRow], to new: [StoredRow]) -> [Place] {
+        let shared = min(old.count, new.count)
+        func haveSameID(_ left: Int, _ right: Int) -> Bool { old[left].id.hasSameBytes(as: new[right].id) }
+        let start = (0..<shared).first { !haveSameID($0, $0) } ?? shared
+        let end =
+            (0..<shared - start).first { !haveSameID(old.count - 1 - $0, new.count - 1 - $0) } ?? shared - start
+        let known = Dictionary((start..<old.count - end).map { (ExactString(old[$0].id), $0) }) { first, _ in first }
+        let common = (start..<new.count - end).compactMap { index in
+            known[ExactString(new[index].id)].map { Place(old: $0, new: index) }
+        }
+        return (0..<start).map { Place(old: $0, new: $0) } + longestRising(common)
+            + (0..<end).reversed().map { Place(old: old.count - 1 - $0, new: new.count - 1 - $0) }
+    }
+
+    /// Returns as many of the places as possible whose old indexes rise.
+    private static func longestRising(_ places: [Place]) -> [Place] {
+        // Of all rising sequences of each length so far, where the one with the least end has its end.
+        var ends: [Int] = []
+        // What comes before each place in the longest sequence that it ends.
+        var before: [Int?] = []
+        for (index, place) in places.enumerated() {
+            var (low, high) = (0, ends.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if places[ends[middle]].old < place.old { low = middle + 1 } else { high = middle }
+            }
+            before.append(low == 0 ? nil : ends[low - 1])
+            if low == ends.count { ends.append(index) } else { ends[low] = index }
+        }
+        guard let last = ends.last else { return [] }
+        return sequence(first: last) { before[$0] }.map { places[$0] }.reversed()
     }
 }
