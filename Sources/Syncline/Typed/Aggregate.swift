@@ -10,12 +10,44 @@ public struct Aggregate<Model: SyncModel, Output: Sendable>: Sendable {
     private init(
         _ column: Result<String, SyncError>, _ function: (String) -> RowAggregate.Function
     ) where Output: Decodable {
-        self.function = column.map(function)
-        decode = { value throws(SyncError) in try ValueDecoder.decode(Output.self, from: value) }
+        let function = column.map(function)
+        self.function = function
+        decode = { value throws(SyncError) in
+            do throws(SyncError) {
+                return try ValueDecoder.decode(Output.self, from: value)
+            } catch {
+                throw try function.get().misfit(Output.self)
+            }
+        }
     }
 
+    /// The column of a property; an error for an id that rows store as a string, though its type is an integer.
     private static func name(_ property: any KeyPath<Model, some Encodable> & Sendable) -> Result<String, SyncError> {
-        ModelColumns<Model>.shared.name(of: property)
+        ModelColumns<Model>.shared.name(of: property).flatMap { name in
+            guard name == "id", case .integer? = try? Model.ID.encoded(rowID: "0") else { return .success(name) }
+            return .failure(
+                SyncError(
+                    .unsupportedPredicate,
+                    "the id of a row is a string, which has no sum and another order than integers",
+                    hint: "Keep the number in another column, too."))
+        }
+    }
+}
+
+extension RowAggregate.Function {
+    /// Why a result does not fit the type that the app asked for.
+    fileprivate func misfit(_ type: Any.Type) -> SyncError {
+        let (name, column) =
+            switch self {
+            case .count: ("number", "rows")
+            case .sum(let column): ("sum", column)
+            case .average(let column): ("average", column)
+            case .min(let column): ("minimum", column)
+            case .max(let column): ("maximum", column)
+            }
+        return SyncError(
+            .invalidItem, "the \(name) of \(column) does not fit \(type)",
+            hint: "Ask without a model: `RowAggregate` returns what rows store, and a sum beyond 64 bits as a double.")
     }
 }
 
@@ -25,12 +57,12 @@ extension Aggregate where Output == Int {
 }
 
 extension Aggregate where Output: Codable & Numeric {
-    /// The sum of a property; 0 if there are no rows.
+    /// The sum of a property; 0 if there are no rows. A sum that does not fit the type of the property is an error.
     public static func sum(_ property: any KeyPath<Model, Output> & Sendable) -> Self {
         Self(name(property)) { .sum($0) }
     }
 
-    /// The sum of a property; 0 if no row has a value.
+    /// The sum of a property; 0 if no row has a value. A sum that does not fit the type of the property is an error.
     public static func sum(_ property: any KeyPath<Model, Output?> & Sendable) -> Self {
         Self(name(property)) { .sum($0) }
     }

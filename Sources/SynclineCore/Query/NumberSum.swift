@@ -1,10 +1,12 @@
-// A sum of numbers: exact as long as they are integers and it fits, else a double that is corrected for rounding.
+// A sum of numbers: exact for integers, whatever their order; with fractions, a double that is corrected for rounding.
 
 struct NumberSum {
     /// How many numbers there are.
     private(set) var count = 0
+    /// The sum of the integers is `integer` and `carry` times 2 to the power of 64.
     private var integer: Int64 = 0
-    /// What is not in `integer`, and what rounding lost of it.
+    private var carry = 0
+    /// The sum of the others, and what rounding lost of it.
     private var double = 0.0
     private var lost = 0.0
     private var isExact = true
@@ -14,8 +16,8 @@ struct NumberSum {
         switch value {
         case .integer(let number):
             let (sum, overflow) = integer.addingReportingOverflow(number)
-            if overflow { add(Double(integer)) }
-            integer = overflow ? number : sum
+            integer = sum
+            if overflow { carry += number > 0 ? 1 : -1 }
         case .double(let number): add(number)
         default: return true
         }
@@ -29,8 +31,9 @@ struct NumberSum {
         case .integer(let number):
             let (difference, overflow) = integer.subtractingReportingOverflow(number)
             integer = difference
+            if overflow { carry -= number > 0 ? 1 : -1 }
             count -= 1
-            return isExact && !overflow
+            return isExact
         case .double: return false
         default: return true
         }
@@ -44,12 +47,13 @@ struct NumberSum {
         double = sum
     }
 
-    var sum: Value { isExact ? .integer(integer) : finite(total) }
+    var sum: Value { isExact && carry == 0 ? .integer(integer) : finite(total) }
 
     var average: Value { count == 0 ? .null : finite(total / Double(count)) }
 
     private var total: Double {
         var all = self
+        all.add(Double(carry) * 0x1p64)
         all.add(Double(integer))
         return all.double + all.lost
     }

@@ -21,7 +21,7 @@ private struct Expense: SyncModel {
     var paid: Date?
 }
 
-@Suite struct AggregateTests {
+@Suite(.timeLimit(.minutes(10))) struct AggregateTests {
     private static func day(_ number: Double) -> Date { Date(timeIntervalSince1970: number * 86400) }
 
     private func expenses() async throws -> SyncTable<Expense> {
@@ -103,6 +103,75 @@ private struct Expense: SyncModel {
         for id in ["a", "b"] { try await expenses.untyped.insert(.item(id, ["price": .integer(.max)])) }
         let groups = try await expenses.untyped.compute(RowAggregate(table: "expense", functions: [.sum("price")]))
         #expect(groups.map(\.values) == [[.double(0x1p64)]])
-        await #expect(throws: SyncError.self) { _ = try await expenses.compute(.sum(\.price)) }
+        let error = await #expect(throws: SyncError.self) { _ = try await expenses.compute(.sum(\.price)) }
+        #expect(error?.code == .invalidItem && error?.message == "the sum of price does not fit Int")
+    }
+
+    @Test func `a sum that fits is exact, whatever the order of its numbers`() async throws {
+        let expenses = try await expenses()
+        var totals = try expenses.observe(computing: .sum(\.price)).outcomes.makeAsyncIterator()
+        #expect(try await #require(totals.next()).get() == 0)
+        for (id, price, expected) in [("a", Int.max, Int.max), ("b", .max, nil), ("c", -.max, .max), ("d", -.max, 0)] {
+            try await expenses.insert(Expense(id: id, kind: .food, price: price))
+            let total = try await #require(totals.next())
+            #expect(try expected == nil ? (try? total.get()) == nil : total.get() == expected)
+        }
+        #expect(try await expenses.compute(.sum(\.price)) == 0)
+        try await expenses.delete(id: "a")
+        #expect(try await #require(totals.next()).get() == -.max)
+    }
+
+    @Test func `doubles that add up to more than a double can hold are an error`() async throws {
+        let expenses = try await expenses()
+        for id in ["a", "b"] { try await expenses.insert(Expense(id: id, kind: .food, price: 0, rate: 1e308)) }
+        let error = await #expect(throws: SyncError.self) { _ = try await expenses.compute(.sum(\.rate)) }
+        #expect(error?.message == "the sum of rate does not fit Double")
+    }
+
+    @Test func `the least and the greatest of strings and dates are those of a sorted list, live too`() async throws {
+        let expenses = try await expenses()
+        for item in Self.some { try await expenses.insert(item) }
+        var ends = try expenses.observe(computing: .min(\.id), .max(\.id), .min(\.paid), .max(\.paid))
+            .makeAsyncIterator()
+        #expect(try await #require(ends.next()) == ("a", "c", Self.day(1), Self.day(3)))
+        // Strings sort by their Unicode scalars.
+        try await expenses.insert(Expense(id: "Z", kind: .food, price: 0, paid: Self.day(9)))
+        #expect(try await #require(ends.next()) == ("Z", "c", Self.day(1), Self.day(9)))
+        try await expenses.delete(id: "c")
+        #expect(try await #require(ends.next()) == ("Z", "b", Self.day(3), Self.day(9)))
+        for id in ["Z", "a", "b"] { try await expenses.delete(id: id) }
+        while let found = try await ends.next(), found.0 != nil {}
+        #expect(try await expenses.compute(.min(\.id), .max(\.paid)) == (nil, nil))
+    }
+
+    @Test func `an average follows the changes, for all rows and for groups`() async throws {
+        let expenses = try await expenses()
+        for item in Self.some { try await expenses.insert(item) }
+        var all = try expenses.observe(computing: .average(\.price)).makeAsyncIterator()
+        var kinds = try expenses.where { $0.price > 5 }.grouped(by: \.kind)
+            .observe(computing: .average(\.price), .min(\.paid)).makeAsyncIterator()
+        #expect(try await #require(all.next()) == 47.0 / 3)
+        var groups = try await #require(kinds.next())
+        #expect(groups.mapValues(\.0) == [.food: 12, .travel: 30])
+        #expect(groups.mapValues(\.1) == [.food: Self.day(3), .travel: nil])
+        try await expenses.update(id: "c") { $0.price = 6 }
+        #expect(try await #require(all.next()) == 16)
+        groups = try await #require(kinds.next())
+        #expect(groups.mapValues(\.0) == [.food: 9, .travel: 30])
+        #expect(groups.mapValues(\.1) == [.food: Self.day(1), .travel: nil])
+    }
+
+    @Test func `an id that is an integer has no sum and no greatest value`() async throws {
+        struct Counter: SyncModel {
+            var id: Int
+        }
+        let counters = try await expenses().untyped.database.table(Counter.self)
+        for id in [9, 10] { try await counters.insert(Counter(id: id)) }
+        for body in [
+            { _ = try await counters.compute(.sum(\.id)) }, { _ = try await counters.compute(.max(\.id)) },
+        ] as [() async throws -> Void] {
+            let error = await #expect(throws: SyncError.self) { try await body() }
+            #expect(error?.code == .unsupportedPredicate)
+        }
     }
 }
