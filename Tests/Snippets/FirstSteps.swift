@@ -64,6 +64,43 @@ enum FirstSteps {
         var price: Int
     }
 
+    struct Site: SyncModel {
+        var id = SyncID.make()
+        var name: String
+    }
+
+    struct Finding: SyncModel {
+        static let site = Relation(\Finding.siteID, to: Site.self)
+
+        var id = SyncID.make()
+        var text: String
+        var siteID: String
+    }
+
+    static func relations() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        let mill = try await sites.insert(Site(name: "Mill"))
+        try await findings.insert(Finding(text: "crack", siteID: mill.id))
+
+        let page = findings.where { $0.text != "" }.order(by: \.text).top(50)
+        for (finding, site) in try await page.with(Finding.site).get() {
+            print(finding.text, site?.name ?? "no site")
+        }
+        for (site, findings) in try await sites.with(all: Finding.site).get() {
+            print(site.name, findings.count)
+        }
+        let list = Task {
+            for try await page in try sites.with(all: Finding.site).observe() {
+                for (site, findings) in page { print(site.name, findings.count) }
+            }
+        }
+
+        expect(try await page.with(Finding.site).get().first?.related?.name == "Mill")
+        try await database.close()
+        try await list.value
+    }
+
     static func totals() async throws {
         let database = try await SyncDatabase.open(at: "notes")
         let expenses = database.table(Expense.self)

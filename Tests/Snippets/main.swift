@@ -3,7 +3,7 @@
 let snippets: [(name: String, run: () async throws -> Void)] = [
     ("a first table", FirstSteps.table), ("changes", FirstSteps.changes),
     ("changes that belong together", FirstSteps.together),
-    ("dates", FirstSteps.dates), ("totals", FirstSteps.totals),
+    ("dates", FirstSteps.dates), ("relations", FirstSteps.relations), ("totals", FirstSteps.totals),
     ("watching a list", FirstSteps.watch), ("a log", LogSnippets.log), ("a checkpoint", LogSnippets.checkpoint),
     ("a schema", StoreSnippets.schema), ("a store", StoreSnippets.durability), ("history", StoreSnippets.history),
     ("SQL", SQLSnippets.sql), ("full text and a mirror", SQLSnippets.files),

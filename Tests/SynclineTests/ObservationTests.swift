@@ -34,14 +34,14 @@ import Testing
 
     /// Blocks the queue that passes changes on until it is told to continue.
     private final class Blocker: LiveFollower {
-        let table = Array("t".utf8)
+        let tables = [Array("t".utf8)]
         private let isReached = DispatchSemaphore(value: 0)
         private let isToContinue = DispatchSemaphore(value: 0)
 
         func waitUntilReached() { isReached.wait() }
         func proceed() { isToContinue.signal() }
 
-        func update(_ changes: TableChanges?, to reader: StateReader, from version: UInt64) {
+        func update(_ changes: [TableChanges]?, to reader: StateReader, from version: UInt64) {
             isReached.signal()
             isToContinue.wait()
         }

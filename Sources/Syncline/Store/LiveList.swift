@@ -1,4 +1,4 @@
-// A live query of one observer: its content, and the version of the table that the content describes. Commits change the
+// A live query of one observer: its content, and the version of its tables that the content describes. Commits change the
 // content on a queue of the store; the observer takes the newest result when it is ready for one, and so misses those
 // that were replaced meanwhile.
 
@@ -7,12 +7,12 @@ import SynclineGround
 
 /// A live query as the queue sees it, which tells it of commits.
 protocol LiveFollower: AnyObject, Sendable {
-    /// The UTF-8 of the table's name.
-    var table: [UInt8] { get }
+    /// The UTF-8 of the names of its tables, each once.
+    var tables: [[UInt8]] { get }
 
-    /// Takes changes into account that lead from one version of the table to the next; nil if it is not known what
-    /// they are.
-    func update(_ changes: TableChanges?, to reader: StateReader, from version: UInt64)
+    /// Takes the changes of some of its tables into account, which lead from a version of all of them to a state; nil
+    /// if it is not known what they are, and every table may have changed.
+    func update(_ changes: [TableChanges]?, to reader: StateReader, from version: UInt64)
 
     /// The store could not be read. The next change runs the query again.
     func fail(_ error: SyncError)
@@ -25,7 +25,7 @@ final class LiveList<Content: LiveContent>: LiveFollower {
         var content: Content
         /// Whether the query was run.
         var isLoaded = false
-        /// The version of the table; nil if it is not known, and the next change has to run the query again.
+        /// The version of the tables; nil if it is not known, and the next change has to run the query again.
         var version: UInt64?
         var failure: SyncError?
 
@@ -44,13 +44,13 @@ final class LiveList<Content: LiveContent>: LiveFollower {
         }
     }
 
-    let table: [UInt8]
+    let tables: [[UInt8]]
     private let state: Mutex<State>
     /// Wakes the observer.
     private let signal: AsyncStream<Void>.Continuation
 
     init(_ content: sending Content, _ signal: AsyncStream<Void>.Continuation) {
-        table = Array(content.table.utf8)
+        tables = content.tables.map { Array($0.utf8) }
         self.signal = signal
         state = Mutex(State(content: content))
         signal.yield()
@@ -62,7 +62,7 @@ final class LiveList<Content: LiveContent>: LiveFollower {
     func result(from lists: LiveLists, current: () -> StateReader) -> Result<Content.Result, SyncError> {
         state.withLock { state in
             if !state.isLoaded {
-                let (reader, version) = lists.newest(of: table, current: current)
+                let (reader, version) = lists.newest(of: tables, current: current)
                 state.version = version
                 _ = state.change { content throws(StateError) in
                     try content.load(reader)
@@ -74,16 +74,20 @@ final class LiveList<Content: LiveContent>: LiveFollower {
         }
     }
 
-    func update(_ changes: TableChanges?, to reader: StateReader, from version: UInt64) {
+    func update(_ changes: [TableChanges]?, to reader: StateReader, from version: UInt64) {
         let isChanged = state.withLock { state in
             // Until the observer asks, there is nothing to keep up to date.
             guard state.isLoaded else { return false }
             let isNext = state.version == version
-            state.version = version + 1
+            state.version = version + UInt64(changes?.count ?? tables.count)
             return state.change { content throws(StateError) in
-                if isNext, let changes { return try content.update(changes) }
-                try content.load(reader)
-                return true
+                guard isNext, let changes else {
+                    try content.load(reader)
+                    return true
+                }
+                var isChanged = false
+                for part in changes { isChanged = try content.update(part) || isChanged }
+                return isChanged
             }
         }
         if isChanged { signal.yield() }

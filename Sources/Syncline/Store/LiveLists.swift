@@ -1,5 +1,6 @@
 // Tells live queries which rows commits changed. The writer only notes the rows; a queue reads them, once
-// for all queries of their table, and lets each query decide what they mean for it.
+// for all queries of their table, and lets each query decide what they mean for it. A query of several tables is given
+// the changes of all of them at once, so it never mixes two commits.
 
 import Dispatch
 import SynclineCore
@@ -19,6 +20,9 @@ final class LiveLists: Sendable {
         var newest: StateReader?
         var isRunning = false
 
+        /// The version of several tables together: the sum of theirs.
+        func version(of tables: [[UInt8]]) -> UInt64 { tables.reduce(0) { $0 + versions[$1, default: 0] } }
+
         mutating func add(_ rows: Set<[UInt8]>?) {
             guard var known = changed, let rows else { return changed = nil }
             changed = []
@@ -29,16 +33,38 @@ final class LiveLists: Sendable {
 
     /// Changes to be passed on together.
     private struct Batch {
-        struct Table {
-            var name: String
-            var version: UInt64
-            var rows: [[UInt8]]?
-            var lists: [any LiveFollower]
+        struct Follower {
+            let list: any LiveFollower
+            /// Its tables that changed.
+            let tables: [[UInt8]]
+            /// The version of all its tables before.
+            let version: UInt64
         }
 
-        var before: StateReader
-        var after: StateReader
-        var tables: [Table] = []
+        let before: StateReader
+        let after: StateReader
+        /// The keys of the changed rows of each table; nil if they are not known.
+        let rows: [[UInt8]: [[UInt8]]]?
+        var followers: [Follower] = []
+
+        /// Reads the changed rows of some tables, each once for all live queries; nil if they are not known.
+        func changes(
+            of tables: [[UInt8]], _ known: inout [[UInt8]: TableChanges]
+        ) throws(StateError) -> [TableChanges]? {
+            guard let rows else { return nil }
+            var all: [TableChanges] = []
+            for table in tables {
+                if let changes = known[table] {
+                    all.append(changes)
+                    continue
+                }
+                let name = String(decoding: table, as: UTF8.self)
+                let changes = try TableChanges(of: name, rows[table] ?? [], from: before, to: after)
+                known[table] = changes
+                all.append(changes)
+            }
+            return all
+        }
     }
 
     private let content = Mutex(Content())
@@ -83,11 +109,11 @@ final class LiveLists: Sendable {
         for list in lists { list.finish() }
     }
 
-    /// Returns the newest state, and the version of a table there; nil if changes are still being passed on.
-    func newest(of table: [UInt8], current: () -> StateReader) -> (reader: StateReader, version: UInt64?) {
+    /// Returns the newest state, and the version of tables there; nil if changes are still being passed on.
+    func newest(of tables: [[UInt8]], current: () -> StateReader) -> (reader: StateReader, version: UInt64?) {
         content.withLock { content in
             if content.newest == nil, !content.isRunning, let reader = content.reader {
-                return (reader, content.versions[table] ?? 0)
+                return (reader, content.version(of: tables))
             }
             return (current(), nil)
         }
@@ -113,14 +139,13 @@ final class LiveLists: Sendable {
 
     private func passOn() {
         while let batch = takeBatch() {
-            for table in batch.tables {
+            var known: [[UInt8]: TableChanges] = [:]
+            for follower in batch.followers {
                 do throws(StateError) {
-                    let changes = try table.rows.map { rows throws(StateError) in
-                        try TableChanges(of: table.name, rows, from: batch.before, to: batch.after)
-                    }
-                    for list in table.lists { list.update(changes, to: batch.after, from: table.version) }
+                    let changes = try batch.changes(of: follower.tables, &known)
+                    follower.list.update(changes, to: batch.after, from: follower.version)
                 } catch {
-                    for list in table.lists { list.fail(SyncError(error)) }
+                    follower.list.fail(SyncError(error))
                 }
             }
         }
@@ -135,17 +160,15 @@ final class LiveLists: Sendable {
                 if content.lists.isEmpty { content.reader = nil }
                 return nil
             }
-            var rows: [[UInt8]: [[UInt8]]] = [:]
-            for key in content.changed ?? [] { rows[RowKey.table(in: key), default: []].append(key) }
-            var batch = Batch(before: before, after: after)
-            for (name, lists) in Dictionary(grouping: content.lists.values, by: \.table) {
-                let mine = content.changed == nil ? nil : rows[name] ?? []
-                if mine?.isEmpty ?? false { continue }
-                let version = content.versions[name] ?? 0
-                content.versions[name] = version + 1
-                batch.tables.append(
-                    .init(name: String(decoding: name, as: UTF8.self), version: version, rows: mine, lists: lists))
+            let rows = content.changed.map { Dictionary(grouping: $0, by: RowKey.table) }
+            var batch = Batch(before: before, after: after, rows: rows)
+            for list in content.lists.values {
+                let changed = rows.map { rows in list.tables.filter { rows[$0] != nil } } ?? list.tables
+                if changed.isEmpty { continue }
+                batch.followers.append(
+                    Batch.Follower(list: list, tables: changed, version: content.version(of: list.tables)))
             }
+            for table in Set(batch.followers.flatMap(\.tables)) { content.versions[table, default: 0] += 1 }
             content.changed = []
             content.reader = after
             content.newest = nil

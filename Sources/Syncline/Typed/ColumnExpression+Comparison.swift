@@ -1,7 +1,6 @@
 // Comparisons, with a Swift value on either side or with another column. Rows are compared by what they store: a string
 // by its Unicode scalars, a date to the millisecond, two columns of an enum by their raw values.
 
-import Foundation
 import SynclineCore
 
 extension ColumnExpression {
@@ -57,7 +56,7 @@ extension ColumnExpression where Value: Encodable & Equatable {
     /// and an id is a string whatever its type.
     private func literals(of value: Value?) -> [Self] {
         guard let value else { return [ColumnExpression(.literal(.null))] }
-        let ids = (value as? UUID)?.rowIDs ?? (isID ? (value as? any RowIdentifier)?.rowIDs : nil) ?? []
+        let ids = (value as? any RowIdentifier).flatMap { isID ? $0.rowIDs : $0.columnTexts } ?? []
         return ids.isEmpty ? [.literal(value)] : ids.map { ColumnExpression(.literal(.string($0))) }
     }
 }

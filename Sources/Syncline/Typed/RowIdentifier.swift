@@ -45,7 +45,31 @@ extension RowIdentifier where Self: RawRepresentable, RawValue: RowIdentifier {
     }
 }
 
+extension RowIdentifier where Self: RawRepresentable, RawValue == UUID {
+    /// Decodes the raw value, as the standard library does for strings and integers.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let value = try container.decode(UUID.self)
+        guard let id = Self(rawValue: value) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(Self.self) refuses the UUID")
+        }
+        self = id
+    }
+
+    /// Encodes the raw value, as the standard library does for strings and integers.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
 extension RowIdentifier {
+    /// The strings by which a column of another row may hold the id; nil if it is no string there.
+    var columnTexts: [String]? {
+        guard case .string? = try? ValueEncoder.encode(self) else { return nil }
+        return rowIDs
+    }
+
     /// The id of a new row.
     var newRowID: String { rowIDs.first ?? "" }
 

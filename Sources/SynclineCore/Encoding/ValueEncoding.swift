@@ -29,6 +29,15 @@ enum ValueTag {
     static let shortText: UInt8 = 0x80
 }
 
+extension Value {
+    /// The encoded value. Strings and integers have the same bytes only if they are equal, scalar by scalar.
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(value: self)
+        return writer.bytes
+    }
+}
+
 /// The maximum depth of nested values.
 package let valueDepthLimit = 128
 

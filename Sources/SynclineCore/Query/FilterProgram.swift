@@ -40,6 +40,8 @@ final class FilterProgram {
             case .bool(let flag) where comparison == .equal: return FlagStep(path[0], comparison, flag, filter)
             default: return FilterStep(filter)
             }
+        case .oneOf(.column(let path), let choices) where path.count == 1:
+            return ChoiceStep(path[0], choices, filter) ?? FilterStep(filter)
         default: return FilterStep(filter)
         }
     }
@@ -186,6 +188,51 @@ private final class FlagStep: ComparisonStep {
         case ValueTag.yes?: flag
         case ValueTag.no?: !flag
         default: filter.truth(of: row, work)
+        }
+    }
+}
+
+/// A column, or the id, compared with several literals: all of them strings, or all integers.
+private final class ChoiceStep: FilterStep {
+    @exclusivity(unchecked) private var column: RowColumn
+    private let choices: Set<[UInt8]>
+    private let areTexts: Bool
+
+    /// Nil if the literals are of other kinds.
+    init?(_ column: String, _ choices: [FilterExpression], _ filter: FilterExpression) {
+        var encoded: Set<[UInt8]> = []
+        var (texts, numbers) = (0, 0)
+        for choice in choices {
+            guard case .literal(let value, _) = choice else { return nil }
+            switch value {
+            // A date string equals dates as an instant.
+            case .string(let text) where Timestamp(text) == nil: texts += 1
+            case .integer: numbers += 1
+            default: return nil
+            }
+            encoded.insert(value.encoded)
+        }
+        guard (texts == 0) != (numbers == 0) else { return nil }
+        self.column = RowColumn(column)
+        self.choices = encoded
+        areTexts = numbers == 0
+        super.init(filter)
+    }
+
+    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
+        guard let value = column.encoded(row), let tag = value.first else { return nil }
+        var reader = ByteReader(value)
+        guard isComparable(tag), (try? reader.skipValue()) != nil else { return filter.truth(of: row, work) }
+        return choices.contains([UInt8](value.prefix(reader.offset)))
+    }
+
+    /// Whether a value has the same bytes as a choice if, and only if, it equals one.
+    private func isComparable(_ tag: UInt8) -> Bool {
+        switch tag {
+        case ValueTag.shortText..., ValueTag.text, ValueTag.upperUUID, ValueTag.lowerUUID, ValueTag.hexadecimal:
+            areTexts
+        case ValueTag.smallInteger..<ValueTag.shortText, ValueTag.integer: !areTexts
+        default: false
         }
     }
 }

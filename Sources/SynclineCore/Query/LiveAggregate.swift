@@ -18,7 +18,7 @@ package struct LiveAggregate: LiveContent {
         groups = RowGroups(aggregate)
     }
 
-    package var table: String { aggregate.table }
+    package var tables: [String] { [aggregate.table] }
     package var result: [RowGroup] { groups.result }
 
     /// Reads all rows.

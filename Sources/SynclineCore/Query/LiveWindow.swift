@@ -40,7 +40,7 @@ package struct LiveWindow: LiveContent {
         program = FilterProgram(query.filter)
     }
 
-    package var table: String { query.table }
+    package var tables: [String] { [query.table] }
 
     /// Runs the query.
     package mutating func load(_ reader: StateReader) throws(StateError) {

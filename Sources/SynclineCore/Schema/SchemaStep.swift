@@ -94,14 +94,6 @@ extension [SchemaStep] {
     }
 }
 
-extension Value {
-    fileprivate var encoded: [UInt8] {
-        var writer = ByteWriter()
-        writer.append(value: self)
-        return writer.bytes
-    }
-}
-
 extension StateReader {
     /// Returns every value of some columns of a table: in the server's rows, in pending changes and conflicts, and
     /// in local columns.

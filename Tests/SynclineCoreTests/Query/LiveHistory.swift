@@ -50,6 +50,77 @@ extension Chance {
     }
 }
 
+extension Chance {
+    /// A query and the rows that are related to its rows, by random columns of random tables.
+    fileprivate mutating func relatedRows() -> RelatedRows {
+        let names = ["a", "b", "c", "id"]
+        var (page, others) = (liveQuery(), liveQuery())
+        page.select = nil
+        (others.select, others.top, others.skip, others.after, others.countsAll) = (nil, nil, 0, nil, false)
+        if once(in: 3) { others.table = page.table }
+        // Equal columns of two tables have equal values more often than others, and most pages shall have related rows.
+        if !once(in: 3) { (page.filter, others.filter) = (nil, nil) }
+        let reference = pick(names)
+        return RelatedRows(
+            page: page, others: others, reference: reference, column: once(in: 3) ? pick(names) : reference)
+    }
+}
+
+/// Rows, and the rows related to them.
+private struct RelatedRows {
+    var page: RowQuery
+    var others: RowQuery
+    /// A row of the others is related if it has the value of this column of a row of the page,
+    var reference: String
+    /// in this column.
+    var column: String
+
+    func keys(_ rows: [StoredRow]) -> [Value] {
+        rows.compactMap { row in
+            let value = reference == "id" ? .string(row.id) : row.columns[reference] ?? .null
+            return value.isNull ? nil : value
+        }
+    }
+
+    func live(spare: Int) -> LivePair {
+        LivePair(page: page, others: others, column: column, spare: spare) { keys($0) }
+    }
+
+    /// Runs both queries.
+    func rows(_ reader: StateReader) throws(StateError) -> LivePair.Rows {
+        let rows = try reader.run(page).rows
+        let isRelated = FilterExpression.oneOf(.column(column), keys(rows).map { .literal($0) })
+        var query = others
+        query.filter = query.filter.map { .and($0, isRelated) } ?? isRelated
+        return LivePair.Rows(page: rows, related: try reader.run(query).rows)
+    }
+}
+
+/// A live page with what is related to it, and what an observer was told of it.
+private struct LivePage {
+    let rows: RelatedRows
+    var live: LivePair
+    var told: LivePair.Rows
+
+    init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(StateError) {
+        self.rows = rows
+        live = rows.live(spare: spare)
+        try live.load(reader)
+        told = live.result
+    }
+
+    /// Takes changes into account; returns what is wrong then.
+    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(StateError) -> String? {
+        var isChanged = false
+        for part in changes { isChanged = try live.update(part) || isChanged }
+        let (result, expected) = (live.result, try rows.rows(reader))
+        if result != expected { return "shows \(result), and is \(expected)" }
+        if !isChanged, result != told { return "says that nothing changed, and \(result) was \(told)" }
+        told = result
+        return nil
+    }
+}
+
 /// Values that are computed live, and what an observer was told of them.
 private struct LiveValues {
     let aggregate: RowAggregate
@@ -117,6 +188,10 @@ enum LiveHistory {
         }
         var values: [LiveValues] = []
         for _ in 0..<4 { values.append(try LiveValues(history.chance.aggregate(), before)) }
+        var pages: [LivePage] = []
+        for _ in 0..<4 {
+            pages.append(try LivePage(history.chance.relatedRows(), spare: history.chance.below(3), before))
+        }
         for step in 0..<20 {
             // A commit may come from several events.
             for _ in 0...history.chance.below(3) { try history.step() }
@@ -134,6 +209,10 @@ enum LiveHistory {
             for index in values.indices {
                 let fault = try values[index].update(changes(of: values[index].aggregate.table), after)
                 if let fault { return "seed \(seed), step \(step), \(values[index].aggregate): \(fault)" }
+            }
+            for index in pages.indices {
+                let fault = try pages[index].update(pages[index].live.tables.map { try changes(of: $0) }, after)
+                if let fault { return "seed \(seed), step \(step), \(pages[index].rows): \(fault)" }
             }
             before = after
         }

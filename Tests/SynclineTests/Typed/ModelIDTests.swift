@@ -29,6 +29,11 @@ private struct Door: SyncModel, Equatable {
     var isOpen = false
 }
 
+private struct Key: SyncModel, Equatable {
+    var id: String
+    var door: DoorID?
+}
+
 @Suite struct ModelIDTests {
     private func database() async throws -> SyncDatabase {
         try await SyncDatabase.open(MemoryStorage(), .test())
@@ -73,6 +78,20 @@ private struct Door: SyncModel, Equatable {
         #expect(doors.name == "doors")
         #expect(try await doors.get(id: door.id) == door)
         #expect(try await doors.where { $0.id == door.id && $0.site == door.site }.get() == [door])
+    }
+
+    @Test func `an id of an app's own type is a string in other columns, too, and is found in either case`()
+        async throws
+    {
+        let keys = try await database().table(Key.self)
+        let door = DoorID(rawValue: UUID())
+        let text = door.rawValue.uuidString
+        try await keys.insert(Key(id: "a", door: door))
+        try await keys.untyped.insert(["id": "b", "door": .string(text.lowercased())])
+        try await keys.insert(Key(id: "c", door: DoorID(rawValue: UUID())))
+        #expect(try await keys.untyped.get(id: "a")?.columns["door"] == .string(text))
+        #expect(try await keys.where { $0.door == door }.get() == [Key(id: "a", door: door), Key(id: "b", door: door)])
+        #expect(try await keys.where { $0.door != door }.get().map(\.id) == ["c"])
     }
 
     @Test(arguments: ["007", "-0", "seven"])

@@ -1,0 +1,259 @@
+// Relations between models, followed in both directions for a whole page at once.
+
+import Foundation
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+private struct ZoneID: RawRepresentable, RowIdentifier {
+    var rawValue: UUID
+}
+
+private struct Zone: SyncModel {
+    var id: ZoneID
+    var name: String
+}
+
+private struct Site: SyncModel {
+    static let zone = Relation(\Site.zoneID, to: Zone.self)
+
+    var id: UUID
+    var name: String
+    var zoneID: ZoneID?
+}
+
+private struct Inspector: SyncModel {
+    var id: Int
+    var name: String
+}
+
+private struct Finding: SyncModel {
+    static let site = Relation(\Finding.siteID, to: Site.self)
+    static let cause = Relation(\Finding.causeID, to: Finding.self)
+    static let inspector = Relation(\Finding.inspector, to: Inspector.self)
+
+    var id: String
+    var text: String
+    var siteID: UUID?
+    var causeID: String = ""
+    var inspector: Int?
+}
+
+@Suite(.timeLimit(.minutes(10))) struct RelationTests {
+    private static let sites = ["Mill", "Pier"].map { Site(id: UUID(), name: $0) }
+
+    private func database() async throws -> SyncDatabase {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        for site in Self.sites { try await database.table(Site.self).insert(site) }
+        let findings = database.table(Finding.self)
+        try await findings.insert(Finding(id: "a", text: "crack", siteID: Self.sites[0].id))
+        try await findings.insert(Finding(id: "b", text: "rust", siteID: Self.sites[1].id, causeID: "a"))
+        try await findings.insert(Finding(id: "c", text: "dust", siteID: Self.sites[0].id))
+        try await findings.insert(Finding(id: "d", text: "moss"))
+        return database
+    }
+
+    // MARK: Asked once
+
+    @Test func `each model comes with the one it refers to`() async throws {
+        let findings = try await database().table(Finding.self)
+        let found = try await findings.with(Finding.site).get()
+        #expect(found.map(\.model.id) == ["a", "b", "c", "d"])
+        #expect(found.map(\.related?.name) == ["Mill", "Pier", "Mill", nil])
+        let page = try await findings.order(by: \.text, .descending).top(2).with(Finding.cause).get()
+        #expect(page.map(\.model.text) == ["rust", "moss"] && page.map(\.related?.text) == ["crack", nil])
+    }
+
+    @Test func `each model comes with all that refer to it`() async throws {
+        let database = try await database()
+        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        // A server may spell the same UUID in lower case.
+        try await findings.untyped.update(["id": "c", "siteID": .string(Self.sites[0].id.uuidString.lowercased())])
+        let found = try await sites.order(by: \.name).with(all: Finding.site, from: findings.order(by: \.text)).get()
+        #expect(found.map(\.model.name) == ["Mill", "Pier"])
+        #expect(found.map { $0.related.map(\.text) } == [["crack", "dust"], ["rust"]])
+        let some = findings.where { $0.text != "rust" }.top(1)
+        let rest = try await sites.where { $0.name == "Pier" }.with(all: Finding.site, from: some).get()
+        #expect(rest.map(\.related.count) == [0])
+        #expect(try await sites.where { $0.name == "none" }.with(all: Finding.site).get().isEmpty)
+    }
+
+    @Test func `a reference may name a row that is not there`() async throws {
+        let findings = try await database().table(Finding.self)
+        try await findings.update(id: "a") { $0.siteID = UUID() }
+        #expect(try await findings.with(Finding.site).get().map(\.related?.name) == [nil, "Pier", "Mill", nil])
+        let elsewhere = findings.untyped.database.table(Site.self).where { $0.name == "Mill" }
+        let found = try await findings.with(Finding.site, from: elsewhere).get()
+        #expect(found.map(\.related?.name) == [nil, nil, "Mill", nil])
+    }
+
+    @Test func `ids of every type are followed in both directions`() async throws {
+        let database = try await database()
+        let (zones, sites) = (database.table(Zone.self), database.table(Site.self))
+        let (inspectors, findings) = (database.table(Inspector.self), database.table(Finding.self))
+        let zone = try await zones.insert(Zone(id: ZoneID(rawValue: UUID()), name: "North"))
+        try await sites.update(id: Self.sites[0].id) { $0.zoneID = zone.id }
+        try await sites.untyped.update([
+            "id": .string(Self.sites[1].id.uuidString), "zoneID": .string(zone.id.rawValue.uuidString.lowercased()),
+        ])
+        #expect(try await sites.with(Site.zone).get().map(\.related?.name) == ["North", "North"])
+        #expect(try await zones.with(all: Site.zone).get().map(\.related.count) == [2])
+        try await inspectors.insert(Inspector(id: 7, name: "Ann"))
+        try await findings.update(id: "b") { $0.inspector = 7 }
+        #expect(try await findings.with(Finding.inspector).get().map(\.related?.name) == [nil, "Ann", nil, nil])
+        #expect(try await inspectors.with(all: Finding.inspector).get().map { $0.related.map(\.id) } == [["b"]])
+    }
+
+    @Test func `ids that differ only in their Unicode form are different ids`() async throws {
+        let findings = try await database().table(Finding.self)
+        for (id, cause) in [("caf\u{e9}", ""), ("cafe\u{301}", ""), ("x", "caf\u{e9}"), ("y", "cafe\u{301}")] {
+            try await findings.insert(Finding(id: id, text: "", causeID: cause))
+        }
+        let causes = try await findings.where { $0.id.isOne(of: ["x", "y"]) }.with(Finding.cause).get()
+        #expect(causes.map { $0.related.map { Array($0.id.unicodeScalars) }?.count } == [4, 5])
+        let effects = try await findings.where { $0.id.hasPrefix("caf") }.with(all: Finding.cause).get()
+        #expect(effects.map { $0.related.map(\.id) } == [["y"], ["x"]])
+    }
+
+    // MARK: Errors
+
+    @Test func `a row that its model can't decode is an error, or is left out`() async throws {
+        let database = try await database()
+        let findings = database.table(Finding.self)
+        try await findings.untyped.insert(["id": "e", "text": 5, "causeID": ""])
+        let error = await #expect(throws: SyncError.self) { _ = try await findings.with(Finding.site).get() }
+        #expect(error?.address == "finding/e")
+        let some = findings.skippingUndecodable { #expect($0.address == "finding/e") }
+        #expect(try await some.with(Finding.site).get().count == 4)
+        let sites = database.table(Site.self)
+        try await findings.untyped.update(["id": "e", "siteID": .string(Self.sites[0].id.uuidString)])
+        await #expect(throws: SyncError.self) { _ = try await sites.with(all: Finding.site).get() }
+        #expect(try await sites.with(all: Finding.site, from: some.query).get().map(\.related.count).max() == 2)
+    }
+
+    @Test func `models of another store, or of a table that is not declared, are an error`() async throws {
+        let (database, other) = (try await database(), try await database())
+        let query = database.table(Finding.self).with(Finding.site, from: other.table(Site.self).query)
+        let error = await #expect(throws: SyncError.self) { _ = try await query.get() }
+        #expect(error?.code == .invalidQuery)
+        var live = try query.observe().makeAsyncIterator()
+        await #expect(throws: SyncError.self) { _ = try await live.next() }
+        var configuration = SyncConfiguration.test()
+        configuration.schema = SyncSchema(version: 1, tables: [TableSchema("finding")], isStrict: true)
+        let strict = try await SyncDatabase.open(MemoryStorage(), configuration)
+        let unknown = await #expect(throws: SyncError.self) {
+            _ = try await strict.table(Finding.self).with(Finding.site).get()
+        }
+        #expect(unknown?.code == .unknownTable)
+    }
+
+    // MARK: Live
+
+    private typealias Pages = QueryResults<[(model: Site, related: [Finding])]>
+
+    /// Returns the next page as text.
+    private func next(_ pages: inout Pages.Iterator) async throws -> [String]? {
+        try await pages.next()?.map { "\($0.model.name): \($0.related.map(\.text).joined(separator: ", "))" }
+    }
+
+    @Test func `a live page follows both tables`() async throws {
+        let database = try await database()
+        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        var live = try sites.order(by: \.name).top(1).with(all: Finding.site).observe().makeAsyncIterator()
+        #expect(try await next(&live) == ["Mill: crack, dust"])
+        try await findings.update(id: "a") { $0.text = "gap" }
+        #expect(try await next(&live) == ["Mill: gap, dust"])
+        // Nothing of the page changes.
+        try await findings.update(id: "b") { $0.text = "rot" }
+        try await sites.update(id: Self.sites[1].id) { $0.name = "Port" }
+        try await database.transaction { transaction in
+            try transaction.update(id: Self.sites[0].id, in: sites) { $0.name = "Tower" }
+            try transaction.update(id: "d", in: findings) { $0.siteID = Self.sites[0].id }
+        }
+        #expect(try await next(&live) == ["Port: rot"])
+        // Now another site is followed, and the first one is not.
+        try await findings.delete(id: "c")
+        try await findings.delete(id: "b")
+        #expect(try await next(&live) == ["Port: "])
+        try await sites.delete(id: Self.sites[1].id)
+        #expect(try await next(&live) == ["Tower: gap, moss"])
+        try await database.close()
+        #expect(try await live.next() == nil)
+    }
+
+    @Test func `a live page that nobody holds is not observed any longer`() async throws {
+        let database = try await database()
+        let lists = database.writer.observers.lists
+        for try await _ in try database.table(Site.self).with(all: Finding.site).observe() {
+            #expect(!lists.isEmpty)
+            break
+        }
+        #expect(lists.isEmpty)
+    }
+
+    @Test func `a live page goes on after an error`() async throws {
+        let database = try await database()
+        let findings = database.table(Finding.self)
+        let outcomes = try findings.with(Finding.site).observe().outcomes
+        var live = outcomes.makeAsyncIterator()
+        #expect(try await #require(live.next()).get().count == 4)
+        try await findings.untyped.insert(["id": "e", "text": 5, "causeID": ""])
+        let error = await #expect(throws: SyncError.self) { _ = try await #require(live.next()).get() }
+        #expect(error?.address == "finding/e")
+        try await findings.untyped.update(["id": "e", "text": "leak", "siteID": .string(Self.sites[1].id.uuidString)])
+        #expect(try await #require(live.next()).get().last?.related?.name == "Pier")
+    }
+
+    @Test(arguments: UInt64(1)...10)
+    func `a live page is the page asked for again after every commit`(_ seed: UInt64) async throws {
+        var chance = Chance(seed: seed)
+        let database = try await database()
+        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        let query = sites.order(by: \.name).top(1 + chance.below(2)).with(all: Finding.site)
+        func text(_ page: [(model: Site, related: [Finding])]) -> [String] {
+            page.map { "\($0.model.name) \($0.related.map { $0.id + $0.text })" }
+        }
+        var live = try query.observe().makeAsyncIterator()
+        var shown = text(try #require(try await live.next()))
+        for step in 0..<40 {
+            let (id, site) = ("\(chance.below(6))", chance.pick(Self.sites))
+            try await database.transaction { transaction in
+                if step % 2 == 0 { try transaction.update(Site(id: site.id, name: id), in: sites) }
+                let finding = Finding(id: id, text: "\(step / 4)", siteID: site.id)
+                if try transaction.get(id: id, from: findings) == nil {
+                    try transaction.insert(finding, into: findings)
+                } else if step % 3 > 0 {
+                    try transaction.update(finding, in: findings)
+                } else {
+                    try transaction.delete(id: id, from: findings)
+                }
+            }
+            let expected = text(try await query.get())
+            if shown != expected { shown = text(try #require(try await live.next())) }
+            #expect(shown == expected)
+        }
+    }
+
+    @Test func `a live page never mixes two commits`() async throws {
+        let database = try await database()
+        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        let pages = try sites.with(all: Finding.site, from: findings.where { $0.id == "a" }).observe()
+        async let seen = pages.first { page in
+            let (site, texts) = (
+                page.first { $0.model.id == Self.sites[0].id }, page.flatMap { $0.related.map(\.text) }
+            )
+            #expect(texts == ["crack"] || texts == [site?.model.name])
+            return texts == ["99"]
+        }
+        for number in 0..<100 {
+            try await database.transaction { transaction in
+                try transaction.update(id: Self.sites[0].id, in: sites) { $0.name = "\(number)" }
+                try transaction.update(id: "a", in: findings) { $0.text = "\(number)" }
+            }
+        }
+        #expect(try await seen != nil)
+    }
+}
