@@ -8,7 +8,7 @@ import Testing
 @testable import Syncline
 @testable import SynclineSQL
 
-@Suite struct FollowingTests {
+@Suite(.timeLimit(.minutes(10))) struct FollowingTests {
     private static let index = FullTextIndex("item", columns: ["text"], prefixes: [2])
 
     @Test(arguments: 0..<UInt64(6))

@@ -8,7 +8,7 @@ import Testing
 @testable import Syncline
 @testable import SynclineSQL
 
-@Suite struct FullTextTests {
+@Suite(.timeLimit(.minutes(10))) struct FullTextTests {
     private func shop(_ tokenizer: FullTextIndex.Tokenizer = .unicode) async throws -> (SyncDatabase, FullText) {
         let database = try await SyncDatabase.open(MemoryStorage())
         let items: [Value] = [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SynclineSQL
 
-@Suite struct SQLTests {
+@Suite(.timeLimit(.minutes(10))) struct SQLTests {
     private func shop() async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(MemoryStorage())
         try await database.table("list").insert(["id": "l1", "name": "shop"])

@@ -3,12 +3,13 @@
 import Dispatch
 import SegmentLog
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import Testing
 
 @testable import Syncline
 
-@Suite struct ObservationTests {
+@Suite(.timeLimit(.minutes(10))) struct ObservationTests {
     @Test(arguments: [Durability.durable, .buffered])
     func `results of concurrent changes come in order, and the last one comes`(_ durability: Durability) async throws {
         var configuration = SyncConfiguration.test(memory: 300_000)
@@ -91,6 +92,62 @@ import Testing
         #expect(try await results.next()?.rows.map(\.id) == ["1"])
         try await database.close()
         #expect(try await results.next() == nil)
+    }
+
+    @Test func `a result that equals the one before is dropped, and so is an error`() async throws {
+        let (states, source) = AsyncStream.makeStream(of: Int.self)
+        let failure = SyncError(.invalidItem, "odd")
+        var answers = Answers<Int, Int, Int>(states) { state throws(SyncError) in
+            if state % 2 == 1 { throw failure }
+            return state
+        } _: {
+            $0
+        }
+        for state in [0, 0, 1, 3, 4, 4, 0] { source.yield(state) }
+        source.finish()
+        var seen: [Result<Int, SyncError>] = []
+        while let answer = await answers.next(isolation: nil) { seen.append(answer) }
+        #expect(seen == [.success(0), .failure(failure), .success(4), .success(0)])
+    }
+
+    /// What a reader sees of a live query if it is always ready for the next result.
+    private final class Reader: Sendable {
+        private let values = Mutex<[Value?]>([])
+
+        var seen: [Value?] { values.withLock { $0 } }
+
+        func follow<Element: Sendable>(
+            _ results: QueryResults<Element>, _ value: @escaping @Sendable (Element) -> Value?
+        ) -> Task<Void, any Error> {
+            Task { for try await result in results { values.withLock { $0.append(value(result)) } } }
+        }
+    }
+
+    @Test func `a commit after which a row is as it was delivers nothing`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let (table, lists) = (database.table("t"), database.writer.observers.lists)
+        try await table.insert(.item("1", ["a": .integer(0)]))
+        let (rows, sums) = (Reader(), Reader())
+        let tasks = [
+            rows.follow(table.observe(RowQuery(table: "t"))) { $0.rows.first?.columns["a"] },
+            sums.follow(table.observe(RowAggregate(table: "t", functions: [.sum("a")]))) { $0[0].values[0] },
+        ]
+        while rows.seen.isEmpty || sums.seen.isEmpty { await Task.yield() }
+        for number in 1...20 {
+            try await database.transaction { transaction in
+                for value in [number, 0] {
+                    try transaction.update("t", .item("1", ["a": .integer(Int64(value))]))
+                }
+            }
+            lists.wait()
+            for _ in 0..<20 { await Task.yield() }
+        }
+        try await table.update(.item("1", ["a": .integer(30)]))
+        while rows.seen.last != .integer(30) || sums.seen.last != .integer(30) { await Task.yield() }
+        try await database.close()
+        for task in tasks { try await task.value }
+        #expect(rows.seen == [.integer(0), .integer(30)])
+        #expect(sums.seen == [.integer(0), .integer(30)])
     }
 
     @Test func `a reader that is slow gets the newest result, and the difference from what it has`() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SynclineServer
 
-@Suite struct ListeningTests {
+@Suite(.timeLimit(.minutes(10))) struct ListeningTests {
     @Test func `changes that another store pushes arrive without an interval`()
         async throws
     {

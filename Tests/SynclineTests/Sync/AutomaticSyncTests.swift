@@ -9,7 +9,7 @@ import Testing
 
 @testable import Syncline
 
-@Suite struct AutomaticSyncTests {
+@Suite(.timeLimit(.minutes(10))) struct AutomaticSyncTests {
     private let clock = ManualEnvironment()
     private let server = SimulatedServer(.zumo2)
     private let network: SimulatedNetwork

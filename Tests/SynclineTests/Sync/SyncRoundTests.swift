@@ -8,7 +8,7 @@ import Testing
 
 @testable import Syncline
 
-@Suite struct SyncRoundTests {
+@Suite(.timeLimit(.minutes(10))) struct SyncRoundTests {
     private let server = SimulatedServer(.zumo2)
     private let network: SimulatedNetwork
 

@@ -16,7 +16,7 @@ private struct Note: SyncModel {
     var isExpanded: Bool?
 }
 
-@Suite struct TypedConflictTests {
+@Suite(.timeLimit(.minutes(10))) struct TypedConflictTests {
     /// A conflict over `text`, in a table with a local column.
     private static func conflict(_ server: ServerProtocol) async throws -> (SyncPair, SyncTable<Note>) {
         let pair = try await SyncPair(
