@@ -67,6 +67,36 @@ import Testing
         try await database.close()
     }
 
+    /// Notes how many tables' changes come in each call.
+    private final class Recorder: LiveFollower {
+        let tables = ["t", "u"].map { Array($0.utf8) }
+        private let noted = Mutex<[Int?]>([])
+
+        var calls: [Int?] { noted.withLock { $0 } }
+
+        func update(_ changes: [TableChanges]?, to reader: StateReader, from version: UInt64) {
+            noted.withLock { $0.append(changes?.count) }
+        }
+
+        func fail(_ error: SyncError) {}
+        func finish() {}
+    }
+
+    @Test func `a live query of two tables is told of a commit once, so it never mixes two commits`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let (recorder, lists) = (Recorder(), database.writer.observers.lists)
+        let number = lists.add(recorder) { database.writer.current.reader }
+        for tables in [["t", "u", "v"], ["u"], ["v"]] {
+            try await database.transaction { transaction in
+                for table in tables { try transaction.insert(table, .item("\(tables.count)", [:])) }
+            }
+            lists.wait()
+        }
+        #expect(recorder.calls == [2, 1])
+        lists.remove(number)
+        try await database.close()
+    }
+
     private static func collect(_ results: QueryResults<QueryResult>, until last: Int) async throws -> [Int] {
         var counts: [Int] = []
         for try await result in results {

@@ -30,7 +30,9 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     /// Returns a query for models, each with the model it refers to:
     /// `for (finding, inspection) in try await findings.with(Finding.inspection).get()`.
     ///
-    /// - Parameter targets: Only models of this query are followed; its `top` and `skip` are ignored.
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - targets: Only models of this query are followed; its `top` and `skip` are ignored.
     public func with<Target: SyncModel>(
         _ relation: Relation<Model, Target>, from targets: SyncQuery<Target>? = nil
     ) -> RelatedQuery<Model, Target, Target?> {
@@ -47,7 +49,9 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     /// Returns a query for models, each with all models that refer to it:
     /// `for (inspection, findings) in try await inspections.with(all: Finding.inspection).get()`.
     ///
-    /// - Parameter sources: Only models of this query are followed, in its order; its `top` and `skip` are ignored.
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - sources: Only models of this query are followed, in its order; its `top` and `skip` are ignored.
     public func with<Source: SyncModel>(
         all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil
     ) -> RelatedQuery<Model, Source, [Source]> {
