@@ -46,11 +46,11 @@ final class MadeIndex {
         before.append(last.updateValue(Int32(before.count), forKey: hash) ?? -1)
     }
 
-    /// The keys of the rows that can have a value, in order.
+    /// The keys of the rows that can have a value; for a number, in order.
     func keys(of value: Operand) -> [[UInt8]] {
         guard let hash = MadeIndex.hash(value) else { return [] }
-        var keys = keys(with: hash)
-        if case .number = value { keys += self.keys(with: HashSink.otherNumber) }
+        guard case .number = value else { return keys(with: hash) }
+        let keys = keys(with: hash) + keys(with: HashSink.otherNumber)
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }
 

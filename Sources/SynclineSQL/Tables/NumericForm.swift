@@ -12,6 +12,8 @@ enum NumericForm: Hashable {
 
     init(_ utf8: UnsafeRawBufferPointer) {
         self = .none
+        // Most strings begin with a letter.
+        guard let first = utf8.first, first <= UInt8(ascii: "9") else { return }
         var start = 0
         var end = utf8.count
         while start < end, NumericForm.isSpace(utf8[start]) { start += 1 }
