@@ -3,7 +3,7 @@
 extension Array<UInt8> {
     /// Calls `body` with the array's bytes, and throws what it throws.
     @inlinable @inline(__always)
-    package func withBytes<Result, Failure>(
+    public func withBytes<Result, Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withUnsafeBufferPointer { bytes throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }

@@ -2,17 +2,17 @@
 // standard library's that are used here, so no caller knows which it has.
 
 #if canImport(Darwin) || OWN_LOCKS
-    import CAtomics
+    public import CAtomics
 
     /// A value that threads share without a lock.
-    package struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
+    public struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
         // Unchecked: the word is only ever accessed atomically.
 
         /// Allocated, because an atomic word must not move.
         @usableFromInline let word: UnsafeMutablePointer<UInt64>
 
         @inlinable
-        package init(_ initial: Value) {
+        public init(_ initial: Value) {
             word = .allocate(capacity: 1)
             word.initialize(to: initial.word)
         }
@@ -21,23 +21,23 @@
         deinit { word.deallocate() }
 
         @inlinable
-        package func load(ordering: AtomicLoadOrdering) -> Value {
+        public func load(ordering: AtomicLoadOrdering) -> Value {
             Value(word: catomics_load(word, ordering.rawValue))
         }
 
         @inlinable
-        package func store(_ value: Value, ordering: AtomicStoreOrdering) {
+        public func store(_ value: Value, ordering: AtomicStoreOrdering) {
             catomics_store(word, value.word, ordering.rawValue)
         }
 
         /// Returns the value that was replaced.
         @inlinable @discardableResult
-        package func exchange(_ value: Value, ordering: AtomicUpdateOrdering) -> Value {
+        public func exchange(_ value: Value, ordering: AtomicUpdateOrdering) -> Value {
             Value(word: catomics_exchange(word, value.word, ordering.rawValue))
         }
 
         @inlinable @discardableResult
-        package func compareExchange(
+        public func compareExchange(
             expected: Value, desired: Value, ordering: AtomicUpdateOrdering
         ) -> (exchanged: Bool, original: Value) {
             var found = expected.word
@@ -47,7 +47,7 @@
 
         /// The same as `compareExchange`, which never fails without a reason.
         @inlinable @discardableResult
-        package func weakCompareExchange(
+        public func weakCompareExchange(
             expected: Value, desired: Value, ordering: AtomicUpdateOrdering
         ) -> (exchanged: Bool, original: Value) {
             compareExchange(expected: expected, desired: desired, ordering: ordering)
@@ -56,36 +56,36 @@
 
     extension Atomic where Value: FixedWidthInteger {
         @inlinable @discardableResult
-        package func add(_ amount: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
+        public func add(_ amount: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
             let old = Value(word: catomics_add(word, amount.word, ordering.rawValue))
             return (old, old &+ amount)
         }
 
         @inlinable @discardableResult
-        package func subtract(_ amount: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
+        public func subtract(_ amount: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
             let old = Value(word: catomics_add(word, 0 &- amount.word, ordering.rawValue))
             return (old, old &- amount)
         }
 
         @inlinable @discardableResult
-        package func bitwiseOr(_ bits: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
+        public func bitwiseOr(_ bits: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
             let old = Value(word: catomics_or(word, bits.word, ordering.rawValue))
             return (old, old | bits)
         }
     }
 
     /// What an atomic access makes visible to other threads. The numbers are the compiler's; see CAtomics.h.
-    package enum AtomicLoadOrdering: Int32 {
+    public enum AtomicLoadOrdering: Int32 {
         case relaxed = 0
         case acquiring = 2
     }
 
-    package enum AtomicStoreOrdering: Int32 {
+    public enum AtomicStoreOrdering: Int32 {
         case relaxed = 0
         case releasing = 3
     }
 
-    package enum AtomicUpdateOrdering: Int32 {
+    public enum AtomicUpdateOrdering: Int32 {
         case relaxed = 0
         case acquiring = 2
         case releasing = 3
@@ -93,19 +93,19 @@
     }
 
     /// A value that fits into an atomic word.
-    package protocol AtomicValue {
+    public protocol AtomicValue {
         init(word: UInt64)
         var word: UInt64 { get }
     }
 
     extension Bool: AtomicValue {
-        @inlinable package init(word: UInt64) { self = word != 0 }
-        @inlinable package var word: UInt64 { self ? 1 : 0 }
+        @inlinable public init(word: UInt64) { self = word != 0 }
+        @inlinable public var word: UInt64 { self ? 1 : 0 }
     }
 
     extension FixedWidthInteger {
-        @inlinable package init(word: UInt64) { self.init(truncatingIfNeeded: word) }
-        @inlinable package var word: UInt64 { UInt64(truncatingIfNeeded: self) }
+        @inlinable public init(word: UInt64) { self.init(truncatingIfNeeded: word) }
+        @inlinable public var word: UInt64 { UInt64(truncatingIfNeeded: self) }
     }
 
     extension Int: AtomicValue {}

@@ -2,41 +2,41 @@
 // is rejected, so damaged or hostile bytes can't be read as data or stop the process.
 
 /// Bytes are not a valid encoding.
-package struct MalformedBytes: Error, Hashable, Sendable {
-    @inlinable package init() {}
+public struct MalformedBytes: Error, Hashable, Sendable {
+    @inlinable public init() {}
 }
 
 /// A cursor over bytes that another object owns.
-package struct ByteReader {
-    package let bytes: UnsafeRawBufferPointer
-    package var offset = 0
+public struct ByteReader {
+    public let bytes: UnsafeRawBufferPointer
+    public var offset = 0
 
-    @inlinable package init(_ bytes: UnsafeRawBufferPointer) {
+    @inlinable public init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
     /// Begins at an offset within the bytes.
-    @inlinable package init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    @inlinable public init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         precondition(offset >= 0 && offset <= bytes.count, "a reader begins within its bytes")
         self.bytes = bytes
         self.offset = offset
     }
 
-    @inlinable package var isAtEnd: Bool { offset == bytes.count }
-    @inlinable package var remaining: Int { bytes.count - offset }
+    @inlinable public var isAtEnd: Bool { offset == bytes.count }
+    @inlinable public var remaining: Int { bytes.count - offset }
 
     /// All remaining bytes.
-    @inlinable package var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
+    @inlinable public var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
 
     @inlinable @inline(__always)
-    package mutating func byte() throws(MalformedBytes) -> UInt8 {
+    public mutating func byte() throws(MalformedBytes) -> UInt8 {
         guard offset < bytes.count else { throw MalformedBytes() }
         defer { offset += 1 }
         return bytes[offset]
     }
 
     @inlinable @inline(__always)
-    package mutating func varint() throws(MalformedBytes) -> UInt64 {
+    public mutating func varint() throws(MalformedBytes) -> UInt64 {
         guard offset < bytes.count else { throw MalformedBytes() }
         let first = bytes[offset]
         offset += 1
@@ -46,7 +46,7 @@ package struct ByteReader {
     /// Reads three numbers at once if they take one, one, and at most two bytes, as most do; otherwise reads
     /// nothing.
     @inlinable @inline(__always)
-    package mutating func shortVarints() -> (Int, Int, Int)? {
+    public mutating func shortVarints() -> (Int, Int, Int)? {
         guard remaining >= 4 else { return nil }
         let word = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         guard word & 0x8080 == 0 else { return nil }
@@ -77,28 +77,28 @@ package struct ByteReader {
     }
 
     /// A varint in its shortest form; a longer form is refused, so that bytes and values match one to one.
-    @inlinable package mutating func shortestVarint() throws(MalformedBytes) -> UInt64 {
+    @inlinable public mutating func shortestVarint() throws(MalformedBytes) -> UInt64 {
         let start = offset
         let number = try varint()
         if offset - start > 1, bytes[offset - 1] == 0 { throw MalformedBytes() }
         return number
     }
 
-    @inlinable package mutating func zigzag() throws(MalformedBytes) -> Int64 {
+    @inlinable public mutating func zigzag() throws(MalformedBytes) -> Int64 {
         let number = try varint()
         return Int64(bitPattern: number >> 1) ^ -Int64(number & 1)
     }
 
     /// Reads a number of things that take at least a byte each; rejects a number larger than the bytes left.
     @inlinable @inline(__always)
-    package mutating func count() throws(MalformedBytes) -> Int {
+    public mutating func count() throws(MalformedBytes) -> Int {
         let number = try varint()
         guard number <= UInt64(remaining) else { throw MalformedBytes() }
         return Int(number)
     }
 
     /// Appends all bytes of a number, the lowest first.
-    @inlinable package mutating func number<Number: FixedWidthInteger>(
+    @inlinable public mutating func number<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(MalformedBytes) -> Number {
         guard remaining >= MemoryLayout<Number>.size else { throw MalformedBytes() }
@@ -106,16 +106,16 @@ package struct ByteReader {
         return bytes.number(type, at: offset)
     }
 
-    @inlinable package mutating func fixed() throws(MalformedBytes) -> UInt64 {
+    @inlinable public mutating func fixed() throws(MalformedBytes) -> UInt64 {
         UInt64(littleEndian: try take(8).loadUnaligned(as: UInt64.self))
     }
 
-    @inlinable package mutating func ordered() throws(MalformedBytes) -> UInt64 {
+    @inlinable public mutating func ordered() throws(MalformedBytes) -> UInt64 {
         UInt64(bigEndian: try take(8).loadUnaligned(as: UInt64.self))
     }
 
     @inlinable @inline(__always)
-    package mutating func take(_ length: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
+    public mutating func take(_ length: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
         guard length >= 0, length <= remaining else { throw MalformedBytes() }
         defer { offset += length }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
@@ -123,21 +123,21 @@ package struct ByteReader {
 
     /// A length as it was read.
     @inlinable @inline(__always)
-    package mutating func take(_ length: UInt64) throws(MalformedBytes) -> UnsafeRawBufferPointer {
+    public mutating func take(_ length: UInt64) throws(MalformedBytes) -> UnsafeRawBufferPointer {
         guard length <= UInt64(remaining) else { throw MalformedBytes() }
         return try take(Int(length))
     }
 
     @inlinable @inline(__always)
-    package mutating func counted() throws(MalformedBytes) -> UnsafeRawBufferPointer {
+    public mutating func counted() throws(MalformedBytes) -> UnsafeRawBufferPointer {
         try take(try count())
     }
 
-    @inlinable package mutating func text() throws(MalformedBytes) -> String {
+    @inlinable public mutating func text() throws(MalformedBytes) -> String {
         try text(of: try counted())
     }
 
-    @inlinable package func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
+    @inlinable public func text(of utf8: UnsafeRawBufferPointer) throws(MalformedBytes) -> String {
         // The standard library's check is generic and costs more than reading a short string; most strings need no
         // check.
         if utf8.isASCII {
@@ -151,14 +151,14 @@ package struct ByteReader {
     }
 
     @inlinable @inline(__always)
-    package mutating func skip(_ length: Int) throws(MalformedBytes) {
+    public mutating func skip(_ length: Int) throws(MalformedBytes) {
         _ = try take(length)
     }
 }
 
 extension UnsafeRawBufferPointer {
     /// Whether it is valid UTF-8. ASCII is checked without building a string.
-    @inlinable package var isUTF8: Bool { isASCII || String(validUTF8: self) != nil }
+    @inlinable public var isUTF8: Bool { isASCII || String(validUTF8: self) != nil }
 
     /// Whether every byte is ASCII.
     @inlinable var isASCII: Bool {

@@ -2,7 +2,7 @@
 // length. Every change goes through it, so it writes into raw memory that grows by doubling.
 
 /// Bytes that grow at their end. Copies share the bytes; only one of them may be written to.
-package struct ByteWriter {
+public struct ByteWriter {
     @usableFromInline
     final class Storage {
         // Unchecked: a writer has exclusive access.
@@ -29,18 +29,18 @@ package struct ByteWriter {
 
     @usableFromInline let storage: Storage
 
-    @inlinable package init(capacity: Int = 64) {
+    @inlinable public init(capacity: Int = 64) {
         storage = Storage(capacity: max(16, capacity))
     }
 
-    @inlinable package var count: Int { storage.count }
+    @inlinable public var count: Int { storage.count }
 
     /// A copy of the text.
-    @inlinable package var bytes: [UInt8] { withView { [UInt8]($0) } }
+    @inlinable public var bytes: [UInt8] { withView { [UInt8]($0) } }
 
     /// Calls `body` with the bytes written, without copying.
     @inlinable @inline(__always)
-    package func withView<Result, Failure: Error>(
+    public func withView<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { withExtendedLifetime(storage) {} }
@@ -48,12 +48,12 @@ package struct ByteWriter {
     }
 
     /// Removes all bytes, keeping the memory.
-    @inlinable package mutating func removeAll() {
+    @inlinable public mutating func removeAll() {
         storage.count = 0
     }
 
     /// Removes what follows the first `count` bytes.
-    @inlinable package mutating func truncate(to count: Int) {
+    @inlinable public mutating func truncate(to count: Int) {
         storage.count = min(count, storage.count)
     }
 
@@ -66,49 +66,49 @@ package struct ByteWriter {
     }
 
     @inlinable @inline(__always)
-    package mutating func append(_ byte: UInt8) {
+    public mutating func append(_ byte: UInt8) {
         room(1).storeBytes(of: byte, as: UInt8.self)
     }
 
-    @inlinable package mutating func append(_ other: UnsafeRawBufferPointer) {
+    @inlinable public mutating func append(_ other: UnsafeRawBufferPointer) {
         guard let start = other.baseAddress else { return }
         room(other.count).copyMemory(from: start, byteCount: other.count)
     }
 
-    @inlinable package mutating func append(_ other: [UInt8]) {
+    @inlinable public mutating func append(_ other: [UInt8]) {
         other.withUnsafeBytes { append($0) }
     }
 
     /// Appends seven bits per byte, the lowest first.
     @inlinable @inline(__always)
-    package mutating func append(varint number: UInt64) {
+    public mutating func append(varint number: UInt64) {
         if number < 0x80 { return append(UInt8(truncatingIfNeeded: number)) }
         let length = varintLength(number)
         _ = putVarint(number, into: UnsafeMutableRawBufferPointer(start: room(length), count: length))
     }
 
     @inlinable @inline(__always)
-    package mutating func append(varint number: Int) {
+    public mutating func append(varint number: Int) {
         append(varint: UInt64(number))
     }
 
     /// Appends a signed number with the sign in the lowest bit, so that small numbers are short.
-    @inlinable package mutating func append(zigzag number: Int64) {
+    @inlinable public mutating func append(zigzag number: Int64) {
         append(varint: UInt64(bitPattern: number << 1 ^ number >> 63))
     }
 
     /// Appends eight bytes, the lowest first.
-    @inlinable package mutating func append(fixed number: UInt64) {
+    @inlinable public mutating func append(fixed number: UInt64) {
         room(8).storeBytes(of: number.littleEndian, as: UInt64.self)
     }
 
     /// Appends eight bytes, the highest first, so that keys sort like their numbers.
-    @inlinable package mutating func append(ordered number: UInt64) {
+    @inlinable public mutating func append(ordered number: UInt64) {
         room(8).storeBytes(of: number.bigEndian, as: UInt64.self)
     }
 
     /// Appends a string preceded by its length.
-    @inlinable package mutating func append(text: String) {
+    @inlinable public mutating func append(text: String) {
         var text = text
         text.withUTF8 { utf8 in
             append(varint: utf8.count)
@@ -117,12 +117,12 @@ package struct ByteWriter {
     }
 
     /// Appends bytes preceded by their length.
-    @inlinable package mutating func append(counted other: [UInt8]) {
+    @inlinable public mutating func append(counted other: [UInt8]) {
         append(varint: other.count)
         append(other)
     }
 
-    @inlinable package mutating func append(counted other: UnsafeRawBufferPointer) {
+    @inlinable public mutating func append(counted other: UnsafeRawBufferPointer) {
         append(varint: other.count)
         append(other)
     }

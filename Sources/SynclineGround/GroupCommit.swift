@@ -2,36 +2,36 @@
 // sync of a disk. A member that arrives when no group is served leads the next one.
 
 /// The waiting members, and whether one of them leads. The owner guards it with a lock.
-package struct GroupCommit<Member> {
+public struct GroupCommit<Member> {
     @usableFromInline var members: [Member] = []
     @usableFromInline var isLed = false
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
     /// The waiting members, in the order of their arrival.
-    @inlinable package var waiting: [Member] { members }
+    @inlinable public var waiting: [Member] { members }
 
     /// Adds a member; returns whether it must lead.
-    @inlinable package mutating func join(_ member: Member) -> Bool {
+    @inlinable public mutating func join(_ member: Member) -> Bool {
         members.append(member)
         defer { isLed = true }
         return !isLed
     }
 
     /// Removes and returns the waiting members, for the leader to serve.
-    @inlinable package mutating func take() -> [Member] {
+    @inlinable public mutating func take() -> [Member] {
         defer { members = [] }
         return members
     }
 
     /// Like `take()`, but ends the lead if no member is waiting.
-    @inlinable package mutating func takeOrEnd() -> [Member] {
+    @inlinable public mutating func takeOrEnd() -> [Member] {
         if members.isEmpty { isLed = false }
         return take()
     }
 
     /// Returns the member that has waited longest, which leads from now on; ends the lead if no member is waiting.
-    @inlinable package mutating func passOn() -> Member? {
+    @inlinable public mutating func passOn() -> Member? {
         isLed = !members.isEmpty
         return members.first
     }

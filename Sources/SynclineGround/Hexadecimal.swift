@@ -1,14 +1,14 @@
 // Hexadecimal digits, in lower case as they are written and in either case as they are read.
 
-package enum Hexadecimal {
+public enum Hexadecimal {
     /// A number with at least this many digits.
-    package static func text(_ number: some BinaryInteger, digits: Int) -> String {
+    public static func text(_ number: some BinaryInteger, digits: Int) -> String {
         let text = String(number, radix: 16)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
     /// Two digits for each byte.
-    package static func text(of bytes: some Collection<UInt8>) -> String {
+    public static func text(of bytes: some Collection<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { text in
             var place = 0
             for byte in bytes {
@@ -21,7 +21,7 @@ package enum Hexadecimal {
     }
 
     /// The bytes that digits stand for; nil for anything else.
-    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var digits = text.utf8.makeIterator()
         while let first = digits.next() {
@@ -32,12 +32,12 @@ package enum Hexadecimal {
     }
 
     /// The digit of a number below 16.
-    @inlinable package static func digit(_ number: UInt8, isUpper: Bool = false) -> UInt8 {
+    @inlinable public static func digit(_ number: UInt8, isUpper: Bool = false) -> UInt8 {
         number < 10 ? 0x30 + number : (isUpper ? 0x41 : 0x61) - 10 + number
     }
 
     /// What a digit says; nil for any other character.
-    @inlinable package static func value(_ character: UInt8) -> UInt8? {
+    @inlinable public static func value(_ character: UInt8) -> UInt8? {
         switch character {
         case 0x30...0x39: character - 0x30
         case 0x41...0x46: character - 0x41 + 10

@@ -10,20 +10,20 @@
 #else
     #if canImport(Darwin)
         public import Darwin
-        package typealias SystemLock = os_unfair_lock
+        public typealias SystemLock = os_unfair_lock
     #else
         public import Glibc
-        package typealias SystemLock = pthread_mutex_t
+        public typealias SystemLock = pthread_mutex_t
     #endif
 
     // Unchecked: the value is reached only between lock and unlock, which is what makes it safe to share.
-    package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    public struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         @usableFromInline let value: UnsafeMutablePointer<Value>
         /// Allocated, because a lock must not move.
         @usableFromInline let lock: UnsafeMutablePointer<SystemLock>
 
         @inlinable
-        package init(_ initial: consuming sending Value) {
+        public init(_ initial: consuming sending Value) {
             value = .allocate(capacity: 1)
             value.initialize(to: initial)
             lock = .allocate(capacity: 1)
@@ -39,7 +39,7 @@
         }
 
         @inlinable
-        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             lock.lock()
@@ -48,7 +48,7 @@
         }
 
         @inlinable
-        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
             guard lock.lockIfAvailable() else { return nil }
@@ -60,15 +60,15 @@
     extension UnsafeMutablePointer<SystemLock> {
         #if canImport(Darwin)
             // Inlinable like the lock, so that no call remains but the system's.
-            @inlinable package func lock() { os_unfair_lock_lock(self) }
-            @inlinable package func lockIfAvailable() -> Bool { os_unfair_lock_trylock(self) }
-            @inlinable package func unlock() { os_unfair_lock_unlock(self) }
-            @inlinable package func destroy() {}
+            @inlinable public func lock() { os_unfair_lock_lock(self) }
+            @inlinable public func lockIfAvailable() -> Bool { os_unfair_lock_trylock(self) }
+            @inlinable public func unlock() { os_unfair_lock_unlock(self) }
+            @inlinable public func destroy() {}
         #else
-            @inlinable package func lock() { pthread_mutex_lock(self) }
-            @inlinable package func lockIfAvailable() -> Bool { pthread_mutex_trylock(self) == 0 }
-            @inlinable package func unlock() { pthread_mutex_unlock(self) }
-            @inlinable package func destroy() { pthread_mutex_destroy(self) }
+            @inlinable public func lock() { pthread_mutex_lock(self) }
+            @inlinable public func lockIfAvailable() -> Bool { pthread_mutex_trylock(self) == 0 }
+            @inlinable public func unlock() { pthread_mutex_unlock(self) }
+            @inlinable public func destroy() { pthread_mutex_destroy(self) }
         #endif
     }
 #endif

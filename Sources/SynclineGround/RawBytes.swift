@@ -1,19 +1,19 @@
 // Little-endian numbers in raw memory, always bounds-checked.
 
 extension UnsafeRawBufferPointer {
-    @inlinable package func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self, at offset: Int)
+    @inlinable public func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self, at offset: Int)
         -> Number
     {
         precondition(offset >= 0 && offset <= count - MemoryLayout<Number>.size, "a field beyond its buffer")
         return Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))
     }
 
-    @inlinable package func slice(_ offset: Int, _ length: Int) -> UnsafeRawBufferPointer {
+    @inlinable public func slice(_ offset: Int, _ length: Int) -> UnsafeRawBufferPointer {
         precondition(offset >= 0 && length >= 0 && offset <= count - length, "a slice beyond its buffer")
         return UnsafeRawBufferPointer(rebasing: self[offset..<offset + length])
     }
 
-    @inlinable package var isAllZero: Bool {
+    @inlinable public var isAllZero: Bool {
         var index = 0
         while index + 8 <= count {
             if loadUnaligned(fromByteOffset: index, as: UInt64.self) != 0 { return false }
@@ -28,7 +28,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    @inlinable package func store<Number: FixedWidthInteger>(_ value: Number, at offset: Int) {
+    @inlinable public func store<Number: FixedWidthInteger>(_ value: Number, at offset: Int) {
         precondition(offset >= 0 && offset <= count - MemoryLayout<Number>.size, "a field beyond its buffer")
         storeBytes(of: value.littleEndian, toByteOffset: offset, as: Number.self)
     }

@@ -2,7 +2,7 @@
 
 extension String {
     /// Makes the string of these bytes; nil if they are not valid UTF-8.
-    @inlinable package init?(validUTF8 bytes: UnsafeRawBufferPointer) {
+    @inlinable public init?(validUTF8 bytes: UnsafeRawBufferPointer) {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             self.init(validating: bytes, as: UTF8.self)
         } else {
@@ -11,7 +11,7 @@ extension String {
     }
 
     /// The same for older systems: decoding repairs what is not valid, and so changes it.
-    @inlinable package init?(unrepairedUTF8 bytes: UnsafeRawBufferPointer) {
+    @inlinable public init?(unrepairedUTF8 bytes: UnsafeRawBufferPointer) {
         var text = String(decoding: bytes, as: UTF8.self)
         guard text.withUTF8({ $0.elementsEqual(bytes) }) else { return nil }
         self = text

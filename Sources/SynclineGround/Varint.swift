@@ -1,7 +1,7 @@
 // Whole numbers in as few bytes as they need: seven bits a byte, the lowest first (LEB128).
 
 /// Writes an unsigned LEB128 number and returns its length, at most 10.
-@inlinable package func putVarint(_ value: UInt64, into room: UnsafeMutableRawBufferPointer) -> Int {
+@inlinable public func putVarint(_ value: UInt64, into room: UnsafeMutableRawBufferPointer) -> Int {
     var rest = value
     var length = 0
     while rest >= 0x80 {
@@ -13,6 +13,6 @@
     return length + 1
 }
 
-@inlinable package func varintLength(_ value: UInt64) -> Int {
+@inlinable public func varintLength(_ value: UInt64) -> Int {
     value == 0 ? 1 : (70 - value.leadingZeroBitCount) / 7
 }

@@ -100,6 +100,16 @@ import Testing
         #expect(count > 60)
     }
 
+    @Test func `what is to be inlined is public`() throws {
+        // The compiler does not inline functions that are only visible in the package into other modules.
+        for file in try Tree.files(in: ["Sources"], ending: ".swift") where file.text.contains("@inlinable") {
+            for (number, line) in file.lines.enumerated() where line.contains("@inlinable") {
+                let next = number + 1 < file.lines.count ? file.lines[number + 1] : ""
+                #expect(!line.contains("package ") && !next.contains("package "), "\(file.path):\(number + 1)")
+            }
+        }
+    }
+
     @Test func `every file says what it is for, and none is too long`() throws {
         for file in try Tree.files(in: ["Sources", "tools", "Tests"], ending: ".swift") {
             #expect(file.text.hasPrefix("// "), "\(file.path) does not say what it is for")
