@@ -126,6 +126,13 @@ enum SortEncoding {
 }
 
 extension ByteReader {
+    /// Reads a number's place in an order, after its tag; nil if it is no whole number, or too large to be sure.
+    mutating func sortedInteger() throws(MalformedBytes) -> Int64? {
+        let bits = try ordered()
+        let number = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+        return number.magnitude < SortEncoding.firstWithRest ? Int64(exactly: number) : nil
+    }
+
     /// Steps over an encoded place in an order. Returns how many of its bytes the whole value's encoding begins with,
     /// if it was cut off.
     mutating func skipSortValue() throws(MalformedBytes) -> Int? {

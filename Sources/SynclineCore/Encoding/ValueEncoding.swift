@@ -309,6 +309,18 @@ extension ByteReader {
             .init(seconds: seconds, nanoseconds: UInt32(nanoseconds)), decimals: decimals, zone: zone)
     }
 
+    /// Steps over a short string or a small integer, as most values are; returns false at any other value.
+    @inline(__always)
+    mutating func skipShortValue() -> Bool {
+        guard !isAtEnd else { return false }
+        let tag = bytes[offset]
+        guard tag >= ValueTag.smallInteger else { return false }
+        let length = tag >= ValueTag.shortText ? Int(tag & 0x7f) + 1 : 1
+        guard length <= remaining else { return false }
+        offset += length
+        return true
+    }
+
     /// Steps over a value without decoding it.
     package mutating func skipValue(depth: Int = 0) throws(MalformedBytes) {
         let tag = try byte()

@@ -14,8 +14,9 @@ package final class FilterWork {
     /// How many bytes of strings a filter may make for one row.
     package static let textLimit = 16 << 20
 
-    package private(set) var failure: FilterFailure?
-    private var made = 0
+    // Unchecked: it belongs to one thread, and nothing here is called from within itself.
+    @exclusivity(unchecked) package private(set) var failure: FilterFailure?
+    @exclusivity(unchecked) private var made = 0
     private let goesOn: (() -> Bool)?
 
     /// - Parameter goesOn: Asked before each row and each function.

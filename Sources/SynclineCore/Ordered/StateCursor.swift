@@ -35,9 +35,9 @@ package struct StateCursor {
     /// The smallest key of the other layers, which is after the current one.
     private var rival: Bytes?
     /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
-    package private(set) var key: UnsafeRawBufferPointer?
+    package var key: UnsafeRawBufferPointer? { current?._withUnsafeGuaranteedRef { $0.key } ?? nil }
     /// The current value; nil only if removals are shown.
-    package private(set) var value: UnsafeRawBufferPointer?
+    package var value: UnsafeRawBufferPointer? { current?._withUnsafeGuaranteedRef { $0.value } ?? nil }
 
     init(
         _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false
@@ -56,10 +56,12 @@ package struct StateCursor {
     package mutating func advance() throws(StateError) {
         guard let current else { return }
         repeat {
-            let layer = current.takeUnretainedValue()
-            try layer.advance()
-            key = layer.key
-            value = layer.value
+            // Without a retain and a release for each entry.
+            var failure: StateError?
+            current._withUnsafeGuaranteedRef { layer in
+                do throws(StateError) { try layer.advance() } catch { failure = error }
+            }
+            if let failure { throw failure }
             guard let key else { return try settle() }
             if let rival, key.compare(rival) >= 0 { return try settle() }
         } while value == nil && !showsRemoved
@@ -88,8 +90,6 @@ package struct StateCursor {
                 if rival.map({ next.compare($0) < 0 }) ?? true { rival = next }
             }
             current = found.map { .passUnretained($0) }
-            key = found?.key
-            value = found?.value
             guard let found, value == nil, !showsRemoved else { return }
             try found.advance()
         } while true

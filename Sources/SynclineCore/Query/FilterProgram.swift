@@ -5,15 +5,22 @@ import SynclineGround
 
 /// A filter, compiled.
 final class FilterProgram {
-    private let step: FilterStep
+    /// Nil if every row matches.
+    private let step: FilterStep?
     private let work = FilterWork()
 
     /// Without a filter every row matches.
     init(_ filter: FilterExpression?) {
-        step = filter.map { FilterProgram.compile($0) } ?? EveryStep(.literal(.bool(true)))
+        step = filter.map { FilterProgram.compile($0) }
     }
 
+    @inline(__always)
     func matches(_ row: EncodedRowView) throws(StateError) -> Bool {
+        guard let step else { return true }
+        return try matches(row, step)
+    }
+
+    private func matches(_ row: EncodedRowView, _ step: FilterStep) throws(StateError) -> Bool {
         work.beginRow()
         let matches = step.truth(of: row, work) == true
         if work.failure == nil { return matches }
@@ -55,10 +62,6 @@ private class FilterStep {
 
     /// Returns true, false, or nil for unknown.
     func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? { filter.truth(of: row, work) }
-}
-
-private final class EveryStep: FilterStep {
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? { true }
 }
 
 private final class BothSteps: FilterStep {

@@ -39,6 +39,7 @@ struct FirstRows {
     private var position = ByteWriter(capacity: 256)
     /// The position of the last row kept, once there are as many as are wanted.
     private(set) var bound: [UInt8]?
+    private var edge: OrderEdge?
 
     init(_ order: SortOrder, limit: Int, after: [UInt8]? = nil) {
         self.order = order
@@ -47,7 +48,13 @@ struct FirstRows {
     }
 
     /// Offers a row. Returns false if it comes after all rows that are wanted.
+    @inline(__always)
     mutating func offer(_ row: VisitedRow) throws(StateError) -> Bool {
+        if let edge, order.isAfter(edge, row.sight) { return false }
+        return try place(row)
+    }
+
+    private mutating func place(_ row: VisitedRow) throws(StateError) -> Bool {
         position.removeAll()
         try order.append(row.sight, to: &position)
         // The sort keys alone exclude most rows.
@@ -80,7 +87,9 @@ struct FirstRows {
         guard items.count >= limit else { return }
         items.removeSubrange(limit...)
         guard let last = items.last else { return }
-        bound = memory.withView { [UInt8](last.position($0)) }
+        let position = memory.withView { [UInt8](last.position($0)) }
+        bound = position
+        edge = order.edge(position)
         if items.reduce(0, { $0 + $1.end - $1.start }) < memory.count / 2 { compact() }
     }
 

@@ -24,8 +24,9 @@ struct RowVisitor {
 
     /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
     func forEachRow(form: UInt8, _ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+        defer { withExtendedLifetime(shapes) {} }
         try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(StateError) in
-            try visit(key, value, body)
+            try show(key, value, body)
         }
     }
 
@@ -34,6 +35,14 @@ struct RowVisitor {
         _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
     ) throws(StateError) -> Bool {
         defer { withExtendedLifetime(shapes) {} }
+        return try show(key, value, body)
+    }
+
+    /// The same; its caller keeps the shapes.
+    @inline(__always)
+    private func show(
+        _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
+    ) throws(StateError) -> Bool {
         if EncodedRowView.isFrozen(value) {
             let entry = try RowEntry(value, reader.shapes)
             guard let row = entry.visible else { return true }

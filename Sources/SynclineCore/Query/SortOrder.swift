@@ -10,8 +10,13 @@ struct SortOrder {
     }
 
     private var keys: [Key]
+    /// The places of the first column, if there is one that is not the id.
+    private var first: ColumnPlaces
+    private let hasFirst: Bool
 
     init(_ keys: [RowQuery.Key]) {
+        first = ColumnPlaces(keys.first?.column ?? "")
+        hasFirst = keys.first.map { $0.column != "id" } ?? false
         self.keys = keys.map {
             Key(places: ColumnPlaces($0.column), isID: $0.column == "id", isDescending: $0.isDescending)
         }
@@ -34,6 +39,17 @@ struct SortOrder {
             }
             if keys[index].isDescending { writer.invert(from: start) }
         }
+    }
+
+    /// What a position of the order begins with; nil if it is not compared with encoded values.
+    func edge(_ position: [UInt8]) -> OrderEdge? {
+        hasFirst ? OrderEdge(position, isDescending: keys[0].isDescending) : nil
+    }
+
+    /// Whether it is certain, by its first column alone, that a row comes after an edge.
+    @inline(__always)
+    mutating func isAfter(_ edge: OrderEdge, _ row: EncodedRowView) -> Bool {
+        row.encoded(&first).map { edge.isBefore($0) } ?? false
     }
 
     /// The position of a place in an order.

@@ -148,10 +148,11 @@ package struct RowView {
     }
 
     /// Returns the encoded value at a position of the shape, and what follows it.
+    @inline(__always)
     func encoded(at place: Int) -> UnsafeRawBufferPointer? {
         var reader = ByteReader(bytes)
         for _ in 0..<place {
-            guard (try? reader.skipValue()) != nil else { return nil }
+            guard reader.skipShortValue() || (try? reader.skipValue()) != nil else { return nil }
         }
         return reader.rest
     }

@@ -69,11 +69,24 @@ package final class ShapeTable: Sendable {
 
 /// Shapes by number, looked up without reference counting: the list retains them, and its user retains the list.
 package struct ShapeList {
-    private let shapes: [RowShape]
-    let references: [Unmanaged<RowShape>]
+    private final class Memory {
+        private let shapes: [RowShape]
+        let references: UnsafeMutableBufferPointer<Unmanaged<RowShape>>
+
+        init(_ shapes: [RowShape]) {
+            self.shapes = shapes
+            references = .allocate(capacity: shapes.count)
+            _ = references.initialize(from: shapes.lazy.map { .passUnretained($0) })
+        }
+
+        deinit { references.deallocate() }
+    }
+
+    private let memory: Memory
+    let references: UnsafeBufferPointer<Unmanaged<RowShape>>
 
     init(_ shapes: [RowShape]) {
-        self.shapes = shapes
-        references = shapes.map { .passUnretained($0) }
+        memory = Memory(shapes)
+        references = UnsafeBufferPointer(memory.references)
     }
 }

@@ -17,6 +17,7 @@ package struct EncodedRowView: FilterSubject {
     private let under: RowView?
 
     /// Nil if an app does not see the row.
+    @inline(__always)
     package init?(
         table prefixLength: Int, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ shapes: ShapeList
     ) throws(StateError) {
