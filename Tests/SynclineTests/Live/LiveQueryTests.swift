@@ -41,7 +41,7 @@ private struct CountedItem: SyncModel {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct LiveQueryTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct LiveQueryTests {
     /// Returns when a condition holds; it is evaluated again after each change of what it reads.
     private func wait(until holds: () -> Bool) async {
         while true {
