@@ -223,6 +223,8 @@ let package = Package(
         ),
         .executableTarget(
             name: "log-process", dependencies: ["SegmentLog"], path: "Tests/LogProcess", swiftSettings: settings),
+        .executableTarget(
+            name: "store-process", dependencies: ["Syncline"], path: "Tests/StoreProcess", swiftSettings: settings),
         // Every Swift block of the documents, compiled; those that need nothing but a directory are run.
         .executableTarget(
             name: "snippets",

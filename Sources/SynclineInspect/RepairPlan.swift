@@ -84,6 +84,7 @@ package struct RepairPlan: Hashable, Sendable {
         case .cutTail: isRefused ? nil : .cutTail
         case .rebuild where damage.file == FileName.head: isRefused ? nil : .rebuildHead
         case .rebuild where damage.file.hasSuffix(FileName.checkpointSuffix): .setAside
+        case .rebuild where damage.file.hasPrefix(FileName.tributaries + "/"): .setAside
         case .rebuild: isRefused ? nil : .fillHole
         case .salvage, .upgrade: nil
         }

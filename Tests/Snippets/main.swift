@@ -9,6 +9,7 @@ let snippets: [(name: String, run: () async throws -> Void)] = [
     ("SQL", SQLSnippets.sql), ("full text and a mirror", SQLSnippets.files),
     ("a test", TestingSnippets.conflict), ("a broken disk", TestingSnippets.powerCut),
     ("a lost answer", TestingSnippets.lostAnswer), ("a clock", TestingSnippets.clock),
+    ("a widget", SharingSnippets.widget),
 ]
 
 if let name = CommandLine.arguments.dropFirst().first {

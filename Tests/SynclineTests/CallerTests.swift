@@ -128,6 +128,14 @@ private struct Note: SyncModel {
             Step("fields(of:)") { database in
                 for operation in try await database.pending() { _ = try await database.fields(of: operation) }
             },
+            Step("follow(_:_:)") { _ in
+                let disk = WatchedStorage(inner: MemoryStorage(), watch: watch)
+                try await SyncDatabase.open(disk).close()
+                let follower = try await SyncDatabase.follow(disk)
+                try await follower.table("note").insert(["id": "n20"])
+                try await follower.refresh()
+                try await follower.close()
+            },
             Step("heldRows()") { database in
                 let found = try await database.heldRows().count
                 #expect(found == 1)
@@ -152,14 +160,20 @@ private struct Note: SyncModel {
                 try await database.undo()
                 try await database.redo()
             },
+            Step("refresh()") { try await $0.refresh() },
             Step("release(table:id:)") { try await $0.release(table: "note", id: "n9") },
             Step("resetCursor(table:queryID:)") { try await $0.resetCursor(table: "note", queryID: "all") },
             Step("resolve(table:id:_:)") { try await $0.resolve(table: "note", id: "n1", .takeServer) },
+            Step("resume()") { database in
+                try await database.suspend()
+                try await database.resume()
+            },
             Step("resync(_:retries:progress:)") { _ = try await $0.resync() },
             Step("retention()") { _ = try await $0.retention() },
             Step("set(_:_:)") { try await $0.set("colour", "red") },
             Step("set(retention:)") { try await $0.set(retention: .everything) },
             Step("setting(_:)") { _ = try await $0.setting("colour") },
+            Step("suspend()") { try await $0.suspend() },
             Step("sync(_:progress:)") { database in
                 let found = try await database.sync(["note"]).reason
                 #expect(found == nil)
@@ -327,7 +341,9 @@ private struct Note: SyncModel {
         try await check(Self.databaseSteps)
         let named = Set(Self.databaseSteps.map { "SyncDatabase." + $0.name })
         // These take a path; each calls the function that takes a storage.
-        let forwarding: Set = ["SyncDatabase.open(at:_:)", "SyncDatabase.erase(at:force:)"]
+        let forwarding: Set = [
+            "SyncDatabase.open(at:_:)", "SyncDatabase.erase(at:force:)", "SyncDatabase.follow(at:_:)",
+        ]
         #expect(try AsyncInterface.functions(of: ["SyncDatabase"]) == named.union(forwarding))
     }
 

@@ -42,7 +42,9 @@ import Testing
         let call = await Call.tool("raw", "append", "--json", on: log, input: "x\n")
         #expect(
             call.exit == .failed
-                && call.output.hasPrefix(#"{"error":{"code":"store-locked","message":"another writer has <log> open"#))
+                && call.output.hasPrefix(
+                    #"{"error":{"code":"store-locked","message":"this process already has <log> open"#)
+        )
         try log.flip("state", in: TestLog.checkpoint)
         let repair = await Call.tool("repair", on: log)
         #expect(repair.exit == .failed && repair.errors.contains("in LOCK"))

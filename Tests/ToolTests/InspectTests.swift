@@ -45,7 +45,7 @@ import Testing
         let call = await Call.tool("inspect", "--json", on: try TestLog())
         #expect(
             call.output
-                == #"{"store":"<log>","identity":"000102030405060708090a0b0c0d0e0f","created":"2023-11-14T22:13:20.000Z","epoch":1,"segments":2,"frames":8,"events":6,"records":"@1..6","bytes":1576,"fileBytes":1576,"rawBytes":173,"ratio":0.11,"checkpoints":["@3"],"holes":[],"quarantined":0,"damage":[]}"#
+                == #"{"store":"<log>","identity":"000102030405060708090a0b0c0d0e0f","created":"2023-11-14T22:13:20.000Z","epoch":1,"segments":2,"frames":8,"events":6,"records":"@1..6","bytes":1576,"fileBytes":1576,"rawBytes":173,"ratio":0.11,"checkpoints":["@3"],"holes":[],"quarantined":0,"damage":[],"waiting":[]}"#
                 + "\n")
     }
 

@@ -7,6 +7,8 @@ package enum FileName {
     package static let head = "HEAD"
     package static let quarantine = "quarantine"
     package static let leases = "leases"
+    /// The folder for changes of processes that follow the log's user.
+    package static let tributaries = "tributaries"
     /// Marks a log that is being removed.
     package static let erasure = "ERASE"
     package static let temporarySuffix = ".tmp"
@@ -47,6 +49,7 @@ package enum FileName {
     /// Returns whether a directory that contains this name may be a log.
     package static func belongsToLog(_ name: String) -> Bool {
         name == lock || name == head || name == erasure || name == quarantine || name == leases
+            || name == tributaries
             || name.hasSuffix(temporarySuffix)
             || parseSegment(name) != nil || parseCheckpoint(name) != nil
     }

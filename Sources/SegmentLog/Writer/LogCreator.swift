@@ -79,27 +79,25 @@ struct LogCreator {
             guard let lock else { throw locked }
             // Between opening and locking, the file may have been removed and another created in its place; its lock
             // would allow a second writer.
-            if isInPlace { return lock }
+            if isInPlace {
+                lock.note(LockHolder.note)
+                return lock
+            }
             lock.release()
         }
         throw LogError.replaced(storage)
     }
 
     private var locked: LogError {
-        LogError(
-            .storeLocked, "another writer has \(storage.location) open\(holder())", file: FileName.lock,
+        let holder = LockHolder(in: storage)
+        if holder.isThisProcess {
+            return LogError(
+                .storeLocked, "this process already has \(storage.location) open", file: FileName.lock,
+                hint: "Use the one that is open, or close it first; reading needs no lock.")
+        }
+        return LogError(
+            .storeLocked, "another writer has \(storage.location) open\(holder.text)", file: FileName.lock,
             hint: "Close it there first; reading needs no lock.")
-    }
-
-    /// Returns what the holder wrote into the lock file.
-    private func holder() -> String {
-        guard let file = try? storage.openForReading(FileName.lock) else { return "" }
-        defer { file.close() }
-        let buffer = ByteBuffer(capacity: 128)
-        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.free(128)[..<128])
-        guard let count = try? file.readFully(into: room, at: 0), count > 0 else { return "" }
-        let text = String(decoding: room[..<count], as: UTF8.self).prefix { !$0.isNewline }
-        return " (\(text))"
     }
 
     /// Checks again, now that no other process can create one.

@@ -42,11 +42,14 @@ package final class LogErasure {
         do throws(StorageError) {
             let others = try names(in: storage)
             let all = try storage.names(in: "")
-            for directory in [FileName.quarantine, FileName.leases] where all.contains(directory) {
+            for directory in [FileName.quarantine, FileName.leases, FileName.tributaries] where all.contains(directory)
+            {
                 for name in try storage.names(in: directory) { try storage.remove("\(directory)/\(name)") }
                 try storage.removeDirectory(directory)
             }
-            let kept = [FileName.lock, FileName.erasure, FileName.quarantine, FileName.leases]
+            let kept = [
+                FileName.lock, FileName.erasure, FileName.quarantine, FileName.leases, FileName.tributaries,
+            ]
             for name in all where !kept.contains(name) {
                 guard FileName.belongsToLog(name) || others.contains(where: { name.hasPrefix($0) }) else { continue }
                 try storage.remove(name)

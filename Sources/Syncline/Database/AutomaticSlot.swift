@@ -8,6 +8,8 @@ import SynclineGround
 protocol BackgroundSync: AnyObject, Sendable {
     /// Stops it, and returns when its last request has ended.
     func stop() async
+    /// Starts a round now.
+    func syncNow()
 }
 
 /// Holds the one automatic sync that a store may have.

@@ -49,7 +49,7 @@ extension SyncDatabase {
 
 extension StoreWriter {
     func compact(_ storage: any LogStorage, now: Int64) throws(SyncError) -> CompactReport {
-        let log = log
+        let log = try log
         let retention = try mapErrors { () throws(StateError) in try current.reader.retention }
         try mapErrors { () throws(LogError) in
             // Removed data must not remain as the dictionary of the next segment.
@@ -87,7 +87,7 @@ extension StoreWriter {
         // A reader also needs the state before the first event it has claimed.
         let claimed = try mapErrors { () throws(LogError) in try LogLease.lowest(in: storage) }
         if let claimed { horizon = min(horizon, claimed.rawValue - min(claimed.rawValue, 1)) }
-        return HistoryPlan(try CheckpointFile.all(storage, log.identity), horizon: horizon)
+        return HistoryPlan(try CheckpointFile.all(storage, try log.identity), horizon: horizon)
     }
 
     /// Returns the last event that need not be kept.

@@ -15,11 +15,14 @@ extension SyncDatabase {
     /// changes are pending, unless `force` gives them up. Stop an automatic sync first.
     @concurrent
     public func erase(force: Bool = false) async throws(SyncError) {
+        if writer.isFollower { _ = try writer.log }
         let reader = reader
         if !force {
             try SyncDatabase.checkNoBranches(storage)
             try SyncDatabase.checkNothingPending(reader)
+            try SyncDatabase.checkNothingWaits(storage, reader)
         }
+        stopWatching()
         // A store that can't be closed well is erased all the same.
         try? writer.close()
         try await SyncDatabase.erase(storage, force: force)
@@ -41,7 +44,9 @@ extension SyncDatabase {
         if !force {
             try checkNoBranches(storage)
             let projector = try StateLoader(storage).load()
-            try checkNothingPending(projector.reader(of: projector.store.endCommit()))
+            let reader = projector.reader(of: projector.store.endCommit())
+            try checkNothingPending(reader)
+            try checkNothingWaits(storage, reader)
         }
         Branches.removeAll(of: storage)
         if (try? storage.names(in: "").contains(derivedFolder)) == true {
@@ -56,6 +61,14 @@ extension SyncDatabase {
         throw SyncError(
             .pendingChanges, "the store has branches: \(names.joined(separator: ", "))",
             hint: "Land or drop them first, or erase with force to give them up.")
+    }
+
+    private static func checkNothingWaits(_ storage: any LogStorage, _ reader: StateReader) throws(SyncError) {
+        let takenIn = try mapErrors { () throws(StateError) in try reader.takenIn }
+        if try Tributaries.all(storage).allSatisfy(takenIn.contains) { return }
+        throw SyncError(
+            .pendingChanges, "changes of other processes wait to be made in the store",
+            hint: "Open it and push them first, or erase with force to lose them.")
     }
 
     private static func checkNothingPending(_ reader: StateReader) throws(SyncError) {

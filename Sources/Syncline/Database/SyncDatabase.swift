@@ -35,6 +35,9 @@ public struct SyncConfiguration: Sendable {
     public var recording: TrafficRecording?
     /// Receives reports about the engine's work, for the app's log; nil to report nothing.
     public var diagnostics: DiagnosticReceiver?
+    /// Whether other processes change the store while they follow it: see ``SyncDatabase/follow(at:_:)``. Their changes are
+    /// then made here as they come, otherwise when the store is opened, resumed or refreshed.
+    public var isShared = false
     /// The transport to use instead of the network.
     package var transport: (any HTTPTransport)?
     /// The server's capabilities, if they are known from an earlier response.
@@ -81,8 +84,11 @@ public final class SyncDatabase: Sendable {
     let undone = Mutex(UndoneTransactions())
     /// What other modules keep for as long as the store is open, by its type.
     private let companions = Mutex<[ObjectIdentifier: any Sendable]>([:])
+    /// Held while changes of other processes are made here.
+    let takingIn = AsyncLock()
+    let watch = Mutex<StoreWatch?>(nil)
 
-    private init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
+    init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
         self.writer = writer
         self.storage = storage
         self.configuration = configuration
@@ -120,9 +126,9 @@ public final class SyncDatabase: Sendable {
         let database = SyncDatabase(writer, log.storage, configuration)
         configuration.report(.info, .store, "opened \(log.storage.location) at event \(event)")
         if isNew { try await database.writeInitialSettings() }
-        guard let schema = configuration.schema else { return database }
         do throws(SyncError) {
-            try await database.open(with: schema)
+            if let schema = configuration.schema { try await database.open(with: schema) }
+            try await database.beginSharing()
             return database
         } catch {
             try? await database.close()
@@ -142,6 +148,7 @@ public final class SyncDatabase: Sendable {
     @concurrent
     public func close() async throws(SyncError) {
         await automatic.withLock { $0.close() }?.stop()
+        stopWatching()
         try writer.close()
         configuration.report(.info, .store, "closed \(storage.location)")
     }

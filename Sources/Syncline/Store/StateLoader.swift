@@ -42,6 +42,13 @@ package struct StateLoader: Sendable {
         let from = SequenceNumber(rawValue: projector.through + 1)
         var cursor: LogCursor
         do throws(LogError) { cursor = try reader.cursor(from: from) } catch { throw SyncError(error) }
+        try fold(into: projector, through: last, onlyTo: row, &cursor)
+    }
+
+    /// Folds the events that a cursor has not passed yet.
+    func fold(
+        into projector: Projector, through last: UInt64? = nil, onlyTo row: RowFocus? = nil, _ cursor: inout LogCursor
+    ) throws(SyncError) {
         // Does not look beyond the last event wanted, so damage there does no harm.
         while projector.through < last ?? .max, try advance(&cursor) {
             if let last, cursor.firstSequence.rawValue > last { break }

@@ -1,12 +1,21 @@
 // The writing part of a store: the log, and the projector that folds what is written. It is used by one thread at a
 // time (`StoreWriter` holds the lock). Changes are folded at once and become visible when the log has stored them.
 
-package import SegmentLog
+import SegmentLog
 package import SynclineCore
 
 package final class StoreEngine {
-    package let log: LogWriter
-    package let projector: Projector
+    /// Where events go.
+    private enum Target {
+        case log(LogWriter)
+        /// To the process that has the store open for writing.
+        case follower(StoreFollower)
+        /// Nowhere, for this reason: the store was closed or suspended.
+        case nowhere(LogError)
+    }
+
+    private var target: Target
+    package private(set) var projector: Projector
     let environment: any SyncEnvironment
     /// The schema version of this process; 0 if it declares none.
     private let schemaVersion: UInt32
@@ -27,7 +36,7 @@ package final class StoreEngine {
         hasRecordedOpening: Bool
     ) throws(SyncError) {
         self.hasRecordedOpening = hasRecordedOpening
-        self.log = log
+        target = .log(log)
         self.projector = projector
         self.environment = environment
         self.schemaVersion = schemaVersion
@@ -36,21 +45,37 @@ package final class StoreEngine {
         digestBytes = StoreEngine.noteBytes(projector.store.digest)
     }
 
+    /// An engine that shows a store that another process writes, and gives that process its changes.
+    init(_ follower: StoreFollower, _ environment: any SyncEnvironment) {
+        hasRecordedOpening = true
+        target = .follower(follower)
+        projector = follower.projector
+        self.environment = environment
+        schemaVersion = 0
+        place = nil
+        committed = projector.through
+        digestBytes = []
+    }
+
     var reader: StateReader { projector.reader(of: projector.store.snapshot) }
 
     /// The number of the next event.
-    private var nextNumber: UInt64 { log.lastSequence.rawValue + 1 + UInt64(staged.count) }
+    private var nextNumber: UInt64 {
+        let last = if case .log(let log) = target { log.lastSequence.rawValue } else { committed }
+        return last + 1 + UInt64(staged.count)
+    }
 
     // MARK: Operations of a commit
 
     /// Writes one event of local changes.
     func local<Value>(
-        isGrouped: Bool, _ body: (inout LocalTransactionWriter) throws(SyncError) -> Value
+        isGrouped: Bool, at time: Int64? = nil,
+        _ body: (inout LocalTransactionWriter) throws(SyncError) -> Value
     ) throws(SyncError) -> (value: Value, event: UInt64?) {
         recordOpening()
         let number = nextNumber
         var writer = LocalTransactionWriter(
-            projector, number: number, time: environment.now(), isGrouped: isGrouped)
+            projector, number: number, time: time ?? environment.now(), isGrouped: isGrouped, isForRedo: isFollower)
         let value = try body(&writer)
         guard let event = try writer.finish() else { return (value, nil) }
         staged.append(event)
@@ -60,6 +85,7 @@ package final class StoreEngine {
     /// Writes an event and folds it.
     @discardableResult
     func record(_ body: Event.Body) throws(SyncError) -> UInt64 {
+        try checkOwner()
         if case .opened = body { hasRecordedOpening = true } else { recordOpening() }
         let number = nextNumber
         let event = Event(time: environment.now(), body)
@@ -70,6 +96,7 @@ package final class StoreEngine {
 
     /// Folds a page and writes what is new in it.
     func record(page: PulledPage) throws(SyncError) -> PageEffect {
+        try checkOwner()
         recordOpening()
         let number = nextNumber
         let (news, effect) = try mapErrors { () throws(StateError) in try projector.applyNews(page, number: number) }
@@ -156,6 +183,14 @@ package final class StoreEngine {
     }
 
     private func append(_ durability: Durability) throws(LogError) {
+        switch target {
+        case .log(let log): try append(to: log, durability)
+        case .follower(let follower): try follower.write(staged)
+        case .nowhere(let reason): throw reason
+        }
+    }
+
+    private func append(to log: LogWriter, _ durability: Durability) throws(LogError) {
         var batch = RecordBatch()
         for event in staged { batch.append(event) }
         try log.setNote(LogNote(through: SequenceNumber(rawValue: committed), bytes: digestBytes))
@@ -190,6 +225,65 @@ package final class StoreEngine {
         touched.removeAll(keepingCapacity: true)
         hasRecordedOpening = mark.hasRecordedOpening
     }
+}
+
+// MARK: Other processes
+
+extension StoreEngine {
+    /// The log, if this process writes it.
+    var log: LogWriter {
+        get throws(LogError) {
+            switch target {
+            case .log(let log): return log
+            case .nowhere(let reason): throw reason
+            case .follower(let follower):
+                throw LogError(
+                    .follower, "another process writes the store at \(follower.storage.location)",
+                    hint: "This one was opened with `follow`, so it can read and change rows, and nothing else.")
+            }
+        }
+    }
+
+    var isFollower: Bool { if case .follower = target { true } else { false } }
+
+    var isSuspended: Bool { if case .nowhere(let reason) = target { reason.code == .suspended } else { false } }
+
+    private func checkOwner() throws(SyncError) {
+        if isFollower { _ = try mapErrors { () throws(LogError) in try log } }
+    }
+
+    /// Takes in what other processes wrote; returns whether there was anything.
+    func refresh() throws(SyncError) -> Bool {
+        guard case .follower(let follower) = target, try follower.refresh() else { return false }
+        projector = follower.projector
+        committed = projector.through
+        return true
+    }
+
+    /// Closes the log. From now on, nothing can be written, for this reason.
+    func close(_ reason: LogError) throws(LogError) {
+        let old = target
+        if case .nowhere(let known) = old, known.code == .closed { throw known }
+        target = .nowhere(reason)
+        if case .log(let log) = old { try log.close() }
+    }
+
+    /// Continues with a log that was opened again, and its state.
+    func resume(_ log: LogWriter, _ projector: Projector) {
+        // After others have written, this process is named again.
+        if projector.through != committed { hasRecordedOpening = false }
+        target = .log(log)
+        self.projector = projector
+        committed = projector.through
+        digestBytes = StoreEngine.noteBytes(projector.store.digest)
+    }
+}
+
+extension LogError.Code {
+    /// The store was suspended.
+    static let suspended = LogError.Code(rawValue: SyncError.Code.suspended.rawValue)
+    /// The store was opened to follow another process.
+    static let follower = LogError.Code(rawValue: SyncError.Code.follower.rawValue)
 }
 
 /// The version of this library.

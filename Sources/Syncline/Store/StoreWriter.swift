@@ -9,7 +9,6 @@ import SynclineGround
 
 final class StoreWriter: Sendable {
     private let engine: Mutex<StoreEngine>
-    let log: LogWriter
     private let inbox = Mutex(GroupCommit<StoreRequest>())
     private let published: Mutex<Published>
     private let queue = DispatchQueue(label: "Syncline.StoreWriter")
@@ -35,7 +34,6 @@ final class StoreWriter: Sendable {
         self.memoryLimit = memoryLimit
         self.checkpointFailed = checkpointFailed
         let projector = engine.projector
-        log = engine.log
         published = Mutex(
             Published(
                 reader: projector.reader(of: projector.store.endCommit()), through: projector.through,
@@ -44,6 +42,14 @@ final class StoreWriter: Sendable {
     }
 
     var current: Published { published.withLock { $0 } }
+
+    /// The log; throws if this process does not write it, or not at the moment.
+    var log: LogWriter {
+        get throws(SyncError) {
+            let result = engine.withLock { engine in Result { () throws(LogError) in try engine.log } }
+            return try mapErrors { () throws(LogError) in try result.get() }
+        }
+    }
 
     // MARK: Writing
 
@@ -89,7 +95,8 @@ final class StoreWriter: Sendable {
     /// Makes everything written so far durable. Never runs on the caller's actor.
     @concurrent
     func flush() async throws(SyncError) {
-        do throws(LogError) { try log.flush() } catch { throw SyncError(error) }
+        let log = try log
+        try mapErrors { () throws(LogError) in try log.flush() }
     }
 
     private static func request<Value>(
@@ -121,7 +128,15 @@ final class StoreWriter: Sendable {
 
     private func commit(_ group: [StoreRequest], _ engine: StoreEngine) {
         let notingRows = !observers.lists.isEmpty
-        guard let commit = engine.commit(group, notingRows: notingRows), let newest = commit.states.last else { return }
+        guard let commit = engine.commit(group, notingRows: notingRows), !commit.states.isEmpty else { return }
+        publish(commit)
+        for request in commit.requests { request.complete(nil) }
+        makeRoom(engine)
+    }
+
+    /// Shows the states of a commit to readers and observers.
+    private func publish(_ commit: StoreCommit) {
+        guard let newest = commit.states.last else { return }
         observers.tell(commit) {
             published.withLock {
                 $0 = Published(
@@ -129,8 +144,69 @@ final class StoreWriter: Sendable {
                     declaration: commit.declaration)
             }
         }
-        for request in commit.requests { request.complete(nil) }
-        makeRoom(engine)
+    }
+
+    // MARK: Other processes
+
+    var isFollower: Bool { engine.withLock { $0.isFollower } }
+
+    /// Takes in what other processes wrote into a store that is followed.
+    func refresh() throws(SyncError) {
+        try change { engine throws(SyncError) in try engine.refresh() }
+    }
+
+    /// Closes the log and releases its lock. What is read remains as it is; writing is refused.
+    func suspend() throws(SyncError) {
+        let reason = LogError(.suspended, "the store is suspended", hint: "Call `resume()` first.")
+        try close(reason)
+    }
+
+    /// Opens the log again and loads what others wrote meanwhile.
+    func resume(_ open: @Sendable () throws(SyncError) -> LogWriter) throws(SyncError) {
+        try change { engine throws(SyncError) in
+            guard engine.isSuspended else { return false }
+            let log = try open()
+            // Another process may have replaced the files of the runs that are in memory.
+            let projector = try StateLoader(log.storage, removesDamaged: true).load()
+            engine.resume(log, projector)
+            pendingCheckpoint.withLock { $0 = nil }
+            return true
+        }
+    }
+
+    /// Runs `body` and, if it returns true, shows the state that it put in place of the one before.
+    private func change(_ body: @Sendable (StoreEngine) throws(SyncError) -> Bool) throws(SyncError) {
+        let result = engine.withLock { engine in
+            Result { () throws(SyncError) in
+                let before = current.reader
+                guard try body(engine) else { return }
+                let projector = engine.projector
+                let reader = projector.reader(of: projector.store.endCommit())
+                let tables = try mapErrors { () throws(StateError) in Set(try before.tables() + reader.tables()) }
+                publish(
+                    StoreCommit(
+                        states: [.init(reader: reader, touched: Array(tables))], through: projector.through,
+                        totals: projector.totals, declaration: projector.declaration, requests: []))
+            }
+        }
+        try result.get()
+    }
+
+    /// Closes the log, after the checkpoint that is being written.
+    private func close(_ reason: LogError) throws(SyncError) {
+        while true {
+            checkpoints.sync { if isWritingCheckpoint { make() } }
+            let isDone = engine.withLock { engine -> Result<Bool, LogError> in
+                install(engine)
+                // A commit has begun another one.
+                if isWritingCheckpoint { return .success(false) }
+                return Result { () throws(LogError) in
+                    try engine.close(reason)
+                    return true
+                }
+            }
+            if try mapErrors({ () throws(LogError) in try isDone.get() }) { return }
+        }
     }
 
     // MARK: Checkpoints
@@ -144,6 +220,8 @@ final class StoreWriter: Sendable {
         /// How large the changes must grow before another attempt.
         var retrySize = 0
 
+        var isRunning: Bool { runs == nil && failure == nil }
+
         mutating func isDueAgain(at size: Int, step: Int) -> Bool {
             guard failure != nil, size >= retrySize else { return false }
             failure = nil
@@ -154,8 +232,11 @@ final class StoreWriter: Sendable {
 
     private let pendingCheckpoint = Mutex<PendingCheckpoint?>(nil)
 
+    private var isWritingCheckpoint: Bool { pendingCheckpoint.withLock { $0?.isRunning ?? false } }
+
     /// Sets the newest changes aside once they use much memory, and writes them as a run in the background.
     private func makeRoom(_ engine: StoreEngine) {
+        guard let log = try? engine.log else { return }
         install(engine)
         let size = engine.projector.store.layers.memorySize
         guard size > memoryLimit else { return }
@@ -171,7 +252,7 @@ final class StoreWriter: Sendable {
         }
         // Two checkpoints of one event would have the same name.
         guard StoreWriter.checkpointed(engine) < engine.projector.through else { return }
-        begin(engine)
+        begin(engine, log)
         checkpoints.async { self.make() }
     }
 
@@ -180,7 +261,7 @@ final class StoreWriter: Sendable {
         engine.projector.store.layers.runs.first?.file ?? 0
     }
 
-    private func begin(_ engine: StoreEngine, isWhole: Bool = false) {
+    private func begin(_ engine: StoreEngine, _ log: LogWriter, isWhole: Bool = false) {
         let projector = engine.projector
         let retention = (try? engine.reader.retention) ?? .everything
         projector.store.rotate()
@@ -188,7 +269,7 @@ final class StoreWriter: Sendable {
         pendingCheckpoint.withLock {
             $0 = PendingCheckpoint(
                 job: CheckpointJob(
-                    log: engine.log, isWhole: isWhole, layers: projector.store.layers, through: projector.through,
+                    log: log, isWhole: isWhole, layers: projector.store.layers, through: projector.through,
                     totals: projector.totals, digest: projector.store.digest, retention: retention))
         }
     }
@@ -229,11 +310,13 @@ final class StoreWriter: Sendable {
         while true {
             checkpoints.sync { make() }
             let (isDone, failure) = engine.withLock { engine -> (Bool, SyncError?) in
+                let log: LogWriter
+                do throws(LogError) { log = try engine.log } catch { return (false, SyncError(error)) }
                 install(engine)
                 let layers = engine.projector.store.layers
                 let isFit = !isWhole || layers.runs.count <= 1
                 if StoreWriter.checkpointed(engine) >= wanted, isFit { return (true, nil) }
-                if !layers.isFullSet { begin(engine, isWhole: isWhole) }
+                if !layers.isFullSet { begin(engine, log, isWhole: isWhole) }
                 return (false, pendingCheckpoint.withLock { $0?.failure })
             }
             if isDone { return }
@@ -246,17 +329,8 @@ final class StoreWriter: Sendable {
         if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
             try? checkpoint()
         }
-        checkpoints.sync {}
-        let result: Result<Void, SyncError> = engine.withLock { engine in
-            install(engine)
-            do throws(LogError) {
-                return .success(try engine.log.close())
-            } catch {
-                return .failure(SyncError(error))
-            }
-        }
-        observers.finish()
-        try result.get()
+        defer { observers.finish() }
+        try close(LogError(.closed, "the store was closed", hint: "Open it again."))
     }
 
     /// With less than this to fold, a checkpoint on closing is not worth its time.

@@ -210,6 +210,8 @@ extension SyncDatabase {
     /// Returns the connection to the server, and the protocol it uses.
     func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
         try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
+        // Only the process that writes the log talks to the server, so that it can record the answers.
+        _ = try writer.log
         if try mapErrors({ () throws(StateError) in try reader.branchPoint }) != nil {
             throw SyncError(
                 .invalidConfiguration, "this is a branch of a store, which is never pushed or pulled",

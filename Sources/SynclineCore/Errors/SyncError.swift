@@ -112,6 +112,10 @@ extension SyncError.Code {
     public static let storeReplaced = Self(rawValue: "store-replaced")
     /// The store was closed, or belongs to the process that this one was forked from.
     public static let closed = Self(rawValue: "closed")
+    /// The store was suspended and not resumed yet.
+    public static let suspended = Self(rawValue: "suspended")
+    /// The store was opened with `follow`, and only the process that has it open for writing can do this.
+    public static let follower = Self(rawValue: "follower")
     /// Acknowledged data in the log is damaged.
     public static let storeCorrupt = Self(rawValue: "store-corrupt")
     /// A newer version, or a newer schema, wrote the store.

@@ -16,8 +16,12 @@ package struct LocalTransactionWriter {
     private var made = 0
     /// Why the whole event is refused.
     private var failure: SyncError?
+    /// Whether an update that creates its row is written as an insert, so that `redo` can tell it from one whose row was
+    /// deleted since.
+    private let isForRedo: Bool
 
-    package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool) {
+    package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool, isForRedo: Bool = false) {
+        self.isForRedo = isForRedo
         self.projector = projector
         self.number = number
         self.isGrouped = isGrouped
@@ -97,6 +101,7 @@ package struct LocalTransactionWriter {
         } catch {
             throw SyncError(error)
         }
+        let kind = isForRedo && kind == .update && entry == nil ? .insert : kind
         return try LocalDecision.decide(kind, table: table, id: id, columns: columns, on: entry)
     }
 
@@ -112,5 +117,27 @@ package struct LocalTransactionWriter {
         if isGrouped { projector.endGroup(number, count: made) }
         projector.through = number
         return event.bytes
+    }
+}
+
+extension LocalTransactionWriter {
+    /// Makes a change that was decided on another state, as far as the row is still there: an insert of a row that exists by
+    /// now sets its columns, and a row that was deleted stays deleted.
+    package mutating func redo(_ change: LocalChange) throws(SyncError) {
+        try projector.check(table: change.table)
+        switch (change.kind, try isPresent(change.table, change.id)) {
+        case (.insert, true): try self.change(.update, change.table, change.id, change.columns)
+        case (.insert, false), (.update, true), (.delete, true):
+            try self.change(change.kind, change.table, change.id, change.columns)
+        case (.update, false), (.delete, false): break
+        }
+    }
+
+    private func isPresent(_ table: String, _ id: String) throws(SyncError) -> Bool {
+        do throws(StateError) {
+            return try projector.entry(projector.rowKey(table, id)).entry?.isPresent ?? false
+        } catch {
+            throw SyncError(error)
+        }
     }
 }

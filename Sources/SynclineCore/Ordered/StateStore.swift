@@ -12,10 +12,10 @@ package final class StateStore {
     /// The values before each change since `beginChanges`, oldest first; nil if changes are not recorded.
     @exclusivity(unchecked) private var changes: [(key: StateValue, old: StateValue?)]?
 
-    package init(layers: StateLayers = StateLayers(), digest: Digest = Digest()) {
+    package init(layers: StateLayers = StateLayers(), digest: Digest = Digest(), commit: UInt64 = 1) {
         self.layers = layers
         self.digest = digest
-        commit = 1
+        self.commit = commit
     }
 
     /// Everything up to now, including the current commit.
@@ -102,6 +102,22 @@ package final class StateStore {
     package func install(_ runs: [Run]) {
         layers.full = nil
         layers.runs = runs
+    }
+}
+
+extension StateStore {
+    /// Returns a store that begins with this state and whose changes this one does not have. Until `resume(after:)`, this
+    /// one must not change.
+    package func overlaid() -> StateStore {
+        precondition(layers.full == nil, "the table below the changes has the place of the full one")
+        var upper = StateLayers(active: MemoryTable(), runs: layers.runs, cache: layers.cache)
+        upper.full = layers.active
+        return StateStore(layers: upper, digest: digest, commit: commit + 1)
+    }
+
+    /// Continues with commits that no snapshot of a store over this one shows, also if that store makes many more.
+    package func resume(after upper: StateStore) {
+        commit = max(commit, upper.commit) + 1 << 32
     }
 }
 

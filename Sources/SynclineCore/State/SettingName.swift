@@ -6,4 +6,6 @@ package enum SettingName {
     package static let retention = "retention"
     package static let device = "device"
     package static let place = "place"
+    /// The files of tributaries whose changes are in the log, and which may still exist.
+    package static let takenIn = "taken-in"
 }

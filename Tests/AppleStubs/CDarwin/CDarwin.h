@@ -68,6 +68,7 @@ int *__error(void);
 #define O_CREAT 0x00000200
 #define O_DIRECTORY 0x00100000
 #define O_CLOEXEC 0x01000000
+#define O_EVTONLY 0x00008000
 #define AT_FDCWD -2
 #define AT_REMOVEDIR 0x0080
 #define F_FULLFSYNC 51

@@ -33,3 +33,29 @@ public enum DispatchTimeInterval: Sendable {
     case seconds(Int)
     case milliseconds(Int)
 }
+
+public protocol DispatchSourceProtocol: AnyObject {
+    func setEventHandler(handler: (@Sendable @convention(block) () -> Void)?)
+    func setCancelHandler(handler: (@Sendable @convention(block) () -> Void)?)
+    func cancel()
+    func activate()
+}
+
+public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol {}
+
+public final class DispatchSource: DispatchObject, @unchecked Sendable {
+    public struct FileSystemEvent: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let delete = FileSystemEvent(rawValue: 0x1)
+        public static let write = FileSystemEvent(rawValue: 0x2)
+        public static let extend = FileSystemEvent(rawValue: 0x4)
+        public static let rename = FileSystemEvent(rawValue: 0x20)
+    }
+
+    public class func makeFileSystemObjectSource(
+        fileDescriptor: Int32, eventMask: FileSystemEvent, queue: DispatchQueue? = nil
+    ) -> any DispatchSourceFileSystemObject {
+        fatalError("a stand-in is not run")
+    }
+}

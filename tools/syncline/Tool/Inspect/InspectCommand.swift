@@ -2,6 +2,7 @@
 // the command that answers whether there is any.
 
 import SegmentLog
+import Syncline
 import SynclineInspect
 
 enum InspectCommand {
@@ -12,6 +13,7 @@ enum InspectCommand {
             Reads every frame and counts. It never writes, works while another program has the store open, and \
             shows as much as it can of a damaged store.
             """,
+            "`waiting` shows changes of processes that follow the store, which it does not have yet.",
             "`bytes` counts whole frames; files are longer if space is reserved for the next frames.",
         ],
         examples: [
@@ -22,7 +24,7 @@ enum InspectCommand {
             #"""
             {"store","identity","created","epoch","segments":n,"frames":n,"events":n,"records":"@1..41",\#
             "bytes":n,"fileBytes":n,"rawBytes":n,"ratio":n,"checkpoints":["@40"],"holes":["@7..9"],\#
-            "quarantined":n,"damage":[…]}
+            "quarantined":n,"damage":[…],"waiting":[{"process","files":n,"changes":n}]}
             """#,
         exits: [Exit(.done, "done, whether or not there is damage")],
         run: runSummary)
@@ -61,9 +63,10 @@ enum InspectCommand {
     ) async throws -> ExitCode {
         let storage = try context.storage(arguments)
         let summary = try context.whileReading("reading") { try LogInspection(storage).summary() }
-        try context.output.value(summary.json)
+        let waiting = try WaitingChanges.all(storage)
+        try context.output.value(summary.json.adding(["waiting": .array(waiting.map(\.json))]))
         guard context.output.form.isText else { return .done }
-        for (label, text, role) in lines(summary, context.output.style) {
+        for (label, text, role) in lines(summary, context.output.style) + waiting.map(line) {
             try context.output.line(
                 context.output.style.paint(label.padded(to: 13), .dim) + context.output.style.paint(text, role))
         }
@@ -111,6 +114,11 @@ enum InspectCommand {
         let damage = report.damage.count
         lines.append(("damage", damage == 0 ? "none" : counted(UInt64(damage), "place"), damage == 0 ? .good : .bad))
         return lines
+    }
+
+    private static func line(_ waiting: WaitingChanges) -> (String, String, TextRole) {
+        let changes = counted(UInt64(waiting.changes), "change") + " in " + counted(UInt64(waiting.files), "file")
+        return ("waiting", "\(changes) of process \(waiting.process)", .plain)
     }
 
     private nonisolated(nonsending) static func runSegments(
@@ -192,5 +200,11 @@ extension TextStyle {
 extension String {
     func padded(to columns: Int) -> String {
         self + String(repeating: " ", count: max(1, columns - count))
+    }
+}
+
+extension WaitingChanges {
+    fileprivate var json: JSONValue {
+        ["process": .string(process), "files": .number(files), "changes": .number(changes)]
     }
 }

@@ -41,7 +41,7 @@ enum ReportCommand {
         result:
             #"""
             {"file","first":"@1","events":n,"sessions":n,"exchanges":n,"leftOut":n,"masked":bool,"lost":["@7..9"],\#
-            "bytes":n}
+            "bytes":n,"waiting":n}
             """#,
         exits: [Exit(.no, "events are missing; the output lists them")], run: run)
 
@@ -76,7 +76,8 @@ enum ReportCommand {
             draft.giveUp()
             throw error
         }
-        return try show(source, file, draft.size, isMasked, context)
+        let waiting = try WaitingChanges.all(storage).reduce(0) { $0 + $1.changes }
+        return try show(source, file, draft.size, isMasked, waiting, context)
     }
 
     private static func head(_ source: ReportSource, _ isMasked: Bool, _ context: Context) -> Value {
@@ -90,7 +91,8 @@ enum ReportCommand {
     }
 
     private static func show(
-        _ source: ReportSource, _ file: String, _ size: UInt64, _ isMasked: Bool, _ context: Context
+        _ source: ReportSource, _ file: String, _ size: UInt64, _ isMasked: Bool, _ waiting: Int,
+        _ context: Context
     ) throws -> ExitCode {
         let exchanges = source.sessions.reduce(0) { $0 + $1.exchanges.count }
         let events = source.last - source.start.through
@@ -100,6 +102,7 @@ enum ReportCommand {
             "sessions": .number(source.sessions.count), "exchanges": .number(exchanges),
             "leftOut": .number(source.leftOut), "masked": .boolean(isMasked),
             "lost": .array(lost.map { .string($0) }), "bytes": .number(size),
+            "waiting": .number(waiting),
         ])
         try context.output.line(
             "\(escaped(file)): \(counted(events, "event")), \(counted(UInt64(source.sessions.count), "session")) with "
@@ -110,6 +113,9 @@ enum ReportCommand {
         if source.leftOut > 0 {
             let count = counted(UInt64(source.leftOut), "session")
             try context.output.line("  \(count) left out: the history before them was removed")
+        }
+        if waiting > 0 {
+            try context.output.line("  \(counted(UInt64(waiting), "change")) of other processes wait and are not in it")
         }
         if !lost.isEmpty {
             let style = context.output.style

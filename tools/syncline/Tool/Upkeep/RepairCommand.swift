@@ -11,17 +11,18 @@ enum RepairCommand {
             """
             Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log. Removes \
             leftovers. Moves damaged checkpoints into quarantine/, and checkpoints whose entries do not match \
-            their digest. Covers a damaged frame that holds no record, such as an index, with a hole. Everything \
-            it cuts, moves or covers is kept in quarantine/. Damage to acknowledged records is never touched.
+            their digest, and changes of another process that can't be read, so that its later ones are made. \
+            Covers a damaged frame that holds no record, such as an index, with a hole. Everything it cuts, moves \
+            or covers is kept in quarantine/. Damage to acknowledged records is never touched.
             """,
             """
             --salvage creates a new store from all whole data; the damaged store is only read. The new store has \
             the state of the newest whole checkpoint and every whole event after it, so no pending change that can \
             be read is lost, and as much of the history as leads to that state without a gap. If events are \
             missing after that checkpoint, the next pull of each query starts from the beginning. The token, the \
-            headers and the recorded traffic are copied, too; branches are named and stay where they are. If HEAD and \
-            all segment headers are lost, records are recognised by their checksums. If the log holds no events, \
-            every whole record is copied and keeps its number.
+            headers, the recorded traffic and changes of other processes that wait are copied, too; branches are named \
+            and stay where they are. If HEAD and all segment headers are lost, records are recognised by their \
+            checksums. If the log holds no events, every whole record is copied and keeps its number.
             """,
         ],
         options: [
@@ -39,7 +40,7 @@ enum RepairCommand {
             {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|fill-hole|remove-leftover","address","file","bytes":n,\#
             "reason"}],"left":[damage as in verify],"dryRun":bool}, with --salvage also "salvaged":{"store",\#
             "events":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],"foreign":[file],\#
-            "branches":["…"]}
+            "branches":["…"],"waiting":n}
             """#,
         exits: [
             Exit(.done, "no damage is left; with --salvage: no event is missing"),
@@ -79,6 +80,7 @@ enum RepairCommand {
         if report.isHealthy {
             report.damage = try StateCheck(storage, notes: []).untrueCheckpoints.map(\.damage)
         }
+        report.damage += try WaitingChanges.damage(storage)
         return report
     }
 
@@ -142,11 +144,12 @@ private struct Repair {
         try storage.createDirectory(FileName.quarantine)
         let taken = try storage.names(in: FileName.quarantine)
         for name in names {
-            var kept = name
+            let plain = name.split(separator: "/").last.map(String.init) ?? name
+            var kept = plain
             var count = 1
             while taken.contains(kept) {
                 count += 1
-                kept = "\(name).\(count)"
+                kept = "\(plain).\(count)"
             }
             try storage.rename(name, to: "\(FileName.quarantine)/\(kept)")
         }

@@ -15,6 +15,8 @@ struct SalvageCommand {
     private var foreign: [String] = []
     /// Branches, which stay in the damaged store.
     private let branches: [String]
+    /// How many files with changes of other processes were copied.
+    private var waiting = 0
 
     static func run(from storage: POSIXStorage, to directory: String, _ context: Context) throws -> ExitCode {
         let draft = try StoreDraft(of: directory) {
@@ -55,6 +57,7 @@ struct SalvageCommand {
             lost = rescue.lost
             leftOut = SequenceRange.joining(rescue.leftOut)
             foreign = rescue.foreign
+            waiting = try WaitingChanges.copy(from: storage, to: fresh)
         } else {
             let salvage = try LogSalvage.copy(from: storage, to: fresh)
             events = salvage.records
@@ -68,6 +71,7 @@ struct SalvageCommand {
             "lost": .array(lost.map { .string($0.description) }),
             "leftOut": .array(leftOut.map { .string($0.description) }),
             "foreign": .array(foreign.map { .string($0) }), "branches": .array(branches.map { .string($0) }),
+            "waiting": .number(waiting),
         ]
         try context.output.value([
             "repaired": [], "left": .array(damage.map(\.json)), "dryRun": .boolean(false), "salvaged": salvaged,
@@ -83,6 +87,9 @@ struct SalvageCommand {
         try tell("left out", leftOut, ": they depend on lost events", context)
         for name in branches {
             try context.output.line("  the branch \(name) is not copied; it stays in the damaged store")
+        }
+        if waiting > 0 {
+            try context.output.line("  copied \(counted(UInt64(waiting), "file")) with changes of other processes")
         }
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
         return lost.isEmpty && leftOut.isEmpty && !endIsUnknown ? .done : .no

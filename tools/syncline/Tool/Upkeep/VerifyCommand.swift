@@ -14,7 +14,8 @@ enum VerifyCommand {
             in progress does not count as damage, and files that the other program compacts stay until this \
             command is done (a claim in leases/). If everything is whole, every entry of each checkpoint is read \
             and compared with the digest in the checkpoint. Then the events after the oldest checkpoint are \
-            replayed, and the state is compared with the digest in each segment and each checkpoint.
+            replayed, and the state is compared with the digest in each segment and each checkpoint. Changes of \
+            other processes that wait in tributaries/ are checked, too.
             """,
             "`repairable` damage affects no acknowledged record; `syncline repair` repairs it.",
         ],
@@ -53,6 +54,7 @@ enum VerifyCommand {
                     try mismatches(report, storage, fromBeginning: arguments.flag("deep"))
                 }
             }
+            report.damage += try WaitingChanges.damage(storage)
             return report
         }
         progress.finish()

@@ -1,0 +1,181 @@
+// One store and several processes: one has it open for writing, others follow it. What these change waits in a folder until
+// the first makes it in its log, each change once. The first can also let go of the store for a while.
+
+public import SegmentLog
+public import SynclineCore
+import SynclineGround
+
+extension SyncDatabase {
+    /// Opens the store in a directory beside another process that has it open for writing, as an app's widget or extension
+    /// does.
+    ///
+    /// The tables, their queries and live queries are as in the other process, and follow its changes. Rows can be changed:
+    /// a change is durable when the call returns, shows here at once, and is made in the store by the other process, once and
+    /// in the order in which this one made them. Reading and changing rows takes no lock and waits for no other process. Nothing
+    /// else can be changed here: a push, a pull, a setting and the like throw `follower`.
+    ///
+    /// The store must exist. Its recorded schema applies, and that of the configuration does not.
+    @concurrent
+    public static func follow(
+        at path: String, _ configuration: SyncConfiguration = .init()
+    ) async throws(SyncError) -> SyncDatabase {
+        try await follow(POSIXStorage(directory: path), configuration)
+    }
+
+    /// Opens the store in a storage beside a process that has it open for writing. Only directories of the file system are
+    /// watched: with another storage, call ``refresh()``.
+    @concurrent
+    public static func follow(
+        _ storage: any LogStorage, _ configuration: SyncConfiguration = .init()
+    ) async throws(SyncError) -> SyncDatabase {
+        let follower = try StoreFollower(storage, configuration.environment)
+        let writer = StoreWriter(
+            StoreEngine(follower, configuration.environment), memoryLimit: Int(configuration.memoryLimit.rawValue)
+        ) { _ in
+        }
+        let database = SyncDatabase(writer, storage, configuration)
+        configuration.report(.info, .store, "follows \(storage.location) from event \(database.lastEvent)")
+        database.startWatching(["", FileName.tributaries])
+        return database
+    }
+
+    /// Takes in what other processes wrote. A store that is followed shows the newest changes of all processes after that. In
+    /// the process that has the store open for writing, the changes that the others made are made in it.
+    @concurrent
+    public func refresh() async throws(SyncError) {
+        if writer.isFollower {
+            try writer.refresh()
+        } else {
+            try await takeIn()
+        }
+    }
+
+    /// Makes everything durable and lets go of the store, so that this process holds no lock: a system may end a process that
+    /// holds one while it is suspended, and another process may open the store for writing.
+    ///
+    /// Until ``resume()``, reads and live queries show the state of now, and changes, pushes and pulls throw `suspended`.
+    @concurrent
+    public func suspend() async throws(SyncError) {
+        try writer.suspend()
+        configuration.report(.info, .store, "suspended \(storage.location)")
+    }
+
+    /// Continues after ``suspend()``, with everything that other processes wrote meanwhile. Throws `store-locked` if one of them
+    /// still has the store open for writing. Does nothing if the store was not suspended.
+    @concurrent
+    public func resume() async throws(SyncError) {
+        try writer.resume { () throws(SyncError) in
+            try mapErrors { () throws(LogError) in
+                try LogWriter.open(storage, creating: .never, configuration: configuration.log)
+            }
+        }
+        if let schema = configuration.schema { try await open(with: schema) }
+        try await takeIn()
+        if case .taken(let sync) = automatic.withLock({ $0 }) { sync.syncNow() }
+    }
+
+    /// Makes the changes that wait, and watches for more if the store is shared.
+    func beginSharing() async throws(SyncError) {
+        if configuration.isShared {
+            try mapErrors { () throws(LogError) in try Tributaries.makeFolder(storage) }
+            startWatching([FileName.tributaries])
+        }
+        await takeInAndReport()
+    }
+}
+
+// MARK: Taking in
+
+extension SyncDatabase {
+    /// How many files become one commit.
+    private static let filesPerCommit = 64
+
+    /// Makes the changes of other processes here. A file whose changes are refused stays, and those of the same process after
+    /// it; the others are taken in before the error is thrown.
+    private func takeIn() async throws(SyncError) {
+        guard await takingIn.lock() else { throw SyncError(of: .cancelled) }
+        defer { takingIn.unlock() }
+        var limit = SyncDatabase.filesPerCommit
+        var refused: Set<UInt64> = []
+        var failure: SyncError?
+        while true {
+            let done = try mapErrors { () throws(StateError) in try reader.takenIn }
+            let listed = try Tributaries.waiting(storage)
+            let waiting = listed.filter { !done.contains($0) && !refused.contains($0.process) }.prefix(limit)
+            // The store forgets which files it has taken in only after they are gone for good.
+            if !waiting.isEmpty || listed.contains(where: done.contains) { try Tributaries.remove(done, of: storage) }
+            guard let first = waiting.first else { break }
+            do throws(SyncError) {
+                try await takeIn(Array(waiting))
+            } catch {
+                // One at a time, to find the one that is refused.
+                if waiting.count == 1 {
+                    refused.insert(first.process)
+                    failure = failure ?? error
+                }
+                limit = 1
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Makes the changes of some files in one commit, which also notes that they are made.
+    private func takeIn(_ names: [TributaryName]) async throws(SyncError) {
+        let storage = storage
+        try await perform(.durable) { engine throws(SyncError) in
+            let identity = try mapErrors { () throws(LogError) in try engine.log }.identity
+            for name in names {
+                // A file of a store that was erased has nothing to do with this one.
+                guard let file = try TributaryFile(name, in: storage), file.identity == identity else { continue }
+                do throws(SyncError) {
+                    for (time, transaction) in try file.transactions() { try engine.redo(transaction, at: time) }
+                } catch {
+                    var error = error
+                    error.address = name.path
+                    throw error
+                }
+            }
+            try engine.record(
+                .configured(name: SettingName.takenIn, value: .string(names.map(\.text).joined(separator: " "))))
+        }
+    }
+
+    fileprivate func takeInAndReport() async {
+        do throws(SyncError) {
+            try await refresh()
+        } catch {
+            // A store that is suspended is refreshed when it is resumed.
+            if [.suspended, .closed, .cancelled].contains(error.code) { return }
+            configuration.report(.warning, .store, "changes of other processes were not taken in: \(error)")
+        }
+    }
+}
+
+extension StoreEngine {
+    fileprivate func redo(_ transaction: LocalTransaction, at time: Int64) throws(SyncError) {
+        for change in transaction.changes { touch(change.table) }
+        _ = try local(isGrouped: transaction.isGrouped, at: time) {
+            (writer: inout LocalTransactionWriter) throws(SyncError) in
+            for change in transaction.changes { try writer.redo(change) }
+        }
+    }
+}
+
+// MARK: Watching
+
+extension SyncDatabase {
+    fileprivate func startWatching(_ folders: [String]) {
+        guard let directory = storage as? POSIXStorage else { return }
+        let started = StoreWatch(directory.location, folders, configuration.environment) { [weak self] in
+            await self?.takeInAndReport()
+        }
+        watch.withLock { $0 = started }
+    }
+
+    func stopWatching() {
+        watch.withLock { watch in
+            defer { watch = nil }
+            return watch
+        }?.stop()
+    }
+}

@@ -1,0 +1,39 @@
+// The log of a store that another process writes, folded as far as it is written.
+
+import SegmentLog
+import SynclineCore
+
+/// Folds another process's log. Used by one thread at a time.
+final class FollowedLog {
+    let projector: Projector
+    let identity: LogIdentity
+    private let storage: any LogStorage
+    private let place: String?
+    private var cursor: LogCursor
+
+    /// Loads the newest state.
+    init(_ storage: any LogStorage) throws(SyncError) {
+        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        self.storage = storage
+        identity = reader.identity
+        place = storage.place
+        projector = try StateLoader(storage).load()
+        let next = SequenceNumber(rawValue: projector.through + 1)
+        // In place of mapErrors, which can't return a cursor.
+        do throws(LogError) { cursor = try reader.cursor(from: next) } catch { throw SyncError(error) }
+    }
+
+    /// Folds what was written since, and returns whether there was anything. After an error, the state is not usable.
+    func advance() throws(SyncError) -> Bool {
+        let before = projector.through
+        try StateLoader(storage).fold(into: projector, &cursor)
+        return projector.through > before
+    }
+
+    /// Whether the path still leads to this log. HEAD says whose it is, or the segments if it is missing.
+    var isInPlace: Bool {
+        guard storage.place == place else { return false }
+        let head = try? LogCatalog.readHead(storage).head
+        return (head?.identity ?? (try? LogReader.open(storage))?.identity) == identity
+    }
+}

@@ -1,0 +1,106 @@
+// The state of a store that another process writes: the fold of its log, and over that the changes that wait in the folder of
+// tributaries, as the other process would make them now.
+
+import SegmentLog
+import SynclineCore
+
+/// Follows a store. Used by one thread at a time (`StoreWriter` holds the lock).
+final class StoreFollower {
+    let storage: any LogStorage
+    private let tributary: TributaryWriter
+    private var log: FollowedLog
+    /// The files whose changes the state shows over the log, in order.
+    private var shown: [TributaryName] = []
+    private(set) var projector: Projector
+    /// Whether the log's state has changed since.
+    private var isStale = true
+
+    init(_ storage: any LogStorage, _ environment: any SyncEnvironment) throws(SyncError) {
+        self.storage = storage
+        tributary = TributaryWriter(storage, environment)
+        log = try StoreFollower.load(storage)
+        projector = log.projector
+        // A process that may not write can still read.
+        try? Tributaries.makeFolder(storage)
+        _ = try refresh()
+    }
+
+    private static func load(_ storage: any LogStorage) throws(SyncError) -> FollowedLog {
+        try HistoryReading.run(storage, claiming: false) { () throws(SyncError) in try FollowedLog(storage) }
+    }
+
+    /// Takes in what is new; returns whether there was anything. After that, `projector` is another one.
+    func refresh() throws(SyncError) -> Bool {
+        log.projector.store.resume(after: projector.store)
+        while true {
+            // In this order: a file that was taken in after it was listed is in the log's state, or is gone.
+            let listed = try Tributaries.waiting(storage)
+            tributary.noteSeen(listed)
+            if try advance() { isStale = true }
+            let takenIn = try mapErrors { () throws(StateError) in
+                try log.projector.reader(of: log.projector.store.snapshot).takenIn
+            }
+            let waiting = listed.filter { !takenIn.contains($0) }
+            guard isStale || waiting != shown else { return false }
+            guard let files = try read(waiting) else { continue }
+            projector = try mapErrors { () throws(StateError) in
+                try Projector(
+                    store: log.projector.store.overlaid(), through: log.projector.through, totals: log.projector.totals)
+            }
+            for file in files where file.identity == log.identity { try? add(file) }
+            (shown, isStale) = (waiting, false)
+            return true
+        }
+    }
+
+    /// Folds what is new in the log. If that is not possible, because what was read before was removed or taken back,
+    /// loads the state again.
+    private func advance() throws(SyncError) -> Bool {
+        if log.isInPlace, let isChanged = try? log.advance() { return isChanged }
+        log = try StoreFollower.load(storage)
+        return true
+    }
+
+    /// Returns nil if a file is gone: then its changes are in the log.
+    private func read(_ names: [TributaryName]) throws(SyncError) -> [TributaryFile]? {
+        var files: [TributaryFile] = []
+        for name in names {
+            do throws(SyncError) {
+                guard let file = try TributaryFile(name, in: storage) else { return nil }
+                files.append(file)
+            } catch {
+                // The process that would make its changes tells of it.
+                if error.code != .storeCorrupt { throw error }
+            }
+        }
+        return files
+    }
+
+    /// Adds the changes of a file, all or none, as the process that has the store open would.
+    private func add(_ file: TributaryFile) throws(SyncError) {
+        let mark = projector.mark
+        projector.store.beginChanges()
+        defer { projector.store.endChanges() }
+        do throws(SyncError) {
+            for (time, transaction) in try file.transactions() {
+                var writer = LocalTransactionWriter(
+                    projector, number: projector.through + 1, time: time, isGrouped: transaction.isGrouped)
+                for change in transaction.changes { try writer.redo(change) }
+                _ = try writer.finish()
+            }
+        } catch {
+            try mapErrors { () throws(StateError) in try projector.store.takeBack(to: 0) }
+            projector.takeBack(to: mark)
+            throw error
+        }
+    }
+
+    /// Makes events durable that were folded into `projector`.
+    func write(_ events: [[UInt8]]) throws(LogError) {
+        guard log.isInPlace else {
+            throw LogError(
+                .storeReplaced, "the store at \(storage.location) was replaced", hint: "Refresh, then try again.")
+        }
+        shown.append(try tributary.write(events, for: log.identity))
+    }
+}

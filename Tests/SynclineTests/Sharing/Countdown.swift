@@ -1,0 +1,17 @@
+// Says when a call is the one that was meant.
+
+import SynclineGround
+
+final class Countdown: Sendable {
+    private let left: Mutex<Int>
+
+    init(_ calls: Int) { left = Mutex(calls) }
+
+    /// Whether so many calls went before this one.
+    var isZeroNow: Bool {
+        left.withLock { left in
+            defer { left -= 1 }
+            return left == 0
+        }
+    }
+}

@@ -1,0 +1,231 @@
+// A process that follows a store beside the one that has it open for writing: what it sees, what it may do, and what becomes of
+// its changes.
+
+import SegmentLog
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct FollowerTests {
+    private let disk = FaultyStorage()
+
+    private func app(strict tables: [String]? = nil) async throws -> SyncDatabase {
+        let database = try await SyncDatabase.open(disk, .process("app"))
+        if let tables { try await database.setStrictTables(tables) }
+        return database
+    }
+
+    private func follower(_ name: String = "widget") async throws -> SyncDatabase {
+        try await SyncDatabase.follow(disk, .process(name))
+    }
+
+    private func rows(_ database: SyncDatabase) async throws -> [String: Value] {
+        var rows: [String: Value] = [:]
+        for row in try await database.table("t").query(RowQuery(table: "t")).rows { rows[row.id] = row.columns["n"] }
+        return rows
+    }
+
+    @Test func `it sees what the other process writes after a refresh, and its own changes at once`() async throws {
+        let app = try await app()
+        try await app.table("t").insert(.item("a", ["n": 1]))
+        let widget = try await follower()
+        #expect(try await rows(widget) == ["a": 1])
+        try await app.table("t").update(.item("a", ["n": 2]))
+        try await widget.table("t").insert(.item("b", ["n": 3]))
+        #expect(try await rows(widget) == ["a": 1, "b": 3])
+        try await widget.refresh()
+        #expect(try await rows(widget) == ["a": 2, "b": 3])
+        #expect(try await rows(app) == ["a": 2])
+        try await app.refresh()
+        #expect(try await rows(app) == ["a": 2, "b": 3])
+        #expect(try await app.pending().map(\.id) == ["a", "b"])
+        #expect(try Tributaries.all(disk) == [])
+        try await widget.refresh()
+        #expect(try await rows(widget) == ["a": 2, "b": 3])
+    }
+
+    @Test func `its changes wait while no process has the store open, and a new follower shows them`() async throws {
+        try await app().close()
+        let first = try await follower("one")
+        try await first.transaction { transaction in
+            try transaction.insert("t", .item("a", ["n": 1]))
+            try transaction.insert("t", .item("b", ["n": 2]))
+        }
+        try await first.table("t").update(.item("a", ["n": 5]))
+        try await first.close()
+        let second = try await follower("two")
+        #expect(try await rows(second) == ["a": 5, "b": 2])
+        let app = try await app()
+        #expect(try await rows(app) == ["a": 5, "b": 2])
+        try await app.undo()
+        #expect(try await rows(app) == ["a": 1, "b": 2])
+    }
+
+    @Test func `a live query of a follower tells what either process changes`() async throws {
+        let app = try await app()
+        let widget = try await follower()
+        var results = widget.table("t").observe(RowQuery(table: "t")).makeAsyncIterator()
+        #expect(try await results.next()?.rows.count == 0)
+        try await widget.table("t").insert(.item("a", [:]))
+        #expect(try await results.next()?.rows.map(\.id) == ["a"])
+        try await app.table("t").insert(.item("b", [:]))
+        try await widget.refresh()
+        #expect(try await results.next()?.rows.map(\.id).sorted() == ["a", "b"])
+    }
+
+    @Test func `only rows can be changed by a follower`() async throws {
+        let app = try await app()
+        try await app.table("t").insert(.item("a", [:]))
+        let widget = try await follower()
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await widget.set("backend", "http://localhost") }, { _ = try await widget.undo() },
+            { _ = try await widget.push() }, { _ = try await widget.pull("t") }, { try await widget.checkpoint() },
+            { _ = try await widget.compact() }, { _ = try await widget.purge(table: "t", force: true) },
+        ]
+        for (number, call) in calls.enumerated() {
+            let error = await #expect(throws: SyncError.self, "call \(number)") { try await call() }
+            #expect(error?.code == .follower, "call \(number)")
+        }
+        #expect(try await widget.pending().count == 1)
+        let first = try await widget.history(at: 1)
+        #expect(try first.get("t", id: "a") == nil)
+    }
+
+    @Test func `a row that was deleted meanwhile stays deleted, and one that was inserted by both is one`() async throws
+    {
+        let app = try await app()
+        try await app.table("t").insert(.item("a", ["n": 1]))
+        let widget = try await follower()
+        try await widget.table("t").update(.item("a", ["n": 2]))
+        try await widget.table("t").update(.item("new", ["n": 7]))
+        try await widget.table("t").insert(.item("both", ["n": 3]))
+        try await app.table("t").delete(id: "a")
+        try await app.table("t").insert(.item("both", ["n": 4, "m": 5]))
+        try await widget.refresh()
+        #expect(try await rows(widget) == ["both": 3, "new": 7])
+        try await app.refresh()
+        #expect(try await rows(app) == ["both": 3, "new": 7])
+        #expect(try await app.table("t").get(id: "both")?.columns["m"] == 5)
+    }
+
+    @Test func `changes keep the order of cause and effect between processes`() async throws {
+        try await app().close()
+        // The names of processes say nothing of the order.
+        for number in 0..<20 {
+            let first = try await follower("first\(number)")
+            try await first.table("t").update(.item("a", ["n": .integer(Int64(number))]))
+        }
+        #expect(try await rows(try await app()) == ["a": 19])
+    }
+
+    @Test func `a file that was put there during a listing makes later ones wait`() throws {
+        let storage = ProcessStorage(disk)
+        try disk.createDirectory("tributaries")
+        func add(_ number: UInt64) throws {
+            try WholeFile(TributaryName(number: number, process: 1).path, in: disk).replace(with: [])
+        }
+        try add(1)
+        try add(3)
+        let calls = Countdown(1)
+        storage.beforeEachCall { [disk] in
+            guard calls.isZeroNow else { return }
+            try? WholeFile(TributaryName(number: 2, process: 1).path, in: disk).replace(with: [])
+        }
+        #expect(try Tributaries.waiting(storage).map(\.number) == [1])
+        #expect(try Tributaries.waiting(storage).map(\.number) == [1, 2, 3])
+    }
+
+    @Test func `changes that are refused stay, and those of other processes are made`() async throws {
+        let app = try await app()
+        let (first, second) = (try await follower("one"), try await follower("two"))
+        try await first.table("other").insert(.item("x", [:]))
+        try await first.table("t").insert(.item("a", ["n": 1]))
+        try await second.table("t").insert(.item("b", ["n": 2]))
+        try await app.setStrictTables(["t"])
+        let error = await #expect(throws: SyncError.self) { try await app.refresh() }
+        #expect(error?.code == .unknownTable && error?.address?.hasPrefix("tributaries/") == true)
+        #expect(try await rows(app) == ["b": 2])
+        #expect(try Tributaries.all(disk).count == 2)
+        try await app.setStrictTables(nil)
+        try await app.refresh()
+        #expect(try await rows(app) == ["a": 1, "b": 2])
+    }
+
+    @Test func `a damaged file is named and stays, and the rest is made`() async throws {
+        let app = try await app()
+        let (first, second) = (try await follower("one"), try await follower("two"))
+        try await first.table("t").insert(.item("a", ["n": 1]))
+        try await second.table("t").insert(.item("b", ["n": 2]))
+        let name = try #require(try Tributaries.all(disk).first)
+        try disk.flipBit(in: name.path, at: 40, bit: 3)
+        let error = await #expect(throws: SyncError.self) { try await app.refresh() }
+        #expect(error?.code == .storeCorrupt && error?.address == name.path)
+        #expect(try await rows(app).count == 1)
+        #expect(try Tributaries.all(disk) == [name])
+        #expect(try await rows(try await follower("three")).count == 1)
+    }
+
+    @Test func `a file is read as it was written, or not at all`() throws {
+        let file = TributaryFile(
+            identity: LogIdentity(high: 7, low: 9), events: [[1, 2, 3], [], Array(repeating: 4, count: 300)])
+        let bytes = file.bytes
+        let read = try TributaryFile(reading: bytes)
+        #expect(read.identity == file.identity && read.events == file.events)
+        for end in bytes.indices {
+            #expect(throws: (any Error).self) { try TributaryFile(reading: Array(bytes[..<end])) }
+        }
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var changed = bytes
+                changed[index] ^= 1 << bit
+                #expect(throws: (any Error).self) { try TributaryFile(reading: changed) }
+            }
+        }
+        let name = TributaryName(number: 0x2a, process: 0xffff_ffff_ffff_fff0)
+        #expect(TributaryName(file: "000000000000002a-fffffffffffffff0.changes") == name)
+        for wrong in [
+            "2a-fffffffffffffff0.changes", "x.changes", "000000000000002a.changes", name.text,
+            name.text + ".changes.tmp",
+        ] {
+            #expect(TributaryName(file: wrong) == nil)
+        }
+    }
+
+    @Test func `a store with changes that wait is erased only with force, and then its followers can't write`()
+        async throws
+    {
+        try await app().close()
+        let widget = try await follower()
+        try await widget.table("t").insert(.item("a", [:]))
+        let error = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk) }
+        #expect(error?.code == .pendingChanges)
+        try await SyncDatabase.erase(disk, force: true)
+        #expect(try disk.names(in: "tributaries") == [])
+        let gone = await #expect(throws: SyncError.self) { try await widget.table("t").insert(.item("b", [:])) }
+        #expect(gone?.code == .storeReplaced)
+        let app = try await app()
+        #expect(try await app.tables() == [])
+    }
+
+    @Test func `changes for a store that was erased are not made in the next one`() async throws {
+        try await app().close()
+        let widget = try await follower()
+        try await widget.table("t").insert(.item("a", [:]))
+        let name = try #require(try Tributaries.all(disk).first)
+        let bytes = try #require(disk.contents(of: name.path))
+        try await SyncDatabase.erase(disk, force: true)
+        try disk.createDirectory("tributaries")
+        try WholeFile(name.path, in: disk).replace(with: bytes)
+        let app = try await app()
+        #expect(try await app.tables() == [])
+        #expect(try Tributaries.all(disk) == [])
+    }
+
+    @Test func `there is nothing to follow without a store`() async throws {
+        let error = await #expect(throws: SyncError.self) { _ = try await follower() }
+        #expect(error?.code == .noStore)
+        #expect(try disk.names(in: "") == [])
+    }
+}

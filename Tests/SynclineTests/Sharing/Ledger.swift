@@ -1,0 +1,31 @@
+// What is known of the changes of several processes, each of which counts in a row of its own.
+
+import SynclineGround
+
+final class Ledger: Sendable {
+    private struct Content {
+        var tried: [String: Int64] = [:]
+        var stored: [String: Int64] = [:]
+        var failures: [String] = []
+    }
+
+    private let content = Mutex(Content())
+
+    /// The last number that each process knows to be stored.
+    var stored: [String: Int64] { content.withLock { $0.stored } }
+    /// The last number that each process tried to store.
+    var tried: [String: Int64] { content.withLock { $0.tried } }
+    var failures: [String] { content.withLock { $0.failures } }
+
+    /// The next number of a process.
+    func next(_ name: String) -> Int64 {
+        content.withLock { content in
+            content.tried[name, default: 0] += 1
+            return content.tried[name, default: 0]
+        }
+    }
+
+    func noteStored(_ name: String, _ number: Int64) { content.withLock { $0.stored[name] = number } }
+
+    func fail(_ text: String) { content.withLock { $0.failures.append(text) } }
+}

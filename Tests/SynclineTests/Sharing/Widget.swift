@@ -1,0 +1,97 @@
+// A process that follows a store: it counts in a row of its own, and inserts and deletes a row that all processes change.
+
+import SegmentLog
+import SynclineCore
+
+@testable import Syncline
+
+final class Widget: Sendable {
+    let name: String
+    let storage: ProcessStorage
+    private let database: SyncDatabase
+    private let ledger: Ledger
+
+    init(_ name: String, _ storage: ProcessStorage, _ ledger: Ledger) async throws(SyncError) {
+        self.name = name
+        self.storage = storage
+        self.ledger = ledger
+        database = try await SyncDatabase.follow(storage, .process(name))
+    }
+
+    /// Counts one up, and must then see it.
+    func write() {
+        let (name, number) = (name, ledger.next(name))
+        attempt { () throws(SyncError) in
+            _ = try database.writer.performNow(.durable) { engine in
+                try engine.local(isGrouped: true) { (writer: inout LocalTransactionWriter) throws(SyncError) in
+                    try writer.change(.update, SharedRows.table, name, SharedRows.columns(number))
+                    if number % 3 == 0 {
+                        _ = try? writer.change(.delete, SharedRows.table, "shared")
+                    } else {
+                        _ = try? writer.change(.update, SharedRows.table, "shared", Row([.init("of", .string(name))]))
+                    }
+                }
+            }
+            ledger.noteStored(name, number)
+            let seen = try SharedRows.numbers(database.reader)[name] ?? 0
+            if seen != number { ledger.fail("\(name) wrote \(number) and sees \(seen)") }
+        }
+    }
+
+    /// Refreshes; nothing stored is missing then, and nothing has gone back.
+    func look() {
+        attempt { () throws(SyncError) in
+            let reader = database.reader
+            let before = try SharedRows.numbers(reader)
+            let stored = ledger.stored
+            try database.writer.refresh()
+            let after = try SharedRows.numbers(database.reader)
+            if try SharedRows.numbers(reader) != before { ledger.fail("\(name) has a snapshot that changed") }
+            for (other, number) in before.merging(stored, uniquingKeysWith: max) where after[other] ?? 0 < number {
+                ledger.fail("\(name) sees \(other) at \(after[other] ?? 0) after \(number)")
+            }
+            if storage.locksTaken > 0 { ledger.fail("\(name) took a lock") }
+        }
+    }
+
+    private func attempt(_ body: () throws(SyncError) -> Void) {
+        do throws(SyncError) {
+            try body()
+        } catch {
+            if !storage.isKilled { ledger.fail("\(name): \(error)") }
+        }
+    }
+}
+
+/// The table in which the processes count.
+enum SharedRows {
+    static let table = "rows"
+
+    static func columns(_ number: Int64) -> Row { Row([.init("n", .integer(number))]) }
+
+    /// The number of each process.
+    static func numbers(_ reader: StateReader) throws(SyncError) -> [String: Int64] {
+        var numbers: [String: Int64] = [:]
+        for row in try mapErrors({ () throws(StateError) in try reader.run(RowQuery(table: table)) }).rows {
+            if case .integer(let number)? = row.columns["n"] { numbers[row.id] = number }
+        }
+        return numbers
+    }
+}
+
+extension SyncConfiguration {
+    /// The configuration of a process. Its ids are its own.
+    static func process(_ name: String) -> SyncConfiguration {
+        var configuration = SyncConfiguration.test()
+        configuration.environment = ProcessEnvironment(name: name)
+        return configuration
+    }
+}
+
+private struct ProcessEnvironment: SyncEnvironment {
+    let name: String
+    let counted = CountedEnvironment()
+
+    func now() -> Int64 { counted.now() }
+    func newID() -> String { "\(name)-\(counted.newID())" }
+}
