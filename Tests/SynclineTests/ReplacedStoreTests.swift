@@ -39,8 +39,12 @@ private struct ReplacementStory {
     mutating func run() async throws -> Int {
         let old = try await open()
         try await write(to: old, 1 + chance.below(15))
+        let widget = try await SyncDatabase.follow(at: store.path)
+        try await widget.table("todo").insert(["id": "widget", "text": "x"])
+        try await widget.close()
         // Nothing is written in the background here: a copy between two calls is a complete store.
         try files.copyItem(at: store, to: backup)
+        try await old.refresh()
         try await write(to: old, chance.below(10))
         try strike()
         let isOwner = blow == .movedAndBack
@@ -120,7 +124,7 @@ private struct ReplacementStory {
     private mutating func useOld(_ old: SyncDatabase, mayWrite: Bool) async throws -> Int {
         var refused = 0
         for _ in 0..<1 + chance.below(12) {
-            let kind = chance.below(6)
+            let kind = chance.below(7)
             written += 1
             let item: Value = ["id": .string("old \(written)"), "text": .string(String(repeating: "x", count: 3000))]
             let found = await code {
@@ -129,11 +133,12 @@ private struct ReplacementStory {
                 case 1: try await old.compact()
                 case 2: try await old.set("retention", .string("1 events"))
                 case 3: try await old.transaction(durability: .buffered) { _ = try $0.insert("todo", item) }
+                case 4: try await old.refresh()
                 default: _ = try await old.table("todo").insert(item)
                 }
             }
-            // An existing checkpoint needs no file.
-            let isNothingToDo = kind == 0 && found == nil
+            // An existing checkpoint needs no file, and neither does a folder without changes.
+            let isNothingToDo = (kind == 0 || kind == 4) && found == nil
             if mayWrite {
                 #expect(found == nil, "seed \(seed), \(blow): \(kind)")
             } else {

@@ -18,6 +18,12 @@ package final class LogErasure {
 
     /// Removes the log, and other files of its directory whose names begin with the given ones.
     package func run(with others: [String] = []) throws(LogError) {
+        try begin(with: others)
+        try finish()
+    }
+
+    /// Puts the mark in place.
+    package func begin(with others: [String]) throws(LogError) {
         do throws(StorageError) {
             let content = ByteBuffer(capacity: 1 << 12)
             Array(others.joined(separator: "\n").utf8).withUnsafeBytes { content.append($0) }
@@ -25,11 +31,18 @@ package final class LogErasure {
         } catch {
             throw LogError(error)
         }
-        try LogErasure.finish(storage)
     }
 
+    /// Removes the mark, and nothing else.
+    package func cancel() throws(LogError) {
+        try WholeFile(FileName.erasure, in: storage).remove()
+    }
+
+    /// Removes everything that the mark names.
+    package func finish() throws(LogError) { try LogErasure.finish(storage) }
+
     /// Returns whether a removal of the log was begun.
-    static func isBegun(_ storage: any LogStorage) throws(LogError) -> Bool {
+    package static func isBegun(_ storage: any LogStorage) throws(LogError) -> Bool {
         do throws(StorageError) {
             return try storage.names(in: "").contains(FileName.erasure)
         } catch {

@@ -41,18 +41,30 @@ extension SyncDatabase {
     public static func erase(_ storage: any LogStorage, force: Bool = false) async throws(SyncError) {
         let erasure: LogErasure
         do throws(LogError) { erasure = try LogErasure(storage) } catch { throw SyncError(error) }
-        if !force {
+        let reader: StateReader?
+        if force {
+            reader = nil
+        } else {
             try checkNoBranches(storage)
             let projector = try StateLoader(storage).load()
-            let reader = projector.reader(of: projector.store.endCommit())
-            try checkNothingPending(reader)
-            try checkNothingWaits(storage, reader)
+            let found = projector.reader(of: projector.store.endCommit())
+            try checkNothingPending(found)
+            try checkNothingWaits(storage, found)
+            reader = found
         }
         Branches.removeAll(of: storage)
         if (try? storage.names(in: "").contains(derivedFolder)) == true {
             Branches.removeTree(derivedFolder, of: storage)
         }
-        do throws(LogError) { try erasure.run(with: filesBesideLog) } catch { throw SyncError(error) }
+        try mapErrors { () throws(LogError) in try erasure.begin(with: filesBesideLog) }
+        do throws(SyncError) {
+            // From now on no follower takes a change for stored. One may have stored it before the mark was there.
+            if let reader { try checkNothingWaits(storage, reader) }
+        } catch {
+            try mapErrors { () throws(LogError) in try erasure.cancel() }
+            throw error
+        }
+        try mapErrors { () throws(LogError) in try erasure.finish() }
     }
 
     private static func checkNoBranches(_ storage: any LogStorage) throws(SyncError) {

@@ -69,8 +69,13 @@ extension SyncDatabase {
                 try LogWriter.open(storage, creating: .never, configuration: configuration.log)
             }
         }
-        if let schema = configuration.schema { try await open(with: schema) }
-        try await takeIn()
+        do throws(SyncError) {
+            if let schema = configuration.schema { try await open(with: schema) }
+        } catch {
+            try? writer.suspend()
+            throw error
+        }
+        await takeInAndReport()
         if case .taken(let sync) = automatic.withLock({ $0 }) { sync.syncNow() }
     }
 
@@ -103,7 +108,11 @@ extension SyncDatabase {
             let listed = try Tributaries.waiting(storage)
             let waiting = listed.filter { !done.contains($0) && !refused.contains($0.process) }.prefix(limit)
             // The store forgets which files it has taken in only after they are gone for good.
-            if !waiting.isEmpty || listed.contains(where: done.contains) { try Tributaries.remove(done, of: storage) }
+            if !waiting.isEmpty || listed.contains(where: done.contains) {
+                // A backup that was put in place of the store may have files of these names that its log lacks.
+                try await checkWritable()
+                try Tributaries.remove(done, of: storage)
+            }
             guard let first = waiting.first else { break }
             do throws(SyncError) {
                 try await takeIn(Array(waiting))

@@ -10,6 +10,8 @@ final class FollowedLog {
     private let storage: any LogStorage
     private let place: String?
     private var cursor: LogCursor
+    /// False after an event could not be read or folded: the state lacks it from then on.
+    private var isWhole = true
 
     /// Loads the newest state.
     init(_ storage: any LogStorage) throws(SyncError) {
@@ -26,13 +28,16 @@ final class FollowedLog {
     /// Folds what was written since, and returns whether there was anything. After an error, the state is not usable.
     func advance() throws(SyncError) -> Bool {
         let before = projector.through
+        isWhole = false
         try StateLoader(storage).fold(into: projector, &cursor)
+        isWhole = true
         return projector.through > before
     }
 
-    /// Whether the path still leads to this log. HEAD says whose it is, or the segments if it is missing.
-    var isInPlace: Bool {
-        guard storage.place == place else { return false }
+    /// Whether this is still the fold of the log to which the path leads. HEAD says whose that is, or the segments if HEAD is
+    /// missing.
+    var isCurrent: Bool {
+        guard isWhole, storage.place == place else { return false }
         let head = try? LogCatalog.readHead(storage).head
         return (head?.identity ?? (try? LogReader.open(storage))?.identity) == identity
     }

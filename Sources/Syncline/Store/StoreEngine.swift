@@ -30,6 +30,8 @@ package final class StoreEngine {
     /// The last event of the last commit, and the digest of the state after it.
     private var committed: UInt64
     private var digestBytes: [UInt8]
+    /// How often another process had written when this one resumed.
+    private(set) var interruptions = 0
 
     init(
         _ log: LogWriter, _ projector: Projector, _ environment: any SyncEnvironment, schemaVersion: UInt32,
@@ -260,6 +262,14 @@ extension StoreEngine {
         return true
     }
 
+    /// Throws if another process has written since `interruptions` had this value.
+    func checkUninterrupted(since count: Int) throws(SyncError) {
+        if interruptions == count { return }
+        throw SyncError(
+            .suspended, "the store was suspended, and another process changed it meanwhile",
+            hint: "Push or pull again: it continues from what is stored.")
+    }
+
     /// Closes the log. From now on, nothing can be written, for this reason.
     func close(_ reason: LogError) throws(LogError) {
         let old = target
@@ -270,8 +280,11 @@ extension StoreEngine {
 
     /// Continues with a log that was opened again, and its state.
     func resume(_ log: LogWriter, _ projector: Projector) {
-        // After others have written, this process is named again.
-        if projector.through != committed { hasRecordedOpening = false }
+        // After others have written, this process is named again, and what it was doing is out of date.
+        if projector.through != committed {
+            hasRecordedOpening = false
+            interruptions += 1
+        }
         target = .log(log)
         self.projector = projector
         committed = projector.through

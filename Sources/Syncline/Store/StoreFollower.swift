@@ -21,7 +21,7 @@ final class StoreFollower {
         log = try StoreFollower.load(storage)
         projector = log.projector
         // A process that may not write can still read.
-        try? Tributaries.makeFolder(storage)
+        try? tributary.prepare(for: log.identity)
         _ = try refresh()
     }
 
@@ -56,7 +56,7 @@ final class StoreFollower {
     /// Folds what is new in the log. If that is not possible, because what was read before was removed or taken back,
     /// loads the state again.
     private func advance() throws(SyncError) -> Bool {
-        if log.isInPlace, let isChanged = try? log.advance() { return isChanged }
+        if log.isCurrent, let isChanged = try? log.advance() { return isChanged }
         log = try StoreFollower.load(storage)
         return true
     }
@@ -97,10 +97,18 @@ final class StoreFollower {
 
     /// Makes events durable that were folded into `projector`.
     func write(_ events: [[UInt8]]) throws(LogError) {
-        guard log.isInPlace else {
-            throw LogError(
-                .storeReplaced, "the store at \(storage.location) was replaced", hint: "Refresh, then try again.")
-        }
-        shown.append(try tributary.write(events, for: log.identity))
+        try checkInPlace()
+        let name = try tributary.write(events, for: log.identity)
+        // A process that erases a store looks for such files after its mark is in place. So either the file was found then, or the
+        // mark is found here.
+        try checkInPlace()
+        shown.append(name)
+    }
+
+    private func checkInPlace() throws(LogError) {
+        if log.isCurrent, try !LogErasure.isBegun(storage) { return }
+        throw LogError(
+            .storeReplaced, "the store at \(storage.location) was replaced, or is being erased",
+            hint: "Refresh, then try again.")
     }
 }

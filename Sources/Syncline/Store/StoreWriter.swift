@@ -150,6 +150,9 @@ final class StoreWriter: Sendable {
 
     var isFollower: Bool { engine.withLock { $0.isFollower } }
 
+    /// How often another process had written when this one resumed.
+    var interruptions: Int { engine.withLock { $0.interruptions } }
+
     /// Takes in what other processes wrote into a store that is followed.
     func refresh() throws(SyncError) {
         try change { engine throws(SyncError) in try engine.refresh() }

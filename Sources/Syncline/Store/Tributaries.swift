@@ -68,6 +68,8 @@ final class TributaryWriter {
     private let process: UInt64
     /// The highest number that this process has used or seen.
     private var latest: UInt64 = 0
+    /// The log for which this process has made the folder durable.
+    private var prepared: LogIdentity?
 
     init(_ storage: any LogStorage, _ environment: any SyncEnvironment) {
         self.storage = storage
@@ -77,12 +79,25 @@ final class TributaryWriter {
     /// Notes files of other processes whose changes this one shows.
     func noteSeen(_ names: [TributaryName]) { latest = max(latest, names.last?.number ?? 0) }
 
+    /// Makes the folder durable, once for each log. Another process may have made it and not have synced it yet.
+    func prepare(for identity: LogIdentity) throws(LogError) {
+        if prepared == identity { return }
+        try Tributaries.makeFolder(storage)
+        prepared = identity
+    }
+
     /// Writes events as one unit. They are durable when it returns.
     func write(_ events: [[UInt8]], for identity: LogIdentity) throws(LogError) -> TributaryName {
+        guard latest < .max else {
+            throw LogError(
+                .ioError, "no number is left for changes of this process", file: FileName.tributaries,
+                hint: "Let the app take in what waits, then follow the store again.")
+        }
         // Also if it fails: a file may be there then, and its name must not be used again.
         latest += 1
         let name = TributaryName(number: latest, process: process)
         do throws(LogError) {
+            try prepare(for: identity)
             try WholeFile(name.path, in: storage).replace(
                 with: TributaryFile(identity: identity, events: events).bytes)
         } catch {

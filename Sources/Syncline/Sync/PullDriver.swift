@@ -10,6 +10,8 @@ struct PullDriver {
     let channel: ServerChannel
     let retries: Int
     let reconciles: Bool
+    /// The interruptions of the store when the pull began.
+    var interruptions = 0
     let progress: @Sendable (SyncProgress) -> Void
 
     func run(_ query: PullQuery) async throws(SyncError) -> PullReport {
@@ -149,6 +151,7 @@ struct PullDriver {
         isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
         let effect = try await database.perform(.buffered) { engine throws(SyncError) in
+            try engine.checkUninterrupted(since: interruptions)
             // Decided on the state that the page is folded into.
             let rows = try mapErrors { () throws(StateError) in
                 try LeftRows(engine.reader, query, rows, lookedUp: lookedUp).rows

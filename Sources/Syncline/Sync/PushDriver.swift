@@ -8,6 +8,8 @@ struct PushDriver {
     let database: SyncDatabase
     let channel: ServerChannel
     let server: ServerProtocol
+    /// The interruptions of the store when the push began.
+    let interruptions: Int
     let progress: @Sendable (SyncProgress) -> Void
 
     func run(_ plan: [PlannedOperation], _ options: PushOptions) async throws(SyncError) -> PushReport {
@@ -81,6 +83,7 @@ struct PushDriver {
         let (server, environment) = (server, database.configuration.environment)
         do throws(SyncError) {
             return try await database.perform(.durable) { engine throws(SyncError) in
+                try engine.checkUninterrupted(since: interruptions)
                 var outcomes: [Outcome] = []
                 for storing in recordings {
                     switch storing {

@@ -68,6 +68,7 @@ extension SyncDatabase {
         _ settings: PushSettings, _ channel: ServerChannel, _ server: ServerProtocol,
         _ progress: @escaping @Sendable (SyncProgress) -> Void
     ) async throws(SyncError) -> PushReport {
+        let interruptions = writer.interruptions
         try await dropVoids(settings.tables)
         let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
         var options = PushOptions()
@@ -76,7 +77,8 @@ extension SyncDatabase {
         options.retries = settings.retries
         options.batchSize = settings.batchSize
         options.takesBatches = channel.capabilities.contains(.batch)
-        let driver = PushDriver(database: self, channel: channel, server: server, progress: progress)
+        let driver = PushDriver(
+            database: self, channel: channel, server: server, interruptions: interruptions, progress: progress)
         let report = try await driver.run(plan, options)
         self.report(report)
         return report
@@ -143,7 +145,7 @@ extension SyncDatabase {
         query.changesPageSize = settings.pageSize ?? query.changesPageSize
         query.overlap = settings.overlap
         try query.check(for: server)
-        let driver = PullDriver(
+        var driver = PullDriver(
             database: self, channel: channel, retries: settings.retries, reconciles: settings.reconciles,
             progress: progress)
         _ = try driver.cursor(query)
@@ -158,6 +160,7 @@ extension SyncDatabase {
                 return report
             }
         }
+        driver.interruptions = writer.interruptions
         report = try await driver.run(query)
         self.report(report, table)
         return report
