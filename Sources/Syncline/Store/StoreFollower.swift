@@ -34,7 +34,7 @@ final class StoreFollower {
         log.projector.store.resume(after: projector.store)
         while true {
             // In this order: a file that was taken in after it was listed is in the log's state, or is gone.
-            let listed = try Tributaries.waiting(storage)
+            let listed = try Tributaries.waiting(storage, shown: shown)
             tributary.noteSeen(listed)
             if try advance() { isStale = true }
             let takenIn = try mapErrors { () throws(StateError) in

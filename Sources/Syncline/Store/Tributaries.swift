@@ -17,12 +17,16 @@ package enum Tributaries {
 
     /// The files in the folder, in order, up to one that a listing may have missed. Each file with a lower number that a process
     /// saw was there when the first listing ended, so the second one has it.
-    package static func waiting(_ storage: any LogStorage) throws(SyncError) -> [TributaryName] {
+    /// - Parameter shown: Files that a process shows already. They are not held back.
+    package static func waiting(
+        _ storage: any LogStorage, shown: [TributaryName] = []
+    ) throws(SyncError) -> [TributaryName] {
         let first = try all(storage)
         if first.isEmpty { return [] }
         let known = Set(first)
         guard let missed = try all(storage).first(where: { !known.contains($0) }) else { return first }
-        return first.filter { $0.number < missed.number }
+        let shown = Set(shown)
+        return first.filter { $0.number < missed.number || shown.contains($0) }
     }
 
     /// Makes the folder, durably.

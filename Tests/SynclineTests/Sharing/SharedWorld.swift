@@ -55,7 +55,7 @@ struct SharedWorld {
             widgets.randomElement(using: &chance)?.write()
         case 11...12:
             guard let widget = widgets.randomElement(using: &chance) else { return }
-            if let app, chance.once(in: 2) { await look(widget, app.database) } else { widget.look() }
+            await look(widget)
         default: await useApp()
         }
     }
@@ -80,8 +80,22 @@ struct SharedWorld {
         }
     }
 
-    /// Refreshes a process while the app takes in its changes, before some call of the process. It has a thread of its own, so
-    /// that it may wait.
+    /// Refreshes a process. Before some of its calls, the app may take in changes, or the other process may write.
+    private mutating func look(_ widget: Widget) async {
+        let others = widgets.filter { $0 !== widget }
+        if let app, chance.once(in: 2) {
+            await look(widget, app.database)
+        } else if let other = others.first, chance.once(in: 2) {
+            let countdown = Countdown(chance.below(12))
+            widget.storage.beforeEachCall { if countdown.isZeroNow { other.write() } }
+            widget.look()
+            widget.storage.beforeEachCall(nil)
+        } else {
+            widget.look()
+        }
+    }
+
+    /// Refreshes a process while the app takes in its changes. It has a thread of its own, so that it may wait.
     private mutating func look(_ widget: Widget, _ app: SyncDatabase) async {
         let countdown = Countdown(chance.below(12))
         widget.storage.beforeEachCall {
