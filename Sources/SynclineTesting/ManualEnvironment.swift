@@ -1,5 +1,6 @@
 // A clock and ids under a test's control: time passes only when the test advances it.
 
+public import Foundation
 public import Syncline
 import SynclineGround
 
@@ -20,13 +21,13 @@ public final class ManualEnvironment: SyncEnvironment {
     private let state: Mutex<State>
     private let name: String
 
-    /// Creates a clock at a time in milliseconds since 1970. Ids are `name-1`, `name-2`, and so on.
-    public init(now: Int64 = 1_767_225_600_000, name: String = "id") {
-        state = Mutex(State(now: now))
+    /// Creates a clock at a time, to the millisecond. Ids are `name-1`, `name-2`, and so on.
+    public init(now: Date = Date(timeIntervalSince1970: 1_767_225_600), name: String = "id") {
+        state = Mutex(State(now: now.milliseconds))
         self.name = name
     }
 
-    public func now() -> Int64 { state.withLock { $0.now } }
+    public func now() -> Date { Date(milliseconds: state.withLock { $0.now }) }
 
     public func newID() -> String {
         state.withLock { state in
@@ -38,10 +39,13 @@ public final class ManualEnvironment: SyncEnvironment {
     public func chance() -> Double { 0.5 }
 
     /// The earliest time that a task is waiting for.
-    public var nextWaking: Int64? { state.withLock { $0.sleepers.values.map(\.due).min() } }
+    public var nextWaking: Date? {
+        state.withLock { $0.sleepers.values.map(\.due).min() }.map { Date(milliseconds: $0) }
+    }
 
     /// Advances the clock, and wakes the tasks whose time has come.
-    public func advance(milliseconds: Int64) {
+    public func advance(by duration: Duration) {
+        let milliseconds = duration.milliseconds
         let woken = state.withLock { state in
             state.now += milliseconds
             let due = state.sleepers.filter { $0.value.due <= state.now }
@@ -51,7 +55,8 @@ public final class ManualEnvironment: SyncEnvironment {
         for continuation in woken { continuation.resume(returning: true) }
     }
 
-    public func wait(milliseconds: Int64) async throws {
+    public func wait(for duration: Duration) async throws {
+        let milliseconds = duration.milliseconds
         let ticket = state.withLock { state in
             state.tickets += 1
             return state.tickets

@@ -120,20 +120,16 @@ enum StoreSnippets {
     }
 
     static func datasync() async throws {
-        var configuration = SyncConfiguration()
-        configuration.wireProtocol = "datasync3"
-        configuration.backend = "https://example.com"
-        configuration.credentials = FixedToken("secret")
+        let configuration = SyncConfiguration(
+            serverProtocol: .datasync3, backend: "https://example.com", credentials: FixedToken("secret"))
         let database = try await SyncDatabase.open(at: "notes", configuration)
 
         try await database.close()
     }
 
     static func foreignServer() throws -> PullSettings {
-        var settings = PullSettings()
-        settings.queryID = "mine"
-        settings.filter = try .init(parsing: "owner eq 'me'")
-        settings.overlap = 5000  // milliseconds: longer than the server's longest write transaction
+        var settings = PullSettings(queryID: "mine", filter: try .init(parsing: "owner eq 'me'"))
+        settings.overlap = .seconds(5)  // longer than the server's longest write transaction
         settings.reconciles = true  // find rows that were deleted for good, or left the filter
 
         return settings

@@ -58,6 +58,6 @@ enum TestingSnippets {
         let row = try await database.table("todoitem").insert(["text": "milk"])
 
         expect(row.id == "id-2")  // the store's own identity was the first
-        clock.advance(milliseconds: 86_400_000)
+        clock.advance(by: .seconds(86_400))
     }
 }

@@ -15,7 +15,7 @@ import Testing
         var configuration = SyncConfiguration.test()
         configuration.creation = .always
         configuration.ids = .ignoreCase
-        configuration.wireProtocol = "datasync3"
+        configuration.serverProtocol = .datasync3
         configuration.settings = [("backend", .string(backend))]
         try await SyncDatabase.open(storage, configuration).close()
     }

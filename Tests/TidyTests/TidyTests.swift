@@ -81,7 +81,7 @@ import Testing
     /// Functions that need not leave their caller's actor: one that only forwards, because a closure that is not
     /// `Sendable` can't be passed to one that leaves; those of sequences; and defaults of what an app implements.
     private static let staying = [
-        "pull(id queryID: String? = nil, _ condition", "next(", "wait(milliseconds", "headers()", "token(insteadOf",
+        "pull(id queryID: String? = nil, _ condition", "next(", "wait(for duration", "headers()", "token(insteadOf",
     ]
 
     @Test func `an async function that an app calls leaves the actor of its caller`() throws {

@@ -69,7 +69,7 @@ import Testing
         ]
         for (index, schema) in schemas.enumerated() {
             var configuration = SyncConfiguration()
-            configuration.wireProtocol = "datasync3"
+            configuration.serverProtocol = .datasync3
             configuration.schema = schema
             try await SyncDatabase.open(at: log.path, configuration).close()
             _ = await Call.tool("config", "record", "8 MiB", on: log)

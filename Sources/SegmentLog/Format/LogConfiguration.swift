@@ -26,36 +26,46 @@ public enum LogCreation: Sendable {
 /// Settings of a writer.
 public struct LogConfiguration: Sendable {
     /// The size at which a segment is sealed and the next one begins.
-    public var segmentSize = ByteCount.mebibytes(8)
+    public var segmentSize: ByteCount
     /// How far the file is filled with zeros ahead of small commits, so that a sync does not change its length.
-    public var zeroAhead = ByteCount.kibibytes(256)
+    public var zeroAhead: ByteCount
     /// LZ4's acceleration, 1 to 64: 1 compresses best, higher is faster.
-    public var acceleration = 2
+    public var acceleration: Int
     /// Whether a new segment uses the newest records of the previous one as a dictionary for its small frames.
-    public var usesDictionary = true
+    public var usesDictionary: Bool
     /// Whether the writer syncs and updates HEAD by itself when it has been idle.
-    public var syncsWhenIdle = true
+    public var syncsWhenIdle: Bool
     /// The maximum number of truncated tails kept in quarantine.
-    public var quarantineLimit = 64
+    public var quarantineLimit: Int
 
     /// If false, payloads are stored uncompressed, so that tests cover cases that compression hides.
     package var compresses = true
 
-    /// Creates settings that suit most logs.
-    public init() {}
+    /// Creates settings. What is not given suits most logs.
+    public init(
+        segmentSize: ByteCount = .mebibytes(8), zeroAhead: ByteCount = .kibibytes(256), acceleration: Int = 2,
+        usesDictionary: Bool = true, syncsWhenIdle: Bool = true, quarantineLimit: Int = 64
+    ) {
+        self.segmentSize = segmentSize
+        self.zeroAhead = zeroAhead
+        self.acceleration = acceleration
+        self.usesDictionary = usesDictionary
+        self.syncsWhenIdle = syncsWhenIdle
+        self.quarantineLimit = quarantineLimit
+    }
 
     package func validate() throws(LogError) {
         guard segmentSize >= .kibibytes(4), segmentSize <= .mebibytes(1024) else {
-            throw LogError(.invalidArgument, "a segment size of \(segmentSize) is outside 4 KiB … 1 GiB")
+            throw LogError(.invalidConfiguration, "a segment size of \(segmentSize) is outside 4 KiB … 1 GiB")
         }
         guard zeroAhead <= .mebibytes(16) else {
-            throw LogError(.invalidArgument, "zeroing \(zeroAhead) ahead is more than 16 MiB")
+            throw LogError(.invalidConfiguration, "zeroing \(zeroAhead) ahead is more than 16 MiB")
         }
         guard (1...64).contains(acceleration) else {
-            throw LogError(.invalidArgument, "an acceleration of \(acceleration) is outside 1 … 64")
+            throw LogError(.invalidConfiguration, "an acceleration of \(acceleration) is outside 1 … 64")
         }
         guard quarantineLimit >= 1 else {
-            throw LogError(.invalidArgument, "quarantine must keep at least one tail")
+            throw LogError(.invalidConfiguration, "quarantine must keep at least one tail")
         }
     }
 }

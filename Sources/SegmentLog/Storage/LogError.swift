@@ -37,6 +37,8 @@ public struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let takenBack = Code(rawValue: "taken-back")
         /// A record or batch is larger than the format allows, or a setting is out of range.
         public static let invalidArgument = Code(rawValue: "invalid-argument")
+        /// A setting of the log is outside its bounds.
+        public static let invalidConfiguration = Code(rawValue: "invalid-configuration")
     }
 
     /// The kind of failure, for programs.

@@ -1,6 +1,7 @@
 // The history of a store: its state at any past event, the differences between two states, and the event that set
 // each field. Reading history writes nothing and does not block the store.
 
+public import Foundation
 package import SegmentLog
 public import SynclineCore
 
@@ -92,4 +93,9 @@ extension SyncDatabase {
             throw SyncError(.internalError, "\(error)")
         }
     }
+}
+
+extension FieldOrigin {
+    /// When the event was written.
+    public var date: Date { Date(milliseconds: time) }
 }

@@ -34,7 +34,7 @@ extension SyncDatabase {
     @discardableResult
     @concurrent
     public func compact() async throws(SyncError) -> CompactReport {
-        let now = configuration.environment.now()
+        let now = configuration.environment.milliseconds()
         return try await offCallersActor { () throws(SyncError) in try self.writer.compact(self.storage, now: now) }
     }
 

@@ -1,75 +1,10 @@
 // The database an app opens: tables that work without a network. Reads and writes are local; every change is an
 // event in the log.
 
+public import Foundation
 public import SegmentLog
 public import SynclineCore
 import SynclineGround
-package import SynclineWire
-
-/// Options for opening a store.
-public struct SyncConfiguration: Sendable {
-    /// Whether opening may create a new store.
-    public var creation: LogCreation = .ifMissing
-    /// How durable a change is when the call returns.
-    public var durability: Durability = .durable
-    /// How a new store compares ids.
-    public var ids: IDComparison = .exact
-    /// The sync protocol of a new store's backend.
-    public var wireProtocol = "zumo2"
-    /// The app's schema, if it has one. The store records it and enforces the recorded schema.
-    public var schema: SyncSchema?
-    /// How much memory the newest changes may use before they are written to a checkpoint.
-    public var memoryLimit = ByteCount.mebibytes(16)
-    /// A clock and a source of ids.
-    public var environment: any SyncEnvironment = SystemEnvironment()
-    /// The log's settings.
-    public var log = LogConfiguration()
-    /// The base URL of the backend, whose tables are below `/tables`; nil for the URL in the store's settings, if it
-    /// has one.
-    public var backend: String?
-    /// Supplies the token that requests carry; nil if the server needs none.
-    public var credentials: (any CredentialProvider)?
-    /// Timeouts and size limits for the server; nil for those in the store's settings, or else the defaults.
-    public var limits: NetworkLimits?
-    /// Where to record the requests and responses, for a bug report; nil to record nothing.
-    public var recording: TrafficRecording?
-    /// Receives reports about the engine's work, for the app's log; nil to report nothing.
-    public var diagnostics: DiagnosticReceiver?
-    /// Whether other processes change the store while they follow it: see ``SyncDatabase/follow(at:_:)``. Their changes are
-    /// then made here as they come, otherwise when the store is opened, resumed or refreshed.
-    public var isShared = false
-    /// The transport to use instead of the network.
-    package var transport: (any HTTPTransport)?
-    /// The server's capabilities, if they are known from an earlier response.
-    package var knownOfServer: ServerCapabilities = []
-
-    /// Further settings that a new store starts with.
-    package var settings: [(name: String, value: Value)] = []
-
-    /// Creates a configuration with defaults that suit most apps.
-    public init() {}
-}
-
-extension SyncConfiguration {
-    /// The settings that a new store records in its first events.
-    fileprivate var initialSettings: [Event.Body] {
-        var settings = [(SettingName.device, Value.string(environment.newID())), ("protocol", .string(wireProtocol))]
-        if ids == .ignoreCase { settings.append((SettingName.ids, .string("ignore-case"))) }
-        return (settings + self.settings).map { .configured(name: $0.0, value: $0.1) }
-    }
-
-    /// Returns the first records of a new log: its process, and the settings.
-    fileprivate func initialRecords(in storage: any LogStorage) -> RecordBatch {
-        let settings = initialSettings
-        var opening = Opening(
-            device: "", engineVersion: engineVersion, projectorVersion: Projector.version,
-            schemaVersion: schema?.version ?? 0, place: StorePlace.mark(storage))
-        if case .configured(_, .string(let device)?)? = settings.first { opening.device = device }
-        var batch = RecordBatch()
-        for body in [.opened(opening)] + settings { batch.append(Event(time: environment.now(), body).bytes) }
-        return batch
-    }
-}
 
 /// A database of tables with a local log.
 public final class SyncDatabase: Sendable {
@@ -294,6 +229,7 @@ public final class SyncDatabase: Sendable {
         guard !name.utf8.contains(0) else {
             throw SyncError(.invalidConfiguration, "a setting's name is not valid", hint: "Leave out the zero byte.")
         }
+        if name == SettingName.serverProtocol { _ = try ServerProtocol(setting: value) }
         try await perform { engine throws(SyncError) in
             _ = try engine.record(.configured(name: name, value: value))
         }
@@ -355,6 +291,8 @@ public struct QueryCursor: Hashable, Sendable {
     public var queryID: String
     /// Where the next pull continues.
     public var state: CursorState
+    /// When it last changed.
+    public var updated: Date { Date(milliseconds: state.updated) }
 }
 
 /// The result of a purge.

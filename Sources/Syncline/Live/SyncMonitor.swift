@@ -52,7 +52,7 @@ public final class SyncMonitor {
     private func take(_ status: SyncStatus) {
         if Task.isCancelled { return }
         phase = status.phase == .stopped ? nil : status.phase
-        lastRound = status.lastRound.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+        lastRound = status.lastRound
     }
 }
 

@@ -11,25 +11,38 @@ import SynclineWire
 /// pull keeps its pages.
 public struct NetworkLimits: Hashable, Sendable {
     /// The timeout for opening a connection. URLSession has no such limit; ``stall`` applies instead.
-    public var connect = Duration.seconds(10)
+    public var connect: Duration
     /// How long a connection may be silent during a request. This is the only timeout for an event stream.
-    public var stall = Duration.seconds(60)
+    public var stall: Duration
     /// The timeout for a whole request with its response.
-    public var total = Duration.seconds(100)
+    public var total: Duration
     /// How long an unused connection is kept open for the next request.
-    public var idle = Duration.seconds(118)
+    public var idle: Duration
     /// The longest `Retry-After` wait that is accepted. If the server asks for more, the push or pull stops instead.
-    public var longestWait = Duration.milliseconds(ServerReply.usualLongestWait)
+    public var longestWait: Duration
     /// The maximum size of a response body, uncompressed.
-    public var body = ByteCount.mebibytes(256)
+    public var body: ByteCount
     /// The maximum size of a response's headers.
-    public var headers = ByteCount.mebibytes(1)
+    public var headers: ByteCount
     /// The maximum number of requests for one list, which stops a list that never ends. An interrupted pull with a
     /// query id continues where it stopped.
-    public var pages = 100_000
+    public var pages: Int
 
-    /// Creates the default limits.
-    public init() {}
+    /// Creates limits. Those that are not given are the defaults.
+    public init(
+        connect: Duration = .seconds(10), stall: Duration = .seconds(60), total: Duration = .seconds(100),
+        idle: Duration = .seconds(118), longestWait: Duration = .seconds(300),
+        body: ByteCount = .mebibytes(256), headers: ByteCount = .mebibytes(1), pages: Int = 100_000
+    ) {
+        self.connect = connect
+        self.stall = stall
+        self.total = total
+        self.idle = idle
+        self.longestWait = longestWait
+        self.body = body
+        self.headers = headers
+        self.pages = pages
+    }
 }
 
 extension NetworkLimits {
@@ -43,12 +56,6 @@ extension NetworkLimits {
         limits.responseSize = Int(clamping: body.rawValue)
         limits.headerSize = Int(clamping: headers.rawValue)
         return limits
-    }
-
-    /// ``longestWait`` in milliseconds.
-    var longestWaitMilliseconds: Int64 {
-        let (seconds, attoseconds) = longestWait.components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
     /// Throws if a limit would let nothing through.
@@ -69,6 +76,7 @@ extension NetworkLimits {
     /// Parses the store's setting `limits`: an object of seconds, bytes and a number of pages. Missing members keep
     /// their defaults.
     package init(_ value: Value) throws(SyncError) {
+        self.init()
         guard case .object(let members) = value else { throw NetworkLimits.refusal("it is not an object") }
         for member in members {
             let number: Double

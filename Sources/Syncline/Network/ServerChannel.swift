@@ -49,7 +49,7 @@ final class ServerChannel: Sendable {
             throw .refused(error.description)
         }
         var reply = codec.reply(try await transport.send(message), to: request)
-        reply.accept(waitsUpTo: limits.longestWaitMilliseconds)
+        reply.accept(waitsUpTo: limits.longestWait.milliseconds)
         reply = names.received(reply, to: request)
         // When the server is down, a proxy answers in its place and does not know its capabilities.
         if reply.status < 500 { known.withLock { $0.capabilities = reply.capabilities } }

@@ -183,7 +183,7 @@ extension RecordBatch {
 extension CursorState {
     /// Returns the initial cursor of a query, before anything was pulled.
     static func beginning(of query: String, now: Int64) -> CursorState {
-        CursorState(.time(Timestamp(.init(milliseconds: 0))), query: query, updated: now)
+        CursorState(.time(Timestamp(Timestamp.Instant(milliseconds: 0))), query: query, updated: now)
     }
 }
 

@@ -77,7 +77,8 @@ package final class StoreEngine {
         recordOpening()
         let number = nextNumber
         var writer = LocalTransactionWriter(
-            projector, number: number, time: time ?? environment.now(), isGrouped: isGrouped, isForRedo: isFollower)
+            projector, number: number, time: time ?? environment.milliseconds(), isGrouped: isGrouped,
+            isForRedo: isFollower)
         let value = try body(&writer)
         guard let event = try writer.finish() else { return (value, nil) }
         staged.append(event)
@@ -90,7 +91,7 @@ package final class StoreEngine {
         try checkOwner()
         if case .opened = body { hasRecordedOpening = true } else { recordOpening() }
         let number = nextNumber
-        let event = Event(time: environment.now(), body)
+        let event = Event(time: environment.milliseconds(), body)
         try mapErrors { () throws(StateError) in try projector.apply(event, number: number) }
         staged.append(event.bytes)
         return number
@@ -103,7 +104,7 @@ package final class StoreEngine {
         let number = nextNumber
         let (news, effect) = try mapErrors { () throws(StateError) in try projector.applyNews(page, number: number) }
         guard let news else { return effect }
-        staged.append(Event(time: environment.now(), .page(news)).bytes)
+        staged.append(Event(time: environment.milliseconds(), .page(news)).bytes)
         if !news.rows.isEmpty { touch(page.table) }
         return effect
     }
@@ -125,7 +126,7 @@ package final class StoreEngine {
         let opening = Opening(
             device: device, engineVersion: engineVersion, projectorVersion: Projector.version,
             schemaVersion: schemaVersion, place: place)
-        let event = Event(time: environment.now(), .opened(opening))
+        let event = Event(time: environment.milliseconds(), .opened(opening))
         if (try? projector.apply(event, number: nextNumber)) != nil { staged.append(event.bytes) }
     }
 

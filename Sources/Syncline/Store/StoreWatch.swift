@@ -9,8 +9,8 @@ final class StoreWatch: Sendable {
     private let task: Task<Void, Never>
     private let directory: DirectoryWatch?
 
-    /// How often it calls back if the system can't watch the directory, in milliseconds.
-    private static let interval: Int64 = 1000
+    /// How often it calls back if the system can't watch the directory.
+    private static let interval = Duration.seconds(1)
 
     /// Calls `refresh` now and after each change. Changes during a call share the next one.
     init(
@@ -23,7 +23,7 @@ final class StoreWatch: Sendable {
         self.directory = directory
         task = Task {
             if directory == nil {
-                repeat { await refresh() } while (try? await environment.wait(milliseconds: StoreWatch.interval)) != nil
+                repeat { await refresh() } while (try? await environment.wait(for: StoreWatch.interval)) != nil
             }
             for await _ in stream { await refresh() }
         }

@@ -1,5 +1,6 @@
 // Automatic sync: starts rounds when the state machine says so, and reports the status.
 
+public import Foundation
 import SegmentLog
 public import SynclineCore
 import SynclineGround
@@ -8,16 +9,30 @@ import SynclineGround
 public struct AutomaticSyncSettings: Sendable {
     /// The settings of each round.
     public var sync: SyncSettings
-    /// The delay between a change and a sync, in milliseconds; nil to sync only at intervals.
-    public var delay: Int64? = 500
-    /// The time from the end of a round to the next, in milliseconds; nil for no interval.
-    public var interval: Int64? = 60_000
+    /// The delay between a change and a sync; nil to sync only at intervals.
+    public var delay: Duration?
+    /// The time from the end of a round to the next; nil for no interval.
+    public var interval: Duration?
     /// Whether to listen to the server's change events, if it has them, so that changes arrive at once.
-    public var listens = true
+    public var listens: Bool
 
     /// Creates settings for a push, and incremental pulls of the given tables.
-    public init(tables: [String] = []) {
-        sync = SyncSettings(tables: tables)
+    public init(
+        tables: [String] = [], delay: Duration? = .milliseconds(500), interval: Duration? = .seconds(60),
+        listens: Bool = true
+    ) {
+        self.init(sync: SyncSettings(tables: tables), delay: delay, interval: interval, listens: listens)
+    }
+
+    /// Creates settings for rounds of one's own.
+    public init(
+        sync: SyncSettings, delay: Duration? = .milliseconds(500), interval: Duration? = .seconds(60),
+        listens: Bool = true
+    ) {
+        self.sync = sync
+        self.delay = delay
+        self.interval = interval
+        self.listens = listens
     }
 }
 
@@ -31,10 +46,10 @@ public struct SyncStatus: Hashable, Sendable {
         case pushing
         /// Fetching a table.
         case pulling(table: String)
-        /// There is no network. The next attempt is at the given time, in milliseconds since 1970.
-        case offline(until: Int64)
-        /// A round failed. The next attempt is at the given time, in milliseconds since 1970.
-        case waiting(until: Int64, SyncError)
+        /// There is no network. The next attempt is at the given time.
+        case offline(until: Date)
+        /// A round failed. The next attempt is at the given time.
+        case waiting(until: Date, SyncError)
         /// Stopped for good.
         case stopped
     }
@@ -42,11 +57,11 @@ public struct SyncStatus: Hashable, Sendable {
     /// What automatic sync is doing.
     public var phase: Phase
     /// The number of changes not yet pushed.
-    public var pending: UInt64
+    public var pending: Int
     /// The number of operations that await a decision by the app: conflicts, and operations the server refused.
     public var conflicts: Int
-    /// The time of the last complete round, in milliseconds since 1970.
-    public var lastRound: Int64?
+    /// The time of the last complete round.
+    public var lastRound: Date?
 }
 
 /// Automatic sync of a store, until it is stopped or the store is closed. The store keeps a reference: see
@@ -80,7 +95,7 @@ public final class AutomaticSync: Sendable {
             network = NetworkWatch { inputs.yield(.signal(.reconnected)) }
         #endif
         let status = SyncStatus(
-            phase: .idle, pending: database.totals.pending, conflicts: conflicts.count(database))
+            phase: .idle, pending: Int(clamping: database.totals.pending), conflicts: conflicts.count(database))
         state = Mutex(State(status: status))
         let box = WeakBox()
         task = Task {
@@ -238,7 +253,8 @@ private struct AutomaticLoop {
         self.inputs = inputs
         self.tell = tell
         environment = database.configuration.environment
-        machine = AutomaticMachine(delay: settings.delay, interval: settings.interval)
+        machine = AutomaticMachine(
+            delay: settings.delay?.milliseconds, interval: settings.interval?.milliseconds)
     }
 
     mutating func run(_ stream: AsyncStream<Input>) async {
@@ -273,7 +289,7 @@ private struct AutomaticLoop {
     }
 
     private mutating func take(_ signal: AutomaticMachine.Signal) {
-        let now = environment.now()
+        let now = environment.milliseconds()
         switch machine.handle(signal, now: now, backoff: backoff) {
         case nil: break
         case .run?:
@@ -294,13 +310,13 @@ private struct AutomaticLoop {
 
     private func later(_ milliseconds: Int64, _ input: Input) -> Task<Void, Never> {
         Task { [environment, inputs] in
-            guard (try? await environment.wait(milliseconds: milliseconds)) != nil else { return }
+            guard (try? await environment.wait(for: .milliseconds(milliseconds))) != nil else { return }
             inputs.yield(input)
         }
     }
 
     private func backoff(_ attempt: Int) -> Int64 {
-        Backoff.milliseconds(attempt: attempt, nil, now: environment.now(), chance: environment.chance())
+        Backoff.milliseconds(attempt: attempt, nil, now: environment.milliseconds(), chance: environment.chance())
     }
 
     /// Listens to the server's event stream.
@@ -326,6 +342,7 @@ private struct AutomaticLoop {
         case .running: break
         case .idle: show(.idle)
         case .waiting(let until, let error):
+            let until = Date(milliseconds: until)
             show(error.code == .offline ? .offline(until: until) : .waiting(until: until, error))
         }
     }
@@ -333,8 +350,8 @@ private struct AutomaticLoop {
     private func show(_ phase: SyncStatus.Phase) {
         tell(
             SyncStatus(
-                phase: phase, pending: database.totals.pending, conflicts: conflicts.count(database),
-                lastRound: lastRound))
+                phase: phase, pending: Int(clamping: database.totals.pending), conflicts: conflicts.count(database),
+                lastRound: lastRound.map { Date(milliseconds: $0) }))
     }
 
     /// Runs a sync; returns the error that stopped it, or nil.

@@ -164,7 +164,7 @@ struct PullDriver {
                 known?.updated = 0
                 if known == cursor { moved = nil }
             }
-            moved?.updated = engine.environment.now()
+            moved?.updated = engine.environment.milliseconds()
             return try engine.record(
                 page: PulledPage(
                     table: query.table, queryID: query.queryID, rows: rows, cursor: moved, isAudit: isAudit))

@@ -47,10 +47,8 @@ extension StateReader {
     /// What the server of the store speaks.
     package var serverProtocol: ServerProtocol {
         get throws(StateError) {
-            if case .string(let name)? = try setting("protocol"), let known = ServerProtocol(rawValue: name) {
-                return known
-            }
-            return .zumo2
+            let name = try setting(SettingName.serverProtocol)
+            do throws(SyncError) { return try ServerProtocol(setting: name) } catch { throw .failed(error) }
         }
     }
 }

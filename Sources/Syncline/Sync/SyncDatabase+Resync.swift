@@ -56,7 +56,7 @@ extension SyncDatabase {
             var pulls: [(table: String, queryID: String?, filter: FilterExpression?)] = []
             for cursor in cursors where tables?.contains(cursor.table) ?? true {
                 let query = cursor.state.query
-                let beginning = CursorState.beginning(of: query, now: engine.environment.now())
+                let beginning = CursorState.beginning(of: query, now: engine.environment.milliseconds())
                 try engine.record(
                     .page(PulledPage(table: cursor.table, queryID: cursor.queryID, rows: [], cursor: beginning)))
                 pulls.append((cursor.table, cursor.queryID, try ResyncReport.filter(query)))

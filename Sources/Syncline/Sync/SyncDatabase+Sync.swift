@@ -10,17 +10,26 @@ public struct PushSettings: Sendable {
     /// The tables whose operations are pushed; nil for all.
     public var tables: Set<String>?
     /// How conflicts are decided.
-    public var policy = ConflictPolicy.fail
+    public var policy: ConflictPolicy
     /// The maximum number of operations on different rows in flight at once.
-    public var concurrency = 1
+    public var concurrency: Int
     /// The maximum number of operations in one request, if the server supports batches; 1 to send each alone. Batch
     /// requests are sent one after another, whatever the concurrency.
-    public var batchSize = 100
+    public var batchSize: Int
     /// How often a request is retried if the server is busy or failing.
-    public var retries = 3
+    public var retries: Int
 
-    /// Creates the default settings.
-    public init() {}
+    /// Creates settings. Those that are not given are the defaults.
+    public init(
+        tables: Set<String>? = nil, policy: ConflictPolicy = .fail, concurrency: Int = 1, batchSize: Int = 100,
+        retries: Int = 3
+    ) {
+        self.tables = tables
+        self.policy = policy
+        self.concurrency = concurrency
+        self.batchSize = batchSize
+        self.retries = retries
+    }
 }
 
 /// Settings of a pull.
@@ -30,25 +39,40 @@ public struct PullSettings: Sendable {
     /// Which rows to pull; nil for all.
     public var filter: FilterExpression?
     /// The sort order, for pulls without a query id.
-    public var order: [RowQuery.Key] = []
+    public var order: [RowQuery.Key]
     /// The maximum number of rows; nil for all.
     public var top: Int?
     /// The number of rows to skip.
-    public var skip = 0
+    public var skip: Int
     /// The number of rows requested per page; nil for the protocol's default, or 1000 if the server has a changes
     /// feed.
     public var pageSize: Int?
-    /// How far before its cursor an incremental pull starts, in milliseconds, for servers that commit late.
-    public var overlap: Int64 = 0
+    /// How far before its cursor an incremental pull starts, for servers that commit late.
+    public var overlap: Duration
     /// Whether to remove local rows that the pull no longer finds: rows that were hard-deleted or left the filter.
-    public var reconciles = false
+    public var reconciles: Bool
     /// Whether pending operations are pushed first.
-    public var pushesFirst = true
+    public var pushesFirst: Bool
     /// How often a request is retried if the server is busy or failing.
-    public var retries = 3
+    public var retries: Int
 
-    /// Creates the default settings.
-    public init() {}
+    /// Creates settings. Those that are not given are the defaults.
+    public init(
+        queryID: String? = nil, filter: FilterExpression? = nil, order: [RowQuery.Key] = [], top: Int? = nil,
+        skip: Int = 0, pageSize: Int? = nil, overlap: Duration = .zero, reconciles: Bool = false,
+        pushesFirst: Bool = true, retries: Int = 3
+    ) {
+        self.queryID = queryID
+        self.filter = filter
+        self.order = order
+        self.top = top
+        self.skip = skip
+        self.pageSize = pageSize
+        self.overlap = overlap
+        self.reconciles = reconciles
+        self.pushesFirst = pushesFirst
+        self.retries = retries
+    }
 }
 
 extension SyncDatabase {
@@ -143,7 +167,7 @@ extension SyncDatabase {
         query.skip = settings.skip
         query.pageSize = settings.pageSize ?? (server == .zumo2 ? 50 : 100)
         query.changesPageSize = settings.pageSize ?? query.changesPageSize
-        query.overlap = settings.overlap
+        query.overlap = settings.overlap.milliseconds
         try query.check(for: server)
         var driver = PullDriver(
             database: self, channel: channel, retries: settings.retries, reconciles: settings.reconciles,
@@ -261,10 +285,10 @@ extension SyncDatabase {
     func wait(attempt: Int, _ after: ServerReply.RetryAfter?, _ limits: NetworkLimits) async -> Bool {
         let environment = configuration.environment
         let milliseconds = Backoff.milliseconds(
-            attempt: attempt, after, limit: limits.longestWaitMilliseconds, now: environment.now(),
+            attempt: attempt, after, limit: limits.longestWait.milliseconds, now: environment.milliseconds(),
             chance: environment.chance())
         do {
-            if milliseconds > 0 { try await environment.wait(milliseconds: milliseconds) }
+            if milliseconds > 0 { try await environment.wait(for: .milliseconds(milliseconds)) }
             return !Task.isCancelled
         } catch {
             return false

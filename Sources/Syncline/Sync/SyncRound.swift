@@ -6,21 +6,19 @@ public import SynclineCore
 public struct SyncSettings: Sendable {
     /// The settings of the push. By default conflicts are merged: edits of different columns are combined, as in a
     /// pull.
-    public var push = PushSettings()
+    public var push: PushSettings
     /// The tables to pull, in this order, with their settings; nil for all tables the store has when the sync
     /// begins.
     public var pulls: [(table: String, settings: PullSettings)]?
 
     /// Creates settings for incremental pulls of the given tables, or of all tables the store has.
-    public init(tables: [String]? = nil) {
-        push.policy = .merge
+    public init(tables: [String]? = nil, push: PushSettings = PushSettings(policy: .merge)) {
+        self.push = push
         pulls = tables.map { $0.map(SyncSettings.pull) }
     }
 
     private static func pull(_ table: String) -> (table: String, settings: PullSettings) {
-        var settings = PullSettings()
-        settings.queryID = "sync"
-        return (table, settings)
+        (table, PullSettings(queryID: "sync"))
     }
 
     /// Returns the pulls to run, once the store's tables are known.

@@ -261,7 +261,7 @@ struct NamedKey: CodingKey {
 extension Timestamp {
     /// Creates a timestamp, to the millisecond.
     init(_ date: Date) {
-        self.init(.init(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded())))
+        self.init(Instant(milliseconds: date.milliseconds))
     }
 
     var date: Date {

@@ -10,7 +10,7 @@ public struct FieldOrigin: Hashable, Sendable {
     /// The event that set it.
     public var event: UInt64
     /// Milliseconds since 1970.
-    public var time: Int64
+    package var time: Int64
     /// What kind of event it was.
     public var cause: String
     /// What caused the change.

@@ -4,8 +4,8 @@
 extension Masking {
     /// Settings that contain none of an app's data.
     private static let plainSettings: Set<String> = [
-        SettingName.device, SettingName.place, "protocol", SettingName.ids, SettingName.retention, SettingName.takenIn,
-        "limits",
+        SettingName.device, SettingName.place, SettingName.serverProtocol, SettingName.ids, SettingName.retention,
+        SettingName.takenIn, "limits",
     ]
 
     package func mask(_ event: Event) -> Event {

@@ -19,10 +19,9 @@ public struct CursorState: Hashable, Sendable {
     /// The canonical form of the query; another query with the same id is refused.
     public var query: String
     /// When it last changed, in milliseconds since 1970.
-    public var updated: Int64
+    package var updated: Int64
 
-    /// A place in a query.
-    public init(_ place: Place, query: String, updated: Int64) {
+    package init(_ place: Place, query: String, updated: Int64) {
         self.place = place
         self.query = query
         self.updated = updated

@@ -22,7 +22,7 @@ public struct Scenario: Sendable {
 
     /// The scenario's name.
     public var name: String
-    package var wireProtocol: String
+    package var serverProtocol: ServerProtocol
     package var ignoresCase: Bool
     package var steps: [Step]
 
@@ -39,7 +39,11 @@ public struct Scenario: Sendable {
             throw ScenarioFailure("a scenario has a name and steps")
         }
         self.name = name
-        wireProtocol = value[member: "protocol"]?.text ?? "zumo2"
+        do throws(SyncError) {
+            serverProtocol = try ServerProtocol(setting: value[member: "protocol"])
+        } catch {
+            throw ScenarioFailure(error.message)
+        }
         ignoresCase = value[member: "ids"] == .string("ignore-case")
         self.steps = try steps.map { try Step($0) }
     }

@@ -92,8 +92,8 @@ extension HTTPRequest {
     }
 
     /// Throws if the request lacks what every request has.
-    func checkForm(_ wireProtocol: String) throws {
-        let version = wireProtocol == "zumo2" ? "2.0.0" : "3.0.0"
+    func checkForm(_ server: ServerProtocol) throws {
+        let version = server == .zumo2 ? "2.0.0" : "3.0.0"
         guard header("ZUMO-API-VERSION") == version else { throw ScenarioFailure("no version \(version) in a request") }
         if body != nil, header("Content-Type") != "application/json" {
             throw ScenarioFailure("a body without its content type")

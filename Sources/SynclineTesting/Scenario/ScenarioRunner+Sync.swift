@@ -21,7 +21,7 @@ extension ScenarioRunner {
     /// Returns the response to a request; nil for a closed connection.
     func answer(_ request: HTTPRequest) async -> HTTPResponse? {
         do {
-            try request.checkForm(scenario.wireProtocol)
+            try request.checkForm(scenario.serverProtocol)
             countRequest(request)
             guard script != nil else { return server.handle(request) }
             guard let exchange = nextExchange() else {
@@ -72,8 +72,8 @@ extension ScenarioRunner {
         settings.reconciles = value[member: "reconcile"] == .bool(true)
         settings.pushesFirst = value[member: "noPush"] != .bool(true)
         switch value[member: "overlap"] {
-        case .integer(let seconds)?: settings.overlap = seconds * 1000
-        case .double(let seconds)?: settings.overlap = Int64(seconds * 1000)
+        case .integer(let seconds)?: settings.overlap = .seconds(seconds)
+        case .double(let seconds)?: settings.overlap = .seconds(seconds)
         default: break
         }
         let report: PullReport?

@@ -58,7 +58,7 @@ public actor ScenarioRunner {
 
     private init(_ scenario: Scenario) {
         self.scenario = scenario
-        server = SimulatedServer(ServerProtocol(rawValue: scenario.wireProtocol) ?? .zumo2)
+        server = SimulatedServer(scenario.serverProtocol)
     }
 
     var database: SyncDatabase {
@@ -69,7 +69,7 @@ public actor ScenarioRunner {
     private func open() async throws {
         var configuration = SyncConfiguration()
         configuration.ids = scenario.ignoresCase ? .ignoreCase : .exact
-        configuration.wireProtocol = scenario.wireProtocol
+        configuration.serverProtocol = scenario.serverProtocol
         configuration.transport = ScenarioNetwork(runner: self)
         opened = try await SyncDatabase.open(disk, configuration)
     }

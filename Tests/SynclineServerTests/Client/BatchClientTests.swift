@@ -9,9 +9,9 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct BatchClientTests {
-    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
+    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
     func `operations are sent together once the server is known to support it`(
-        _ backend: TestBackend, _ protocolVersion: String
+        _ backend: TestBackend, _ protocolVersion: ServerProtocol
     )
         async throws
     {

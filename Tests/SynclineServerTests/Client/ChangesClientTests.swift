@@ -10,9 +10,9 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct ChangesClientTests {
-    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
+    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
     func `a store discovers the changes feed and uses it from then on`(
-        _ backend: TestBackend, _ protocolVersion: String
+        _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {
         let desk = try ClientDesk(backend, protocolVersion)
         for number in 0..<7 { try desk.ask("POST", "todoitem", #"{"id":"r\#(number)"}"#) }
@@ -97,8 +97,8 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `rows that were deleted come back`(_ backend: TestBackend, _ protocolVersion: String) async throws {
+    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    func `rows that were deleted come back`(_ backend: TestBackend, _ protocolVersion: ServerProtocol) async throws {
         for table in ["todoitem", "hard"] {
             for lost in 0...3 {
                 let desk = try ClientDesk(backend, protocolVersion)

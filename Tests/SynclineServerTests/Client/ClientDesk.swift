@@ -71,9 +71,9 @@ struct ClientDesk {
     let desk: ServiceDesk
     let line: DeskLine
     let folder: TemporaryFolder
-    let protocolVersion: String
+    let protocolVersion: ServerProtocol
 
-    init(_ backend: TestBackend = .sqlite, _ protocolVersion: String = "zumo2", more: String = "") throws {
+    init(_ backend: TestBackend = .sqlite, _ protocolVersion: ServerProtocol = .zumo2, more: String = "") throws {
         desk = try ServiceDesk(backend, more: more)
         line = DeskLine(desk.service)
         folder = try TemporaryFolder()
@@ -83,7 +83,7 @@ struct ClientDesk {
     func store(_ name: String) async throws -> SyncDatabase {
         var configuration = SyncConfiguration()
         configuration.transport = line
-        configuration.wireProtocol = protocolVersion
+        configuration.serverProtocol = protocolVersion
         return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
     }
 

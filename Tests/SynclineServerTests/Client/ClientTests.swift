@@ -9,13 +9,15 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct ClientTests {
-    private func device(_ server: RunningServer, _ folder: TemporaryFolder, _ name: String, _ protocolVersion: String)
+    private func device(
+        _ server: RunningServer, _ folder: TemporaryFolder, _ name: String, _ protocolVersion: ServerProtocol
+    )
         async throws
         -> SyncDatabase
     {
         var configuration = SyncConfiguration()
         configuration.backend = server.server.url
-        configuration.wireProtocol = protocolVersion
+        configuration.serverProtocol = protocolVersion
         return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
     }
 
@@ -24,8 +26,9 @@ import Testing
         return Dictionary(rows.map { ($0.id, $0.columns["text"] ?? .null) }) { $1 }
     }
 
-    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
-    func `two devices end up with the same rows`(_ backend: TestBackend, _ protocolVersion: String) async throws {
+    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    func `two devices end up with the same rows`(_ backend: TestBackend, _ protocolVersion: ServerProtocol) async throws
+    {
         let server = try RunningServer(backend)
         defer { withExtendedLifetime(server) {} }
         let folder = try TemporaryFolder()

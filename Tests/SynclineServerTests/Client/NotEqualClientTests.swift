@@ -9,9 +9,9 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct NotEqualClientTests {
-    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
+    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
     func `a pull fetches rows without the value, by lists and by changes, and keeps them`(
-        _ backend: TestBackend, _ protocolVersion: String
+        _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {
         for tellsChanges in [true, false] {
             let desk = try ClientDesk(backend, protocolVersion)

@@ -92,7 +92,7 @@ private final class RevivalStory {
             let line = LossyLine(chance.next(), answer)
             var configuration = SyncConfiguration()
             configuration.transport = line
-            configuration.wireProtocol = protocolVersion.rawValue
+            configuration.serverProtocol = protocolVersion
             lines.append(line)
             stores.append(try await SyncDatabase.open(FaultyStorage(), configuration))
         }

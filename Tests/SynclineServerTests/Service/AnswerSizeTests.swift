@@ -181,9 +181,9 @@ import Testing
         #expect(size < 210_000)
     }
 
-    @Test(arguments: TestBackend.available, ["zumo2", "datasync3"])
+    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
     func `a client reads rows that an answer left out, and continues after a page that was cut`(
-        _ backend: TestBackend, _ protocolVersion: String
+        _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {
         for capabilities in [true, false] {
             let desk = try ClientDesk(backend, protocolVersion, more: limits)

@@ -26,7 +26,7 @@ import Testing
     ) -> SyncConfiguration {
         var configuration = SyncConfiguration.test()
         configuration.schema = schema
-        configuration.wireProtocol = protocolVersion.rawValue
+        configuration.serverProtocol = protocolVersion
         configuration.connect(to: network)
         return configuration
     }

@@ -1,5 +1,6 @@
 // A process that follows a store: it counts in a row of its own, and inserts and deletes a row that all processes change.
 
+import Foundation
 import SegmentLog
 import SynclineCore
 
@@ -92,6 +93,6 @@ private struct ProcessEnvironment: SyncEnvironment {
     let name: String
     let counted = CountedEnvironment()
 
-    func now() -> Int64 { counted.now() }
+    func now() -> Date { counted.now() }
     func newID() -> String { "\(name)-\(counted.newID())" }
 }

@@ -1,5 +1,6 @@
 // One store of the simulation: its disk, what it acknowledged, and what was known about it when it ended.
 
+import Foundation
 import SegmentLog
 import SynclineCore
 import SynclineGround
@@ -16,18 +17,20 @@ final class SimulatedEnvironment: SyncEnvironment {
         self.name = name
     }
 
-    func now() -> Int64 {
+    func now() -> Date { Date(milliseconds: next()) }
+
+    func newID() -> String { "\(name)-\(next())" }
+
+    func wait(for duration: Duration) async throws { try Task.checkCancellation() }
+
+    func chance() -> Double { Double(next() % 7) / 7 }
+
+    private func next() -> Int64 {
         count.withLock { count in
             count += 1
             return count
         }
     }
-
-    func newID() -> String { "\(name)-\(now())" }
-
-    func wait(milliseconds: Int64) async throws { try Task.checkCancellation() }
-
-    func chance() -> Double { Double(now() % 7) / 7 }
 }
 
 struct SyncClient {

@@ -38,7 +38,7 @@ extension SyncWorld {
     func open(_ client: Int) async throws {
         var configuration = SyncConfiguration.test()
         configuration.environment = clients[client].environment
-        configuration.wireProtocol = plan.server.rawValue
+        configuration.serverProtocol = plan.server
         configuration.ids = plan.options.ignoresCase ? .ignoreCase : .exact
         if plan.hasLocalColumn {
             configuration.schema = SyncSchema(

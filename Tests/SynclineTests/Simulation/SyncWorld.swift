@@ -198,7 +198,7 @@ actor SyncWorld {
             settings.filter = try own.filter.map { try FilterExpression(parsing: $0) }
             settings.reconciles = reconciles && (plan.listsShowAll || hasCaughtUp)
             // Longer than any write was late.
-            if plan.options.lateCommits != nil, own.queryID != nil { settings.overlap = 1_000_000_000 }
+            if plan.options.lateCommits != nil, own.queryID != nil { settings.overlap = .seconds(1_000_000) }
         case .all: break
         case .top: settings.top = own.pageSize + 2
         case .ordered: settings.order = [RowQuery.Key("name"), RowQuery.Key("kind", descending: true)]

@@ -1,5 +1,6 @@
 // A store on a simulated disk, with a deterministic clock and ids.
 
+import Foundation
 import SegmentLog
 import SynclineCore
 import SynclineGround
@@ -11,8 +12,10 @@ import Testing
 final class CountedEnvironment: SyncEnvironment {
     private let count = Atomic<Int64>(0)
 
-    func now() -> Int64 { count.add(1, ordering: .relaxed).newValue }
-    func newID() -> String { "ID-\(now())" }
+    func now() -> Date { Date(milliseconds: next()) }
+    func newID() -> String { "ID-\(next())" }
+
+    private func next() -> Int64 { count.add(1, ordering: .relaxed).newValue }
 }
 
 extension SyncConfiguration {

@@ -132,7 +132,7 @@ import Testing
         let server = SimulatedServer(protocolVersion == .zumo2 ? .datasync3 : .zumo2)
         server.setTable("t", rows: Value.rows(5), pageLimit: 2)
         var configuration = SyncConfiguration.test()
-        configuration.wireProtocol = protocolVersion.rawValue
+        configuration.serverProtocol = protocolVersion
         configuration.transport = PlayedLine { request in
             var request = request
             request.headers.removeAll { $0.isNamed("ZUMO-API-VERSION") }

@@ -1,5 +1,6 @@
 // What a pull must do about each known trap of reading by time. docs/TESTING.md says which test shows which.
 
+import Foundation
 import SynclineCore
 import SynclineTesting
 import SynclineWire
@@ -12,7 +13,7 @@ private struct WrongClock: SyncEnvironment {
     let offset: Int64
     let counted = SimulatedEnvironment("W")
 
-    func now() -> Int64 { counted.now() + offset }
+    func now() -> Date { Date(milliseconds: counted.milliseconds() + offset) }
     func newID() -> String { counted.newID() }
 }
 
@@ -91,9 +92,9 @@ private struct WrongClock: SyncEnvironment {
         let pair = try await SyncPair(.zumo2, options, rows: Value.rows(5))
         for round in 0..<6 {
             pair.server.upsert([.item("n\(round)", [:])], in: "t")
-            try await pair.pull { $0.overlap = 50 }
+            try await pair.pull { $0.overlap = .milliseconds(50) }
         }
-        for _ in 0..<3 { try await pair.pull { $0.overlap = 50 } }
+        for _ in 0..<3 { try await pair.pull { $0.overlap = .milliseconds(50) } }
         #expect(try await pair.agrees())
     }
 
@@ -113,7 +114,7 @@ private struct WrongClock: SyncEnvironment {
         try await pair.pull { $0.reconciles = true }
         #expect(try await !pair.agrees(), "an audit finds what is gone, not what was missed")
         // The documented bound: an overlap longer than the lateness, counted from the beginning of a pull.
-        try await pair.pull { $0.overlap = 1000 }
+        try await pair.pull { $0.overlap = .seconds(1) }
         #expect(try await pair.agrees())
     }
 

@@ -253,7 +253,7 @@ import Testing
                 return .success(Self.page(Self.row(second, true)))
             }
             var configuration = SyncConfiguration.test()
-            configuration.wireProtocol = "datasync3"
+            configuration.serverProtocol = .datasync3
             configuration.transport = line
             let database = try await SyncDatabase.open(FaultyStorage(), configuration)
             try await database.table("t").insert(.item("a", ["n": .integer(1)]))

@@ -44,7 +44,7 @@ struct SyncPair {
         network = SimulatedNetwork(server, hook: hook)
         configuration = .test()
         configuration.environment = environment
-        configuration.wireProtocol = serverProtocol.rawValue
+        configuration.serverProtocol = serverProtocol
         configuration.transport = network
         configuration.schema = schema
         configuration.ids = options.ignoresCase ? .ignoreCase : .exact

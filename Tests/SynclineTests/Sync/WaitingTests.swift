@@ -25,7 +25,7 @@ import Testing
         }
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
         try await database.table("t").insert(.item("1", [:]))
-        let begin = clock.now()
+        let begin = clock.milliseconds()
         let push = Task { try await database.push() }
         let isOver = Flag()
         Task {
@@ -33,18 +33,18 @@ import Testing
             await isOver.set()
         }
         while clock.nextWaking == nil, await !isOver.value { await Task.yield() }
-        guard let waking = clock.nextWaking else {
+        guard let waking = clock.nextWaking?.milliseconds else {
             #expect(try await push.value.reason?.code == .serverError)
             return nil
         }
-        clock.advance(milliseconds: waking - begin)
+        clock.advance(by: .milliseconds(waking - begin))
         #expect(try await push.value.outcome == .complete)
         try await database.close()
         return waking - begin
     }
 
     private func date(_ offset: Int64) -> String {
-        HTTPDate.text(of: .init(milliseconds: clock.now() + offset))
+        HTTPDate.text(of: .init(milliseconds: clock.milliseconds() + offset))
     }
 
     private static let own: Int64 = 375

@@ -36,7 +36,7 @@ enum Setting {
         switch name {
         case "backend": return try checked(backend: value)
         case "protocol":
-            guard ["zumo2", "datasync3"].contains(value) else {
+            guard ServerProtocol(rawValue: value) != nil else {
                 throw ToolError("invalid-configuration", "the protocol must be zumo2 or datasync3")
             }
             return value

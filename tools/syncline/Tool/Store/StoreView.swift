@@ -1,5 +1,6 @@
 // The store of a command: opened for writing, or read as of an event.
 
+import Foundation
 import SegmentLog
 import Syncline
 import SynclineCore
@@ -9,9 +10,9 @@ import SynclineInspect
 private struct NoWaitEnvironment: SyncEnvironment {
     private let system = SystemEnvironment()
 
-    func now() -> Int64 { system.now() }
+    func now() -> Date { system.now() }
     func newID() -> String { system.newID() }
-    func wait(milliseconds: Int64) async throws {}
+    func wait(for duration: Duration) async throws {}
 }
 
 /// The view of a read-only command: the state as of an event.

@@ -122,7 +122,7 @@ enum SyncCommands {
             guard let seconds = Double(text), seconds.isFinite, seconds >= 0, seconds < 1e9 else {
                 throw ToolError.usage("--overlap takes a number of seconds")
             }
-            settings.overlap = Int64(seconds * 1000)
+            settings.overlap = .seconds(seconds)
         }
         settings.reconciles = arguments.flag("reconcile")
         settings.pushesFirst = !arguments.flag("no-push")

@@ -25,7 +25,7 @@ enum InitCommand {
         arguments.setStore(try StoreLocation.new(arguments, context.environment).path)
         let backend = try arguments.value("backend").map { try Setting.checked(backend: $0) }
         var configuration = SyncConfiguration()
-        configuration.wireProtocol = arguments.value("protocol") ?? "zumo2"
+        configuration.serverProtocol = arguments.value("protocol").flatMap(ServerProtocol.init(rawValue:)) ?? .zumo2
         configuration.ids = arguments.value("ids") == "ignore-case" ? .ignoreCase : .exact
         if let backend { configuration.settings = [("backend", .string(backend))] }
         try await context.withDatabase(arguments, creating: .always, configuration) { _ in }
