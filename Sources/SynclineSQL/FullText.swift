@@ -27,9 +27,9 @@ public actor FullText {
 
     /// Updates the indexes to the store's newest event, and returns the number of that event.
     @discardableResult
-    public func update() throws(SyncError) -> UInt64 {
+    public func update() throws(SyncError) -> EventNumber {
         try checkIndexes()
-        return try file.update(to: database.sqlSource) { _, event in event }
+        return EventNumber(rawValue: try file.update(to: database.sqlSource) { _, event in event })
     }
 
     /// Returns the rows of a table that match, the best first.

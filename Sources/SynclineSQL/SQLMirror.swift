@@ -21,18 +21,18 @@ public struct SQLMirror: Sendable {
     /// Updates the file to the store's newest event in one transaction, and returns the number of that event.
     @discardableResult
     @concurrent
-    public func update() async throws(SyncError) -> UInt64 {
-        try MirrorFile(path).update(to: database.sqlSource)
+    public func update() async throws(SyncError) -> EventNumber {
+        EventNumber(rawValue: try MirrorFile(path).update(to: database.sqlSource))
     }
 
     /// Updates the file now and after every commit, until the task is cancelled or the store is closed. Calls
     /// `progress` after each update with the number of the event.
     @concurrent
-    public func follow(_ progress: @Sendable (UInt64) -> Void = { _ in }) async throws(SyncError) {
+    public func follow(_ progress: @Sendable (EventNumber) -> Void = { _ in }) async throws(SyncError) {
         let signals = database.signals(of: nil)
         let file = MirrorFile(path)
-        progress(try file.update(to: database.sqlSource))
-        for await _ in signals { progress(try file.update(to: database.sqlSource)) }
+        progress(EventNumber(rawValue: try file.update(to: database.sqlSource)))
+        for await _ in signals { progress(EventNumber(rawValue: try file.update(to: database.sqlSource))) }
         if Task.isCancelled { throw .queryCancelled }
     }
 }

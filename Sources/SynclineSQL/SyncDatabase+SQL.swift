@@ -42,7 +42,7 @@ extension SyncDatabase {
     /// The current state, for a statement.
     var sqlSource: SQLSource {
         let present = present
-        return SQLSource(present.reader, event: present.event, present.storage, companion { OutlineCache() })
+        return SQLSource(present.reader, event: present.event.rawValue, present.storage, companion { OutlineCache() })
     }
 }
 
@@ -50,7 +50,7 @@ extension HistoricState {
     /// Runs a SELECT statement on the tables as they were.
     @concurrent
     public func sql(_ statement: String, _ arguments: SQLArguments = []) async throws(SyncError) -> [SQLRow] {
-        try await SQLSource(reader, event: event, storage).rows(statement, arguments)
+        try await SQLSource(reader, event: event.rawValue, storage).rows(statement, arguments)
     }
 
     /// Runs a SELECT statement on the tables as they were, and decodes a model from each row.
@@ -58,7 +58,7 @@ extension HistoricState {
     public func sql<Model: Decodable & Sendable>(
         _ statement: String, _ arguments: SQLArguments = [], as type: Model.Type
     ) async throws(SyncError) -> [Model] {
-        try await SQLSource(reader, event: event, storage).models(statement, arguments, type)
+        try await SQLSource(reader, event: event.rawValue, storage).models(statement, arguments, type)
     }
 }
 

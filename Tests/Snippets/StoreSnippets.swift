@@ -65,7 +65,7 @@ enum StoreSnippets {
 
         let then = try await database.history(at: before)  // the store as of that event
 
-        print(try then.get("todoitem", id: "a")?.columns["text"] ?? .null)  // milk
+        print(try await then.get("todoitem", id: "a")?.columns["text"] ?? .null)  // milk
 
         for difference in try await database.differences(from: before) {
             for field in difference.fields {
@@ -84,7 +84,7 @@ enum StoreSnippets {
 
     static func conflicts(_ database: SyncDatabase) async throws {
         for conflict in try await database.conflicts() {
-            print(conflict.table, conflict.id, conflict.code)
+            print(conflict.table, conflict.id, conflict.reason)
             print(conflict.base?["text"] ?? .null, conflict.mine?["text"] ?? .null, conflict.server?["text"] ?? .null)
             try await database.resolve(table: conflict.table, id: conflict.id, .takeServer)
         }

@@ -38,14 +38,14 @@ enum FollowingFiles {
             #expect(mayBeNew, "\(comment): the mirror has no stamp")
             return nil
         }
-        let state = try await database.history(at: event)
+        let state = try await database.history(at: EventNumber(rawValue: event))
         #expect(try file.run("pragma integrity_check") == [["ok"]], "\(comment)")
         var names: [String: [String: String]] = [:]
         for row in try file.run("select \"table\", \"column\", sql_table, sql_column from syncline_columns") {
             names["\(row[0])", default: [:]]["\(row[1])"] = "\(row[3])"
         }
         for table in Set(try state.reader.tables() + names.keys) {
-            let expected = try state.query(RowQuery(table: table)).rows
+            let expected = try await state.query(RowQuery(table: table)).rows
             guard let columns = names[table] else {
                 #expect(expected.isEmpty, "\(comment): the mirror lacks \(table)")
                 continue
@@ -73,7 +73,8 @@ enum FollowingFiles {
             #expect(mayBeNew, "\(comment): the index has no stamp")
             return nil
         }
-        let rows = try await database.history(at: event).query(RowQuery(table: "item")).rows.sorted { $0.id < $1.id }
+        let rows = try await database.history(at: EventNumber(rawValue: event)).query(RowQuery(table: "item")).rows
+            .sorted { $0.id < $1.id }
         let wanted = rows.map { [Value.string($0.id), text($0)] }
         let found = try file.run("select i.id, t.c0 from ids_0 i join text_0 t on t.rowid = i.number order by i.id")
         #expect(found == wanted, "\(comment), @\(event)")

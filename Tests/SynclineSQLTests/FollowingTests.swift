@@ -103,7 +103,7 @@ import Testing
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
         try await database.table("item").insert(["id": "a"])
-        let (events, continuation) = AsyncStream.makeStream(of: UInt64.self)
+        let (events, continuation) = AsyncStream.makeStream(of: EventNumber.self)
         let mirror = SQLMirror(database, at: path)
         let task = Task { try await mirror.follow { continuation.yield($0) } }
         var seen = events.makeAsyncIterator()
@@ -118,7 +118,7 @@ import Testing
     @Test func `a mirror that is cancelled stops following`() async throws {
         let directory = try TemporaryDirectory()
         let database = try await SyncDatabase.open(MemoryStorage())
-        let (events, continuation) = AsyncStream.makeStream(of: UInt64.self)
+        let (events, continuation) = AsyncStream.makeStream(of: EventNumber.self)
         let mirror = SQLMirror(database, at: directory.path + "/mirror.sqlite")
         let task = Task { try await mirror.follow { continuation.yield($0) } }
         var seen = events.makeAsyncIterator()
@@ -141,7 +141,7 @@ import Testing
         let older = database.sqlSource
         try await database.table("item").update(["id": "a", "n": 2])
         try await SQLMirror(database, at: path).update()
-        #expect(try MirrorFile(path).update(to: older) == database.lastEvent)
+        #expect(try MirrorFile(path).update(to: older) == database.lastEvent.rawValue)
         try await FollowingFiles.checkMirror(path, database, "after the older state")
         #expect(try PlainSQLite(path).run("select n from item") == [[2]])
     }
@@ -151,7 +151,7 @@ import Testing
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
         try await database.table("item").insert(["id": "a", "n": 1])
-        let before = try await SQLMirror(database, at: path).update()
+        let before = try await SQLMirror(database, at: path).update().rawValue
         try await database.table("item").update(["id": "a", "n": 2])
         #expect(throws: SyncError.self) {
             try FollowingFile(path: path, content: FailingContent(), isPrivate: false).update(

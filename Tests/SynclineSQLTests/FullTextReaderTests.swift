@@ -49,7 +49,7 @@ import Testing
             #expect(try files(path).keys.contains("text.sqlite-wal"))
             #expect(try ids(FullTextReader(database.sqlSource), "milk")?.sorted() == ["a", "b"])
             #expect(try await text.search("item", TextQuery("soy")).count == 1)
-            let earlier = try database.sqlSource.at(database.lastEvent - 1)
+            let earlier = try database.sqlSource.at(database.lastEvent.rawValue - 1)
             #expect(FullTextReader(earlier) == nil)
             try await database.close()
         }

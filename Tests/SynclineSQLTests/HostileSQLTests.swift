@@ -93,7 +93,7 @@ import Testing
     @Test func `a running query stops when its task is cancelled`() async throws {
         let database = try await store()
         let isRunning = AsyncStream.makeStream(of: Void.self)
-        let source = SQLSource(database.reader, event: database.lastEvent, database.storage)
+        let source = SQLSource(database.reader, event: database.lastEvent.rawValue, database.storage)
         let task = Task {
             let running = try RunningStatement(
                 "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n where i % 1000 = 0",
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `a cancelled statement about events gives no part of its result`() async throws {
         let database = try await store()
-        let source = SQLSource(database.reader, event: database.lastEvent, database.storage)
+        let source = SQLSource(database.reader, event: database.lastEvent.rawValue, database.storage)
         let task = Task {
             let running = try RunningStatement("select event from syncline_events", on: source)
             withUnsafeCurrentTask { $0?.cancel() }
@@ -127,7 +127,7 @@ import Testing
     @Test func `a statement reads at most eight other moments`() async throws {
         let database = try await store()
         for number in 0..<9 { try await database.table("todoitem").insert(["id": .string("\(number)")]) }
-        let last = database.lastEvent
+        let last = database.lastEvent.rawValue
         func count(_ moments: Int) -> String {
             let all = (1...UInt64(moments)).map { "select count(*) as c from \"todoitem@\(last - $0)\"" }
             return "select sum(c) from (\(all.joined(separator: " union all ")))"

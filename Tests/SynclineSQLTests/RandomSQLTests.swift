@@ -20,7 +20,7 @@ import Testing
         try await store.live(steps: 40)
         let before = store.database.lastEvent
         try await store.live(steps: 40)
-        let past = try await store.database.history(at: UInt64(1 + store.chance.below(Int(before))))
+        let past = try await store.database.history(at: 1 + store.chance.below(Int(before.rawValue)))
         // The present, another moment, and both in one statement.
         for (place, (state, other)) in [(store.database.present, nil), (past, nil), (store.database.present, past)]
             .enumerated()
@@ -34,8 +34,8 @@ import Testing
         _ state: HistoricState, with other: HistoricState?, chance: Chance, _ seed: UInt64
     ) async throws {
         let plain = try PlainSQLite()
-        var tables = try copy(state, to: plain, suffix: "")
-        if let other { tables += try copy(other, to: plain, suffix: "@\(other.event)") }
+        var tables = try await copy(state, to: plain, suffix: "")
+        if let other { tables += try await copy(other, to: plain, suffix: "@\(other.event)") }
         guard !tables.isEmpty else { return }
         var random = RandomSQL(chance: chance, tables: tables)
         for _ in 0..<12 {
@@ -61,10 +61,10 @@ import Testing
 
     private func copy(
         _ state: HistoricState, to plain: PlainSQLite, suffix: String
-    ) throws -> [(name: String, columns: [String])] {
+    ) async throws -> [(name: String, columns: [String])] {
         var tables: [(name: String, columns: [String])] = []
         for name in RandomStore.tables {
-            let rows = try state.query(RowQuery(table: name)).rows
+            let rows = try await state.query(RowQuery(table: name)).rows
             if rows.isEmpty { continue }
             let columns = ["id"] + Set(rows.flatMap(\.columns.columns)).sorted()
             try plain.add(

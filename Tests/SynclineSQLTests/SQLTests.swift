@@ -133,7 +133,7 @@ import Testing
             "select event, cause, operation from syncline_events where \"table\" = 'item' and id = 'b'")
         #expect(events.map { $0["operation"] } == ["insert", "delete"])
         let newest = try await database.sql("select max(event), count(*) from syncline_events where event >= 4")
-        #expect(newest.first?[0] == .integer(Int64(database.lastEvent)))
+        #expect(newest.first?[0] == .integer(Int64(database.lastEvent.rawValue)))
         #expect(try await database.sql("select event from syncline_events where event = 3").count == 1)
         #expect(
             try await database.sql("select name, columns, rows from syncline_tables").map(\.values)
@@ -147,7 +147,7 @@ import Testing
         try await database.transaction { transaction in
             for id in ["z", "y", "x"] { _ = try transaction.insert("item", ["id": .string(id)]) }
         }
-        let event = SQLArguments([.integer(Int64(database.lastEvent))])
+        let event = SQLArguments([.integer(Int64(database.lastEvent.rawValue))])
         #expect(
             try await database.sql("select id from syncline_events where event = ? order by id", event).map(\.values)
                 == [["x"], ["y"], ["z"]])
@@ -157,7 +157,7 @@ import Testing
         let last = database.lastEvent
         let listed = "select id from syncline_events where event in (\(last), \(last - 2), 'x', null) order by id"
         #expect(try await database.sql(listed, as: String.self) == ["a", "x", "y", "z"])
-        try await database.table("list").update(["id": "l1", "n": .integer(Int64(last))])
+        try await database.table("list").update(["id": "l1", "n": .integer(Int64(last.rawValue))])
         let joined = "select list.id from list left join syncline_events e on e.event = list.n"
         #expect(try await database.sql(joined, as: String.self) == ["l1", "l1", "l1"])
         #expect(

@@ -184,6 +184,10 @@ private struct Note: SyncModel {
             },
             Step("transaction(durability:_:)") { _ = try await $0.transaction { try $0.get("note", id: "n6") } },
             Step("undo()") { try await $0.undo() },
+            Step("canUndo()") { database in
+                let found = try await database.canUndo()
+                #expect(found)
+            },
         ]
     }
 
@@ -233,6 +237,17 @@ private struct Note: SyncModel {
             },
             Step("SyncQuery.get()") {
                 _ = try await $0.table(Note.self).where { $0.number > 400 }.order(by: \.text).get()
+            },
+            Step("HistoricState.get(_:id:)") { database in
+                let found = try await database.history(at: database.lastEvent).get("note", id: "n7")
+                #expect(found != nil)
+            },
+            Step("HistoricState.query(_:)") { _ = try await $0.present.query(RowQuery(table: "note", top: 3)) },
+            Step("HistoricState.compute(_:)") { _ = try await $0.present.compute(RowAggregate(table: "note")) },
+            Step("HistoricState.pending()") { _ = try await $0.present.pending() },
+            Step("HistoricState.differences(to:)") { database in
+                let found = try await database.history(at: 3).differences(to: database.present).count
+                #expect(found > 400)
             },
             Step("PastTable.get()") { database in
                 let found = try await database.history(at: database.lastEvent).table(Note.self).get().count
@@ -349,7 +364,10 @@ private struct Note: SyncModel {
 
     @Test func `no function of a table or query works on the main actor that calls it`() async throws {
         try await check(Self.tableSteps)
-        let types = ["SyncTable", "SyncQuery", "ModelSource", "GroupedQuery", "RelatedQuery", "PastTable", "RowTable"]
+        let types = [
+            "SyncTable", "SyncQuery", "ModelSource", "GroupedQuery", "RelatedQuery", "HistoricState", "PastTable",
+            "RowTable",
+        ]
         #expect(try AsyncInterface.functions(of: types) == Set(Self.tableSteps.map(\.name)))
     }
 

@@ -38,10 +38,10 @@ private struct CrashPlay {
     private mutating func session() async throws {
         let database = try await reopened()
         if chance.once(in: 2) { arm() }
-        var rows = known[database.lastEvent] ?? [:]
+        var rows = known[database.lastEvent.rawValue] ?? [:]
         if chance.once(in: 3), (try? await database.set(retention: .events(chance.below(60)))) != nil {
-            known[database.lastEvent] = rows
-            durable = database.lastEvent
+            known[database.lastEvent.rawValue] = rows
+            durable = database.lastEvent.rawValue
         }
         for _ in 0..<chance.below(60) {
             let (next, changes) = plan(rows)
@@ -51,12 +51,12 @@ private struct CrashPlay {
                 if chance.once(in: 25) { try? await database.checkpoint() }
                 if chance.once(in: 25) { _ = try? await database.compact() }
             } catch {
-                if database.lastEvent == known.keys.max() { attempt = next }
+                if database.lastEvent.rawValue == known.keys.max() { attempt = next }
                 return
             }
             rows = next
-            known[database.lastEvent] = rows
-            if case .durable = durability { durable = database.lastEvent }
+            known[database.lastEvent.rawValue] = rows
+            if case .durable = durability { durable = database.lastEvent.rawValue }
         }
         if chance.once(in: 4) { try? await database.close() }
     }
@@ -76,7 +76,7 @@ private struct CrashPlay {
 
     private mutating func reopened() async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(disk, .test(memory: chance.pick([1, 300_000, 16 << 20])))
-        let last = database.lastEvent
+        let last = database.lastEvent.rawValue
         try #require(last >= durable, "seed \(seed): an acknowledged change is lost")
         let newest = known.keys.max() ?? 0
         let found = try await database.allRows()

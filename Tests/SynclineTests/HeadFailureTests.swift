@@ -44,7 +44,7 @@ import Testing
             #expect(report.firstEvent > 8, "call \(call)")
             #expect(Set(try await database.allRows().keys) == known, "call \(call)")
             let lost = try StateImage.check(disk.crash { _ in false }, "call \(call)")
-            #expect(lost.through == database.lastEvent, "call \(call)")
+            #expect(lost.through == database.lastEvent.rawValue, "call \(call)")
             if isOver { break }
             call += 1
         }

@@ -11,6 +11,20 @@ import Testing
         try await table.query(RowQuery(table: table.name)).rows.reduce(into: [:]) { $0[$1.id] = $1.columns["text"] }
     }
 
+    @Test func `a store says whether something can be undone or redone`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        #expect(try await !database.canUndo() && !database.canRedo)
+        try await database.table("t").insert(.item("a", [:]))
+        #expect(try await database.canUndo() && !database.canRedo)
+        try await database.undo()
+        #expect(try await !database.canUndo() && database.canRedo)
+        try await database.redo()
+        #expect(try await database.canUndo() && !database.canRedo)
+        try await database.undo()
+        try await database.table("t").insert(.item("b", [:]))
+        #expect(!database.canRedo)
+    }
+
     @Test func `transactions are undone and redone in both directions, and pushed as they are at the end`() async throws
     {
         let pair = try await SyncPair(rows: [.item("a", ["text": "one"]), .item("b", ["text": "two"])])

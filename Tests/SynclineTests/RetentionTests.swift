@@ -18,7 +18,7 @@ import Testing
     }
 
     private func write(_ database: SyncDatabase, _ count: Int) async throws {
-        var chance = Chance(seed: database.lastEvent)
+        var chance = Chance(seed: database.lastEvent.rawValue)
         for number in 0..<count {
             let text = Value.bytes((0..<2000).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
             let row = PulledRow(
@@ -46,16 +46,18 @@ import Testing
         #expect(try await database.compact().segmentsRemoved == 0)
         for _ in 0..<4 {
             try await write(database, 40)
-            states[database.lastEvent] = try await database.allRows()
+            states[database.lastEvent.rawValue] = try await database.allRows()
             try await database.compact()
         }
         let report = try await database.compact()
         #expect(report.segmentsRemoved > 0 || report.firstEvent > 1)
         #expect(report.firstEvent > 1 && report.firstEvent <= database.lastEvent - 60 + 1)
-        for (event, rows) in states where event + 60 >= database.lastEvent {
-            let state = try await database.history(at: event)
+        for (event, rows) in states where event + 60 >= database.lastEvent.rawValue {
+            let state = try await database.history(at: EventNumber(rawValue: event))
             var found: [String: [String: Value]] = [:]
-            for row in try state.query(RowQuery(table: "t")).rows { found["t/\(row.id)"] = row.columns.dictionary }
+            for row in try await state.query(RowQuery(table: "t")).rows {
+                found["t/\(row.id)"] = row.columns.dictionary
+            }
             #expect(found == rows, "@\(event)")
         }
         let error = await #expect(throws: SyncError.self) { try await database.history(at: 1) }
@@ -169,7 +171,7 @@ import Testing
     @Test func `a note after the oldest checkpoint is compared without folding the events before it`() async throws {
         let (disk, database) = try await store(.everything, events: 60)
         try await database.checkpoint()
-        let checkpoint = database.lastEvent
+        let checkpoint = database.lastEvent.rawValue
         try await write(database, 90)
         try await database.close()
         var found = try notes(disk)

@@ -29,7 +29,7 @@ import Testing
         var before = 0
         while before < 2 * writers * rounds {
             let state = database.present
-            let count = try state.query(RowQuery(table: "t")).rows.count
+            let count = try await state.query(RowQuery(table: "t")).rows.count
             #expect(count % 2 == 0 && count >= before)
             before = count
             _ = try await database.table("t").get(id: "0-0-1")

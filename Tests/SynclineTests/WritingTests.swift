@@ -93,7 +93,7 @@ import Testing
         #expect(refusals > 0 && stored > 30)
         #expect(database.totals.made == UInt64(stored))
         let image = try StateImage.check(disk, "after a full disk")
-        #expect(image.through == database.lastEvent)
+        #expect(image.through == database.lastEvent.rawValue)
         #expect(try StateImage.contents(database.writer.current.reader.snapshot) == image.contents)
     }
 

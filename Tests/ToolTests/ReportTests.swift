@@ -32,7 +32,7 @@ private struct Agreeable: HTTPTransport {
         let recording = TrafficRecording(file: log.path + "/traffic.jsonl")
         configuration.recording = recording
         let database = try await SyncDatabase.open(at: log.path, configuration)
-        let through = Int64(database.lastEvent)
+        let through = Int64(database.lastEvent.rawValue)
         recording.note(.object([.init("command", .array([.string("push")])), .init("through", .integer(through))]))
         let report = try await database.push()
         recording.note(.object([.init("report", try Value(json: report.json.text.utf8))]))

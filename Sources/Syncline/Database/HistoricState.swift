@@ -9,34 +9,39 @@ public import SynclineCore
 public struct HistoricState: Sendable {
     package let reader: StateReader
     /// The last event this state includes.
-    public let event: UInt64
+    public let event: EventNumber
     package let storage: any LogStorage
 
     /// Returns the row with an id, or nil if there was none.
-    public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
+    @concurrent
+    public func get(_ table: String, id: String) async throws(SyncError) -> StoredRow? {
         try mapErrors { () throws(StateError) in try reader.declaration }.check(table)
         return try mapErrors { () throws(StateError) in try reader.row(table, id) }
     }
 
     /// Returns the rows that matched a query.
-    public func query(_ query: RowQuery) throws(SyncError) -> QueryResult {
+    @concurrent
+    public func query(_ query: RowQuery) async throws(SyncError) -> QueryResult {
         try mapErrors { () throws(StateError) in try reader.declaration }.check(query.table)
         return try mapErrors { () throws(StateError) in try reader.run(query) }
     }
 
     /// Computes values of the rows that matched.
-    public func compute(_ aggregate: RowAggregate) throws(SyncError) -> [RowGroup] {
+    @concurrent
+    public func compute(_ aggregate: RowAggregate) async throws(SyncError) -> [RowGroup] {
         try mapErrors { () throws(StateError) in try reader.declaration }.check(aggregate.table)
         return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
     }
 
     /// Returns the operations that were pending.
-    public func pending() throws(SyncError) -> [PlannedOperation] {
+    @concurrent
+    public func pending() async throws(SyncError) -> [PlannedOperation] {
         try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
     }
 
     /// Returns the rows that differ between this state and another.
-    public func differences(to other: HistoricState) throws(SyncError) -> [RowDifference] {
+    @concurrent
+    public func differences(to other: HistoricState) async throws(SyncError) -> [RowDifference] {
         try mapErrors { () throws(StateError) in
             var all: [RowDifference] = []
             try reader.differences(to: other.reader) { all.append($0) }
@@ -49,25 +54,29 @@ extension SyncDatabase {
     /// A snapshot of the current state. Later changes do not affect it.
     public var present: HistoricState {
         let current = writer.current
-        return HistoricState(reader: current.reader, event: current.through, storage: storage)
+        return HistoricState(
+            reader: current.reader, event: EventNumber(rawValue: current.through), storage: storage)
     }
 
     /// Returns the store as of an event.
     @concurrent
-    public func history(at event: UInt64) async throws(SyncError) -> HistoricState {
+    public func history(at event: EventNumber) async throws(SyncError) -> HistoricState {
         let projector = try HistoryReading.run(storage) { () throws(SyncError) in
-            try StateLoader(storage).load(through: event)
+            try StateLoader(storage).load(through: event.rawValue)
         }
         return HistoricState(
-            reader: projector.reader(of: projector.store.endCommit()), event: projector.through, storage: storage)
+            reader: projector.reader(of: projector.store.endCommit()), event: EventNumber(rawValue: projector.through),
+            storage: storage)
     }
 
     /// Returns the rows that differ between two events. Without `last`, compares with the current state.
     @concurrent
-    public func differences(from first: UInt64, to last: UInt64? = nil) async throws(SyncError) -> [RowDifference] {
+    public func differences(
+        from first: EventNumber, to last: EventNumber? = nil
+    ) async throws(SyncError) -> [RowDifference] {
         guard let last else { return try await history(at: first).differences(to: present) }
         return try HistoryReading.run(storage) { () throws(SyncError) in
-            try StateLoader(storage).differences(from: first, to: last)
+            try StateLoader(storage).differences(from: first.rawValue, to: last.rawValue)
         }
     }
 

@@ -7,9 +7,9 @@ public import SynclineCore
 /// The result of a compaction.
 public struct CompactReport: Hashable, Sendable {
     /// The last event that the newest checkpoint covers.
-    public var checkpoint: UInt64
+    public var checkpoint: EventNumber
     /// The first event that is still in the log.
-    public var firstEvent: UInt64
+    public var firstEvent: EventNumber
     /// The number of log files removed.
     public var segmentsRemoved: Int
     /// The size of the removed files.
@@ -56,7 +56,8 @@ extension StoreWriter {
             if retention == .everything { try log.roll() } else { try log.rollForgetting() }
         }
         try checkpoint(isWhole: true)
-        var report = CompactReport(checkpoint: current.through, firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
+        var report = CompactReport(
+            checkpoint: EventNumber(rawValue: current.through), firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
         if let plan = try historyPlan(retention, storage, now: now), try canLetGo(of: plan, storage) {
             // Check the newest checkpoint, too: from now on it is all that remains of the removed history.
             for through in Set([plan.anchor, try newestCheckpoint(storage)]) {
@@ -73,7 +74,7 @@ extension StoreWriter {
             report.bytesRemoved = collection.bytesRemoved.rawValue
         }
         report.firstEvent = try mapErrors { () throws(LogError) in
-            try LogReader.open(storage, showing: .written).floor.rawValue
+            EventNumber(rawValue: try LogReader.open(storage, showing: .written).floor.rawValue)
         }
         return report
     }

@@ -7,7 +7,7 @@ extension SyncDatabase {
     /// Undoes the newest local transaction that can be undone, and returns its event.
     @discardableResult
     @concurrent
-    public func undo() async throws(SyncError) -> UInt64 {
+    public func undo() async throws(SyncError) -> EventNumber {
         let (event, changes, made) = try await perform { engine throws(SyncError) in
             let reader = engine.reader
             let found = try mapErrors { () throws(StateError) in
@@ -27,7 +27,22 @@ extension SyncDatabase {
             return (event, changes, engine.projector.totals.made)
         }
         undone.withLock { $0.push(changes, made: made) }
-        return event
+        return EventNumber(rawValue: event)
+    }
+
+    /// Whether there is a transaction that ``undo()`` would take back now.
+    @concurrent
+    public func canUndo() async throws(SyncError) -> Bool {
+        let current = writer.current
+        return try mapErrors { () throws(StateError) in
+            try UndoSearch.newest(current.reader, through: current.through) != nil
+        }
+    }
+
+    /// Whether there is a transaction that ``redo()`` would make again now.
+    public var canRedo: Bool {
+        let made = writer.current.totals.made
+        return undone.withLock { $0.newest(made: made) != nil }
     }
 
     /// Makes the changes of the newest undone transaction again, as a new transaction. Returns its event, or nil if
@@ -37,7 +52,7 @@ extension SyncDatabase {
     /// the transaction did not change keep what a pull has brought meanwhile.
     @discardableResult
     @concurrent
-    public func redo() async throws(SyncError) -> UInt64? {
+    public func redo() async throws(SyncError) -> EventNumber? {
         do {
             let (made, event) = try await perform(transaction: nil) { transaction throws(SyncError) in
                 guard let changes = self.undone.withLock({ $0.newest(made: transaction.totals.made) }) else {
@@ -49,7 +64,7 @@ extension SyncDatabase {
                 return transaction.totals.made
             }
             undone.withLock { $0.pop(made: made) }
-            return event
+            return event.map { EventNumber(rawValue: $0) }
         } catch let error as SyncError {
             throw error
         } catch {

@@ -270,7 +270,7 @@ public final class SyncDatabase: Sendable {
     /// Counts of what happened to all changes.
     public var totals: Totals { writer.current.totals }
     /// The number of the last event.
-    public var lastEvent: UInt64 { writer.current.through }
+    public var lastEvent: EventNumber { EventNumber(rawValue: writer.current.through) }
 }
 
 extension [PlannedOperation] {

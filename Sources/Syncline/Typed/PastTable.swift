@@ -19,7 +19,7 @@ public struct PastTable<Model: SyncModel>: Sendable {
     @concurrent
     public func get(id: Model.ID) async throws(SyncError) -> Model? {
         for rowID in id.rowIDs {
-            if let row = try state.get(name, id: rowID) { return try ModelCoding.decode(row, table: name) }
+            if let row = try await state.get(name, id: rowID) { return try ModelCoding.decode(row, table: name) }
         }
         return nil
     }
@@ -28,7 +28,7 @@ public struct PastTable<Model: SyncModel>: Sendable {
     @concurrent
     public func get() async throws(SyncError) -> [Model] {
         var models: [Model] = []
-        for row in try state.query(try query.rowQuery(table: name)).rows {
+        for row in try await state.query(try query.rowQuery(table: name)).rows {
             models.append(try ModelCoding.decode(row, table: name))
         }
         return models

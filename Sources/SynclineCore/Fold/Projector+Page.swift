@@ -58,11 +58,11 @@ extension Projector {
         guard var pending = entry.pending else { return }
         if pending.frozen?.status == .conflict {
             pending.frozen?.server = row
-            pending.frozen?.code = "conflict"
+            pending.frozen?.code = ConflictReason.changed.rawValue
         } else if pending.frozen == nil, let operation = pending.operation,
             PullConflict.arises(operation.kind, pending.overlay, from: ancestor, onto: row)
         {
-            return try freeze(&entry, pending, key, asConflictWith: row, ancestor, code: "conflict")
+            return try freeze(&entry, pending, key, asConflictWith: row, ancestor, .changed)
         }
         entry.pending = pending
     }
@@ -81,16 +81,16 @@ extension Projector {
             rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
         } else if pending.frozen?.status == .conflict {
             pending.frozen?.server = nil
-            pending.frozen?.code = "row-gone"
+            pending.frozen?.code = ConflictReason.gone.rawValue
             entry.pending = pending
         } else if pending.frozen == nil, pending.operation?.kind != .insert {
-            try freeze(&entry, pending, key, asConflictWith: nil, ancestor, code: "row-gone")
+            try freeze(&entry, pending, key, asConflictWith: nil, ancestor, .gone)
         }
     }
 
     private func freeze(
         _ entry: inout RowEntry, _ pending: PendingRow, _ key: [UInt8], asConflictWith server: Row?,
-        _ ancestor: Row?, code: String
+        _ ancestor: Row?, _ reason: ConflictReason
     ) throws(StateError) {
         guard let operation = pending.operation else { return }
         var frozen = FrozenOperation(
@@ -98,7 +98,7 @@ extension Projector {
             position: try place(of: operation, in: pending, key), through: pending.last, operationID: "",
             columns: pending.overlay, ancestor: ancestor)
         frozen.server = server
-        frozen.code = code
+        frozen.code = reason.rawValue
         rebuild(&entry, from: try chain(of: pending), frozen: frozen)
     }
 

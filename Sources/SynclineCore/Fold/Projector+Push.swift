@@ -94,7 +94,7 @@ extension Projector {
             entry.pending = pending
         case .parked:
             frozen.status = .parked
-            frozen.code = "rejected"
+            frozen.code = ConflictReason.rejected.rawValue
             frozen.httpStatus = answer.status
             frozen.message = answer.message
             pending.frozen = frozen

@@ -8,7 +8,7 @@ public struct FieldOrigin: Hashable, Sendable {
     /// The value it was set to.
     public var value: Value
     /// The event that set it.
-    public var event: UInt64
+    public var event: EventNumber
     /// Milliseconds since 1970.
     package var time: Int64
     /// What kind of event it was.
@@ -99,7 +99,8 @@ package struct Blame {
                 origins[name]?.value = value
             } else {
                 origins[name] = FieldOrigin(
-                    field: name, value: value, event: occasion.event, time: occasion.time, cause: cause,
+                    field: name, value: value, event: EventNumber(rawValue: occasion.event), time: occasion.time,
+                    cause: cause,
                     provenance: occasion.provenance)
             }
         }

@@ -14,7 +14,7 @@ public enum Provenance: Hashable, Sendable {
     /// the app did.
     case resolution(choice: String, policy: String?)
     /// A transaction was undone, which restored the earlier value.
-    case undo(of: UInt64)
+    case undo(of: EventNumber)
     /// Rows were removed without telling the server.
     case purge
     /// The pending operations of the row were dropped.
@@ -74,7 +74,7 @@ extension Provenance {
             case .page(let pulled): .pull(queryID: pulled.queryID, page: page)
             case .answered(let answer): .push(operationID: answer.operationID, status: answer.status)
             case .resolved(let resolution): .resolution(choice: resolution.choice.word, policy: resolution.policy)
-            case .undone(let event): .undo(of: event)
+            case .undone(let event): .undo(of: EventNumber(rawValue: event))
             case .purged: .purge
             case .discarded: .discard
             case .declared(let declaration, _): .migration(version: declaration.version)

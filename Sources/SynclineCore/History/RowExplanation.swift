@@ -195,7 +195,7 @@ package struct RowExplanation: Hashable, Sendable {
             if frozen.failures > 0 { return .failing(times: frozen.failures, serverWorks: frozen.serverWorks) }
             return .unanswered
         }
-        guard let attempt, attempt.sent > operation.events.lowerBound, let answer = attempt.answer,
+        guard let attempt, attempt.sent > operation.events.lowerBound.rawValue, let answer = attempt.answer,
             answer.outcome == .notReceived
         else { return .none }
         return .notReceived(status: answer.status)

@@ -32,7 +32,7 @@ public struct PlannedOperation: Hashable, Sendable {
     /// Its place in the order of the push.
     package var position: Position
     /// The first and the last event whose changes it contains.
-    public var events: ClosedRange<UInt64>
+    public var events: ClosedRange<EventNumber>
     /// The row's key in the state.
     package var rowKey: [UInt8]
     /// The spelling of the id, if the key does not have it.
@@ -46,6 +46,10 @@ public struct PlannedOperation: Hashable, Sendable {
     /// If the operation awaits a decision: the status of the server's answer, and the reason.
     package var status: Int?
     package var code: String?
+
+    fileprivate static func events(_ first: Position, _ last: Position) -> ClosedRange<EventNumber> {
+        EventNumber(rawValue: first.event)...EventNumber(rawValue: last.event)
+    }
 
     /// The row's table and id, both decoded from its key.
     package var address: (table: String, id: String) {
@@ -93,7 +97,7 @@ package struct PushPlan {
             found.append(
                 PlannedOperation(
                     kind: kind, state: .pending, maybeSent: false, position: position,
-                    events: position.event...position.event, rowKey: change.rowKey, spelling: spelling,
+                    events: PlannedOperation.events(position, position), rowKey: change.rowKey, spelling: spelling,
                     through: position))
             return true
         }
@@ -146,7 +150,7 @@ package struct PushPlan {
             operations.append(
                 PlannedOperation(
                     kind: frozen.kind, state: state, maybeSent: frozen.maybeSent, position: frozen.position,
-                    events: min(pending.first.event, frozen.through.event)...frozen.through.event, rowKey: key,
+                    events: PlannedOperation.events(min(pending.first, frozen.through), frozen.through), rowKey: key,
                     spelling: entry.spelling, through: frozen.through, isFrozen: true,
                     isOneOfSeveral: pending.operation != nil,
                     status: frozen.httpStatus, code: frozen.code))
@@ -155,7 +159,8 @@ package struct PushPlan {
             operations.append(
                 PlannedOperation(
                     kind: operation.kind, state: .pending, maybeSent: false, position: operation.first,
-                    events: operation.first.event...pending.last.event, rowKey: key, spelling: entry.spelling,
+                    events: PlannedOperation.events(operation.first, pending.last), rowKey: key,
+                    spelling: entry.spelling,
                     through: pending.last, isOneOfSeveral: pending.frozen != nil))
         }
         return operations

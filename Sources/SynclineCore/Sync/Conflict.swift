@@ -19,8 +19,8 @@ public struct Conflict: Hashable, Sendable {
     public var state: State
     /// The status of the server's response; nil if a pull found the conflict.
     public var status: Int?
-    /// `conflict`, `row-gone` or `rejected`.
-    public var code: String
+    /// What the server, or a pull, had against the operation.
+    public var reason: ConflictReason
     /// The server's message.
     public var message: String?
     /// The row before the operation.
@@ -48,7 +48,7 @@ public struct Conflict: Hashable, Sendable {
         self.id = id
         kind = frozen.kind
         status = frozen.httpStatus
-        code = frozen.code ?? "conflict"
+        reason = ConflictReason(recorded: frozen.code)
         message = frozen.message
         base = frozen.ancestor
         mine = frozen.kind == .delete ? nil : (frozen.ancestor ?? .empty).merged(with: frozen.columns)

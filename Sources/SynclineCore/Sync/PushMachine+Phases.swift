@@ -128,7 +128,7 @@ extension PushMachine {
                 hint: "Nothing is lost: push again. What was not confirmed is sent again then."))
         for index in indices where items[index].phase.isUnderWay {
             items[index].report.outcome = .pending
-            items[index].report.code = SyncError.Code.internalError.rawValue
+            items[index].report.reason = .stopped(.internalError)
         }
         return next()
     }

@@ -1,9 +1,6 @@
 // The vocabulary of a push: its items, inputs and actions, and the messages if it stops.
 
 extension PushMachine {
-    /// The reason why an operation on a held row is not sent.
-    static let heldCode = SyncError.Code.held.rawValue
-
     /// An operation of the plan, during the push.
     package struct Item: Sendable {
         package let operation: PlannedOperation

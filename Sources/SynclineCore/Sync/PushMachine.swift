@@ -47,7 +47,7 @@ package struct PushMachine: Sendable {
         self.options = options
         self.ids = ids
         batches = PushBatches(takesBatches: options.takesBatches && options.batchSize > 1)
-        var blocked: [[UInt8]: String] = [:]
+        var blocked: [[UInt8]: OperationReport.Reason] = [:]
         var latest: [[UInt8]: Int] = [:]
         for (index, operation) in plan.enumerated() where operation.isOneOfSeveral {
             earlier[index] = latest.updateValue(index, forKey: operation.rowKey)
@@ -60,14 +60,14 @@ package struct PushMachine: Sendable {
             if operation.state == .conflict || operation.state == .parked {
                 report.outcome = operation.state == .conflict ? .conflict : .parked
                 report.status = operation.status
-                report.code = operation.code
-                blocked[operation.rowKey] = operation.code ?? "conflict"
+                report.reason = .conflict(ConflictReason(recorded: operation.code))
+                blocked[operation.rowKey] = report.reason
                 item.phase = .finished
             } else if operation.state == .held {
-                report.code = PushMachine.heldCode
+                report.reason = .held
                 item.phase = .finished
-            } else if let code = blocked[operation.rowKey] {
-                report.code = code
+            } else if let reason = blocked[operation.rowKey] {
+                report.reason = reason
                 item.phase = .finished
             }
             item.report = report
@@ -145,7 +145,7 @@ package struct PushMachine: Sendable {
         case .blocked(let conflict):
             return block(index, conflict)
         case .held:
-            items[index].report.code = PushMachine.heldCode
+            items[index].report.reason = .held
             return finish(index)
         }
     }
@@ -155,7 +155,7 @@ package struct PushMachine: Sendable {
         // If an answer could not be stored, it does not count, whatever it said: the operation is sent again.
         for index in tally.underWay {
             items[index].report.outcome = .pending
-            items[index].report.code = error.code.rawValue
+            items[index].report.reason = .stopped(error.code)
         }
         for index in batches.takeLeft() { move(index, to: .finished) }
         return []
@@ -185,12 +185,12 @@ package struct PushMachine: Sendable {
         switch verdict {
         case .done(let row):
             items[index].report.outcome = .done
-            items[index].report.code = items[index].policy
+            items[index].report.reason = items[index].policy.map { .decided(by: $0) }
             return settle(index, answer(.done(row)))
-        case .conflict(let server, let code):
+        case .conflict(let server, let reason):
             items[index].report.outcome = .conflict
-            items[index].report.code = code
-            var answer = answer(.conflict(server: server, code: code))
+            items[index].report.reason = .conflict(reason)
+            var answer = answer(.conflict(server: server, code: reason.rawValue))
             answer.mayHaveBeenDone =
                 server != nil && items[index].arrival == .unknown && !reply.capabilities.contains(.operations)
             // A policy may send it again before the next one.
@@ -198,8 +198,8 @@ package struct PushMachine: Sendable {
             return [record(index, answer, then: .deciding)]
         case .refused:
             items[index].report.outcome = .conflict
-            items[index].report.code = "row-gone"
-            var answer = answer(.conflict(server: nil, code: "row-gone"))
+            items[index].report.reason = .conflict(.gone)
+            var answer = answer(.conflict(server: nil, code: ConflictReason.gone.rawValue))
             answer.message = answer.message ?? "the server answered \(status) when asked to bring the row back"
             return settle(index, answer)
         case .tombstone(let row):
@@ -209,7 +209,7 @@ package struct PushMachine: Sendable {
             return [record(index, answer(.revived(row)), then: .proceeding)]
         case .parked:
             items[index].report.outcome = .parked
-            items[index].report.code = "rejected"
+            items[index].report.reason = .conflict(.rejected)
             return settle(index, answer(.parked))
         case .fetch:
             move(index, to: .fetching(request, after: reply.status))
@@ -249,11 +249,11 @@ package struct PushMachine: Sendable {
         items[index].failures += 1
         if items[index].failures >= PushOptions.failureLimit, works, stop == nil {
             items[index].report.outcome = .parked
-            items[index].report.code = "rejected"
+            items[index].report.reason = .conflict(.rejected)
             return settle(index, answer(.parked))
         }
         halt(SyncError(of: reply))
-        items[index].report.code = stop?.code.rawValue
+        items[index].report.reason = stop.map { .stopped($0.code) }
         items[index].report.outcome = .pending
         var actions = [record(index, answer(.failing), then: .givingUp)]
         // It is recorded after the failure that it counts for.
@@ -333,7 +333,7 @@ package struct PushMachine: Sendable {
         items[index].rebases += 1
         if resolution.change == nil {
             items[index].report.outcome = .done
-            items[index].report.code = options.policy.name
+            items[index].report.reason = .decided(by: options.policy.name)
         } else {
             items[index].report.outcome = .pending
             // What was sent is decided; the next request has not been tried.
@@ -347,7 +347,7 @@ package struct PushMachine: Sendable {
     private mutating func block(_ index: Int, _ conflict: Conflict) -> [Action] {
         items[index].report.outcome = conflict.state == .conflict ? .conflict : .parked
         items[index].report.status = conflict.status
-        items[index].report.code = conflict.code
+        items[index].report.reason = .conflict(conflict.reason)
         return finish(index)
     }
 
@@ -364,7 +364,7 @@ package struct PushMachine: Sendable {
     }
 
     mutating func giveUp(_ index: Int, _ request: WriteRequest) -> [Action] {
-        items[index].report.code = stop?.code.rawValue
+        items[index].report.reason = stop.map { .stopped($0.code) }
         items[index].report.outcome = .pending
         // If the push was stopped by anything but 500, the operation has not failed in a row.
         let outcome: Answer.Outcome = items[index].arrival == .impossible ? .notReceived : .interrupted
@@ -405,7 +405,7 @@ package struct PushMachine: Sendable {
         while front < items.count, items[front].phase.isFinished { front += 1 }
         guard stop == nil else {
             for index in front..<items.count where items[index].phase.isPlanned {
-                items[index].report.code = stop?.code.rawValue
+                items[index].report.reason = stop.map { .stopped($0.code) }
             }
             return []
         }
@@ -422,8 +422,8 @@ package struct PushMachine: Sendable {
                 actions.append(freeze(index, again: false))
             // Nothing that comes after a follow-up is sent before it: a lost answer must not reverse the order.
             case .waits: return actions
-            case .never(let code):
-                items[index].report.code = code
+            case .never(let reason):
+                items[index].report.reason = reason
                 move(index, to: .finished)
             }
         }
@@ -432,12 +432,12 @@ package struct PushMachine: Sendable {
 
     private enum Blocker {
         case free, waits
-        case never(String?)
+        case never(OperationReport.Reason?)
     }
 
     private func blocker(of index: Int) -> Blocker {
         guard let before = earlier[index] else { return .free }
         if !items[before].phase.isFinished { return .waits }
-        return items[before].report.outcome == .done ? .free : .never(items[before].report.code)
+        return items[before].report.outcome == .done ? .free : .never(items[before].report.reason)
     }
 }

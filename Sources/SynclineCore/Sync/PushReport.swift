@@ -8,6 +8,18 @@ public struct OperationReport: Hashable, Sendable {
         case done, conflict, parked, pending
     }
 
+    /// Why an operation has its result.
+    public enum Reason: Hashable, Sendable {
+        /// It, or an earlier operation on its row, awaits a decision.
+        case conflict(ConflictReason)
+        /// It is held back.
+        case held
+        /// The policy with this name decided its conflict.
+        case decided(by: String)
+        /// The push was stopped by this error.
+        case stopped(SyncError.Code)
+    }
+
     /// The row's table.
     public var table: String
     /// The row's id.
@@ -18,8 +30,20 @@ public struct OperationReport: Hashable, Sendable {
     public var outcome = Outcome.pending
     /// The status of the last response.
     public var status: Int?
-    /// Why it is not done, or which policy decided.
-    public var code: String?
+    /// Why it is not done, or which policy decided; nil if it was just done.
+    public var reason: Reason?
+}
+
+extension OperationReport.Reason {
+    /// The reason in a word.
+    package var code: String {
+        switch self {
+        case .conflict(let reason): reason.rawValue
+        case .held: "held"
+        case .decided(let policy): policy
+        case .stopped(let code): code.rawValue
+        }
+    }
 }
 
 /// How a push ended.

@@ -7,7 +7,7 @@ package enum Verdict: Hashable, Sendable {
     case done(PulledRow)
     /// The server's row must be fetched before the result is known.
     case fetch
-    case conflict(server: Row?, code: String)
+    case conflict(server: Row?, ConflictReason)
     /// The server keeps a tombstone of the row, which it may have returned; the insert must restore the row.
     case tombstone(Row?)
     /// The row was restored as it was; the differences must be sent as an update.
@@ -94,7 +94,7 @@ package struct WriteJudge: Sendable {
         let isOurs =
             request.kind != .delete
             && request.body.members.allSatisfy { $0.value.isEcho(of: row.columns[$0.name] ?? .null) }
-        return isOurs ? .done(row.pulled) : .conflict(server: row.columns, code: "conflict")
+        return isOurs ? .done(row.pulled) : .conflict(server: row.columns, .changed)
     }
 
     /// Judges a row that the server says it has stored.
@@ -112,7 +112,7 @@ package struct WriteJudge: Sendable {
         return .tombstone(row)
     }
 
-    private var rowGone: Verdict { .conflict(server: nil, code: "row-gone") }
+    private var rowGone: Verdict { .conflict(server: nil, .gone) }
 
     private var gone: PulledRow { PulledRow(id: request.id, row: nil) }
 

@@ -61,7 +61,8 @@ enum SystemTable: String, CaseIterable {
         [
             .string(operation.table), .string(operation.id), .string("\(operation.kind)"),
             .string(operation.state.rawValue), .bool(operation.maybeSent),
-            .integer(Int64(operation.events.lowerBound)), .integer(Int64(operation.events.upperBound)),
+            .integer(Int64(operation.events.lowerBound.rawValue)),
+            .integer(Int64(operation.events.upperBound.rawValue)),
         ]
     }
 
@@ -69,7 +70,7 @@ enum SystemTable: String, CaseIterable {
         [
             .string(conflict.table), .string(conflict.id), .string("\(conflict.kind)"),
             .string(conflict.state.rawValue), conflict.status.map { .integer(Int64($0)) } ?? .null,
-            .string(conflict.code), conflict.message.map { .string($0) } ?? .null, object(conflict.base),
+            .string(conflict.reason.rawValue), conflict.message.map { .string($0) } ?? .null, object(conflict.base),
             object(conflict.mine), object(conflict.current), object(conflict.server),
         ]
     }

@@ -169,7 +169,7 @@ extension Value {
             .init("table", .string(report.table)), .init("id", .string(report.id)),
             .init("kind", .string("\(report.kind)")), .init("outcome", .string(report.outcome.rawValue)),
             .init("status", report.status.map { .integer(Int64($0)) } ?? .null),
-            .init("code", report.code.map { .string($0) } ?? .null),
+            .init("code", report.reason.map { .string($0.code) } ?? .null),
         ])
     }
 
@@ -179,7 +179,8 @@ extension Value {
             .init("table", .string(conflict.table)), .init("id", .string(conflict.id)),
             .init("kind", .string("\(conflict.kind)")), .init("state", .string(conflict.state.rawValue)),
             .init("status", conflict.status.map { .integer(Int64($0)) } ?? .null),
-            .init("code", .string(conflict.code)), .init("message", conflict.message.map { .string($0) } ?? .null),
+            .init("code", .string(conflict.reason.rawValue)),
+            .init("message", conflict.message.map { .string($0) } ?? .null),
             .init("base", row(conflict.base)), .init("mine", row(conflict.mine)),
             .init("server", row(conflict.server)),
         ])

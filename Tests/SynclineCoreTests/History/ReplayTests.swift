@@ -116,7 +116,7 @@ import Testing
         var variation = ReplayVariation()
         variation.policy = .fail
         let (replay, _) = try replay(Self.story, variation)
-        #expect(try replay.reader.conflicts().map(\.code) == ["conflict"])
+        #expect(try replay.reader.conflicts().map(\.reason) == [.changed])
     }
 
     @Test func `the consequences of an event that is left out are left out, too`() throws {

@@ -40,7 +40,8 @@ struct PushDesk {
         isOneOfSeveral: Bool = false, maybeSent: Bool = false
     ) -> PlannedOperation {
         var operation = PlannedOperation(
-            kind: kind, state: state, maybeSent: maybeSent, position: Position(event: event), events: event...event,
+            kind: kind, state: state, maybeSent: maybeSent, position: Position(event: event),
+            events: EventNumber(rawValue: event)...EventNumber(rawValue: event),
             rowKey: RowKey.bytes("t", id, .exact), spelling: nil, through: Position(event: event))
         operation.isOneOfSeveral = isOneOfSeveral
         if state == .conflict { operation.code = "conflict" }
@@ -164,7 +165,7 @@ struct PushDesk {
 
     private func id(at place: Int) -> String { machine.items[waiting[place].index].operation.id }
 
-    var outcomes: [String] { machine.items.map { $0.report.code ?? $0.report.outcome.rawValue } }
+    var outcomes: [String] { machine.items.map { $0.report.reason?.code ?? $0.report.outcome.rawValue } }
 
     var thawed: Int { recorded.count { $0 == .notReceived } }
 }

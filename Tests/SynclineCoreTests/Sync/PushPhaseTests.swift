@@ -66,7 +66,7 @@ import Testing
         stage.finish()
         #expect(stage.machine.tally.underWay.isEmpty)
         #expect(stage.machine.stop == stop)
-        let unexplained = stage.machine.items.filter { $0.report.outcome == .pending && $0.report.code == nil }
+        let unexplained = stage.machine.items.filter { $0.report.outcome == .pending && $0.report.reason == nil }
         #expect(unexplained.isEmpty)
     }
 

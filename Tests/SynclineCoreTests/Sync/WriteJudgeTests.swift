@@ -13,9 +13,9 @@ private enum Fate: Hashable {
         switch verdict {
         case .done(let row): self = row.row == nil ? .gone : .done
         case .fetch: self = .fetch
-        case .conflict(let server, let code):
-            self = code == "row-gone" ? .rowGone : .conflict
-            #expect((server == nil) == (code == "row-gone"))
+        case .conflict(let server, let reason):
+            self = reason == .gone ? .rowGone : .conflict
+            #expect((server == nil) == (reason == .gone))
         case .parked: self = .parked
         case .tombstone: self = .tombstone
         case .revived: self = .revived

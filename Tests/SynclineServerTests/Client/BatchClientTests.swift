@@ -92,7 +92,7 @@ import Testing
         #expect(report.operations.map(\.outcome) == [.conflict, .conflict, .parked, .parked, .done])
         #expect(report.operations.map(\.status) == [412, 412, 400, 405, 201])
         let conflicts = try await store.conflicts()
-        #expect(conflicts.map(\.code) == ["conflict", "row-gone", "rejected", "rejected"])
+        #expect(conflicts.map(\.reason) == [.changed, .gone, .rejected, .rejected])
         #expect(conflicts[0].server?["text"] == .string("theirs") && conflicts[2].message != nil)
         var policy = PushSettings()
         policy.policy = .clientWins

@@ -224,7 +224,7 @@ import Testing
         }
         try await store.pushOnce()
         // No row is revived: the app is asked about its changes.
-        #expect(try await store.conflicts().map(\.code) == ["row-gone", "row-gone"])
+        #expect(try await store.conflicts().map(\.reason) == [.gone, .gone])
         for table in ["todoitem", "hard"] { #expect(try desk.ask("GET", table).ids == ["c"]) }
         try await store.close()
     }

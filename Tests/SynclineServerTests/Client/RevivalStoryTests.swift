@@ -152,7 +152,8 @@ private final class RevivalStory {
         _ = lines[client].takeCount()
         let report = try await stores[client].push(settings)
         trace.append(
-            "\(client): push \(report.operations.map { "\($0.id) \($0.kind) \($0.code ?? $0.outcome.rawValue)" })")
+            "\(client): push \(report.operations.map { "\($0.id) \($0.kind) \($0.reason?.code ?? $0.outcome.rawValue)" })"
+        )
         guard lines[client].takeCount() <= 16 * max(1, report.operations.count) else {
             throw Failure(description: "a push went in a loop")
         }
@@ -175,7 +176,7 @@ private final class RevivalStory {
                 .row(.empty, as: .delete), .row(Row([.init("b", .integer(-2))]), as: .update),
             ]
             let decision = isLast ? .takeServer : chance.pick(decisions)
-            trace.append("\(client): \(conflict.id) \(conflict.code) \(decision)")
+            trace.append("\(client): \(conflict.id) \(conflict.reason.rawValue) \(decision)")
             do throws(SyncError) {
                 try await stores[client].resolve(table: table, id: conflict.id, decision)
             } catch {

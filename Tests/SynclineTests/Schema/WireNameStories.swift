@@ -154,7 +154,7 @@ import Testing
             #expect(server.rows(of: "t").first?[member: "priority"] == nil, "only what the app set is sent")
             #expect(try await new.table("t").get(id: "1")?.columns["priority"] == 2)
             let past = try await new.history(at: 4)
-            #expect(try past.get("t", id: "1")?.columns["priority"] == nil)
+            #expect(try await past.get("t", id: "1")?.columns["priority"] == nil)
             try await new.close()
             _ = try StateImage.check(disk, "device \(device)")
         }

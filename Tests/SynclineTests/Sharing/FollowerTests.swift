@@ -90,7 +90,7 @@ import Testing
         }
         #expect(try await widget.pending().count == 1)
         let first = try await widget.history(at: 1)
-        #expect(try first.get("t", id: "a") == nil)
+        #expect(try await first.get("t", id: "a") == nil)
     }
 
     @Test func `a row that was deleted meanwhile stays deleted, and one that was inserted by both is one`() async throws

@@ -18,7 +18,7 @@ extension SyncWorld {
 
     func endDisk(_ client: Int, isKill: Bool) {
         if isKill, let database = clients[client].database, clients[client].trouble.disk == nil {
-            clients[client].durable = max(clients[client].durable, database.lastEvent)
+            clients[client].durable = max(clients[client].durable, database.lastEvent.rawValue)
         }
         let disk = clients[client].disk
         disk.disarm()
@@ -48,7 +48,7 @@ extension SyncWorld {
         let disk = clients[client].disk
         let database = try await SyncDatabase.open(disk, configuration)
         clients[client].database = database
-        let last = database.lastEvent
+        let last = database.lastEvent.rawValue
         guard last >= clients[client].durable else {
             throw SyncFailure("client \(client) has @\(last), and @\(clients[client].durable) was durable")
         }

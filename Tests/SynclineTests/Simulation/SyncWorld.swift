@@ -122,7 +122,7 @@ actor SyncWorld {
         case .checkpoint: try await database.checkpoint()
         case .reopen:
             try await database.close()
-            clients[client].durable = database.lastEvent
+            clients[client].durable = database.lastEvent.rawValue
             try await open(client)
         case .end:
             try await end(client, isKill: clients[client].chance.once(in: 2))
@@ -155,7 +155,7 @@ actor SyncWorld {
 
     func push(_ client: Int, _ settings: PushSettings) async throws {
         guard let database = clients[client].database else { return }
-        let before = database.lastEvent
+        let before = database.lastEvent.rawValue
         let report = try await database.push(settings)
         note("  push \(report.outcome) \(report.operations.map { "\($0.table)/\($0.id) \($0.outcome)" })")
         if !clients[client].hasEnded, clients[client].trouble.disk == nil {
@@ -164,8 +164,8 @@ actor SyncWorld {
                 throw SyncFailure("a push stopped with \(report.reason.map { "\($0)" } ?? "")")
             }
             // A push with nothing to send made nothing durable.
-            if plan.isConcurrent || database.lastEvent == before { return }
-            clients[client].durable = database.lastEvent
+            if plan.isConcurrent || database.lastEvent.rawValue == before { return }
+            clients[client].durable = database.lastEvent.rawValue
         }
     }
 
@@ -181,7 +181,7 @@ actor SyncWorld {
         // A pull's rows are durable when it has ended, and everything before it; one that had to push first may not
         // have begun.
         if report.requests > 0, !clients[client].hasEnded, clients[client].trouble.disk == nil {
-            clients[client].durable = max(clients[client].durable, database.lastEvent)
+            clients[client].durable = max(clients[client].durable, database.lastEvent.rawValue)
         }
     }
 
@@ -225,7 +225,7 @@ actor SyncWorld {
             let kind = clients[client].chance.pick([nil, nil] + OperationKind.allCases.map { $0 })
             decision = .row(Row(columns.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }), as: kind)
         }
-        note("  \(conflict.table)/\(conflict.id) \(conflict.code): \(decision)")
+        note("  \(conflict.table)/\(conflict.id) \(conflict.reason.rawValue): \(decision)")
         do {
             try await database.resolve(table: conflict.table, id: conflict.id, decision)
         } catch {

@@ -20,7 +20,7 @@ import Testing
         try await pair.table.update(.item("a", ["n": .integer(3)]))
         let report = try await pair.push()
         #expect(report.operations.map(\.outcome) == [.pending, .done])
-        #expect(report.operations.first?.code == "held" && report.outcome == .incomplete)
+        #expect(report.operations.first?.reason == .held && report.outcome == .incomplete)
         #expect(try await states(pair.database) == ["a": .held])
         #expect(try await pair.database.heldRows() == [HeldRow(table: "t", id: "a")])
         #expect(try await pair.pull().reason == nil)
@@ -38,7 +38,7 @@ import Testing
         try await pair.push()
         try await pair.table.update(.item("r0", ["n": .integer(8)]))
         try await pair.database.hold(table: "t", id: "r0")
-        #expect(try await pair.push().operations.map(\.code) == ["held", "held"])
+        #expect(try await pair.push().operations.map(\.reason) == [.held, .held])
         try await pair.database.release(table: "t", id: "r0")
         #expect(try await pair.push().outcome == .complete)
         #expect(try await pair.agrees())
@@ -84,7 +84,7 @@ import Testing
         let report = try await pair.push()
         #expect(await gate.error == nil)
         #expect(report.operations.map(\.outcome) == [.done, .pending])
-        #expect(report.operations.last?.code == "held")
+        #expect(report.operations.last?.reason == .held)
     }
 
     @Test func `a hold means its row in every spelling if ids ignore the case`() async throws {

@@ -126,7 +126,7 @@ import Testing
     func `only a decision restores a row that another client deleted`(_ server: ServerProtocol) async throws {
         for policy in [ConflictPolicy.fail, .merge] {
             let pair = try await Self.edited(server)
-            #expect(try await pair.push(policy).operations.first?.code == "row-gone")
+            #expect(try await pair.push(policy).operations.first?.reason == .conflict(.gone))
             #expect(try await pair.push(policy).outcome == .incomplete)
             #expect(pair.serverRow("r")?[member: "deleted"] == .bool(true))
             try await pair.database.resolve(table: "t", id: "r", .keepMine)
@@ -162,7 +162,7 @@ import Testing
         let pair = try await SyncPair(server, rows: [.item("r", Self.old.merging(["deleted": .bool(true)]) { $1 })])
         try await pair.table.insert(.item("r", Self.new))
         for policy in [ConflictPolicy.fail, .merge] {
-            #expect(try await pair.push(policy).operations.first?.code == "row-gone")
+            #expect(try await pair.push(policy).operations.first?.reason == .conflict(.gone))
         }
         try await pair.database.resolve(table: "t", id: "r", .keepMine)
         #expect(try await pair.push().outcome == .complete)
@@ -177,7 +177,7 @@ import Testing
         options.undeletes = false
         for policy in [ConflictPolicy.fail, .clientWins] {
             var pair = try await Self.inserted(server, options)
-            #expect(try await pair.push(policy).operations.first?.code == "row-gone")
+            #expect(try await pair.push(policy).operations.first?.reason == .conflict(.gone))
             let count = pair.network.requestCount
             #expect(try await pair.push(policy).outcome == .incomplete)
             #expect(pair.network.requestCount == count, "what waits for a decision is not sent")
@@ -185,7 +185,7 @@ import Testing
             let conflict = try #require(try await pair.database.conflicts().first)
             #expect(conflict.message?.isEmpty == false)
             try await pair.database.resolve(table: "t", id: "r", .keepMine)
-            #expect(try await pair.push(policy).operations.first?.code == "row-gone")
+            #expect(try await pair.push(policy).operations.first?.reason == .conflict(.gone))
             try await pair.database.resolve(table: "t", id: "r", .takeServer)
             #expect(try await pair.push().outcome == .complete)
             #expect(try await pair.table.get(id: "r") == nil)
@@ -211,7 +211,7 @@ import Testing
                 try await pair.pull()
             }
             try await pair.table.insert(.item("r", Self.new))
-            #expect(try await pair.push().operations.first?.code == "row-gone", "purge \(purges)")
+            #expect(try await pair.push().operations.first?.reason == .conflict(.gone), "purge \(purges)")
         }
     }
 }

@@ -282,7 +282,7 @@ import Testing
             #expect(try await pair.database.pending().map(\.state) == [.pending])
         case .update:
             #expect(report.conflicts == 1)
-            #expect(try await pair.database.conflicts().map(\.code) == ["row-gone"])
+            #expect(try await pair.database.conflicts().map(\.reason) == [.gone])
             #expect(try await pair.table.get(id: "r")?.columns["n"] == .integer(2), "the app's row stays visible")
         case .delete:
             #expect(try await pair.database.pending().isEmpty, "both sides deleted it")

@@ -104,7 +104,7 @@ final class SynclineStore: Store {
         for _ in 0..<count { await waiting.next() }
     }
 
-    func plan() async throws -> Int { try database.present.pending().count }
+    func plan() async throws -> Int { try await database.present.pending().count }
 
     func close() async throws { try await database.close() }
 }

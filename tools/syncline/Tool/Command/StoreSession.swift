@@ -35,7 +35,7 @@ package actor StoreSession {
         do {
             let database = try await opening.value
             if let before { try? await before.opening.value.close() }
-            opened = (clock.now().rawValue, database.lastEvent)
+            opened = (clock.now().rawValue, database.lastEvent.rawValue)
             return database
         } catch {
             if current?.opening == opening { current = before }

@@ -80,7 +80,7 @@ extension WhyReport {
 
     private func sentence(_ field: RowExplanation.Field) -> String {
         let origin = field.origin
-        let occasion = Occasion(event: origin.event, time: origin.time, provenance: origin.provenance)
+        let occasion = Occasion(event: origin.event.rawValue, time: origin.time, provenance: origin.provenance)
         let value = style.cut(self.value(origin).text, to: 60)
         let standing =
             switch field.standing {

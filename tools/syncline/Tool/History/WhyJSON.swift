@@ -84,7 +84,7 @@ extension WhyReport {
         case .waits(let conflict):
             [
                 "why": .string(conflict.state.rawValue), "status": conflict.status.map { .number($0) } ?? .null,
-                "code": .string(conflict.code), "message": .optional(conflict.message),
+                "code": .string(conflict.reason.rawValue), "message": .optional(conflict.message),
                 "mayHaveBeenDone": .boolean(conflict.mayHaveBeenDone),
             ]
         }

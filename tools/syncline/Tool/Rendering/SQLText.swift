@@ -96,7 +96,8 @@ enum SystemTables {
     private static func properties(of conflict: Conflict) -> JSONValue {
         func shown(_ row: Row?) -> JSONValue? { row.map { JSONValue(StoredRow(id: conflict.id, columns: $0)) } }
         let head: JSONValue = [
-            "code": .string(conflict.code), "description": .string(conflict.message ?? conflict.code),
+            "code": .string(conflict.reason.rawValue),
+            "description": .string(conflict.message ?? conflict.reason.rawValue),
             "table": .string(conflict.table), "operation": .number(conflict.kind.rawValue),
             "itemId": .string(conflict.id), "statusCode": conflict.status.map { .number($0) } ?? .null,
         ]

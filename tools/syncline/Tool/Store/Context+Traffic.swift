@@ -13,7 +13,7 @@ extension Context {
     ) async throws -> Report {
         // A store that was opened before recording was turned on records nothing.
         guard let recording = database.recording else { return try await body() }
-        var session = TrafficSession(words: arguments.words, through: database.lastEvent)
+        var session = TrafficSession(words: arguments.words, through: database.lastEvent.rawValue)
         session.knownOfServer = database.knownOfServer
         recording.note(session.head)
         let report = try await body()

@@ -98,7 +98,7 @@ extension Context {
 extension StoreView {
     init(_ database: SyncDatabase, _ storage: any LogStorage) {
         self.init(
-            reader: database.reader, through: database.lastEvent, totals: database.totals, storage: storage,
+            reader: database.reader, through: database.lastEvent.rawValue, totals: database.totals, storage: storage,
             rowsOnTheirWay: database.rowsOnTheirWay)
     }
 }

@@ -23,7 +23,7 @@ enum ConflictCommands {
                 [
                     Cell(escaped("\(conflict.table)/\(conflict.id)")), Cell("\(conflict.kind)"),
                     Cell(conflict.state.rawValue), Cell(conflict.status.map { "\($0)" } ?? ""),
-                    Cell(escaped(conflict.message ?? conflict.code)),
+                    Cell(escaped(conflict.message ?? conflict.reason.rawValue)),
                 ],
                 json: conflict.json(redacts: arguments.flag("redact")))
         }
@@ -94,7 +94,8 @@ extension Conflict {
         return [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
-            "code": .string(code), "message": .optional(message), "mayHaveBeenDone": .boolean(mayHaveBeenDone),
+            "code": .string(reason.rawValue), "message": .optional(message),
+            "mayHaveBeenDone": .boolean(mayHaveBeenDone),
             "base": shown(base), "mine": shown(mine), "current": shown(current), "server": shown(server),
         ]
     }

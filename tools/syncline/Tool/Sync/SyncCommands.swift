@@ -243,7 +243,7 @@ extension OperationReport {
         [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "outcome": .string(outcome.rawValue), "status": status.map { .number($0) } ?? .null,
-            "code": .optional(code),
+            "code": .optional(reason?.code),
         ]
     }
 }
@@ -312,7 +312,7 @@ extension Context {
 
     private func lines(of report: PushReport, details: (Int) -> [String] = { _ in [] }) throws {
         for (index, operation) in report.operations.enumerated() {
-            let why = operation.code.map { " (\($0))" } ?? ""
+            let why = operation.reason.map { " (\($0.code))" } ?? ""
             try output.line(
                 escaped("\(operation.kind) \(operation.table)/\(operation.id): \(operation.outcome.rawValue)\(why)"))
             for line in details(index) { try output.line(escaped("  " + line)) }

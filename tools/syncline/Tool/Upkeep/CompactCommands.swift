@@ -44,7 +44,7 @@ enum CompactCommands {
     ) { arguments, context in
         let event = try await context.withDatabase(arguments) { database in
             try await context.whileReading("writing") { try await database.checkpoint() }
-            return database.lastEvent
+            return database.lastEvent.rawValue
         }
         try context.output.value(["checkpoint": .string("@\(event)")])
         try context.output.line("checkpoint through @\(event)")
