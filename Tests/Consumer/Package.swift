@@ -22,6 +22,9 @@ let package = Package(
                 .swiftLanguageMode(mode), .treatAllWarnings(as: .error),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]
-        )
+        ),
+        .executableTarget(
+            name: "app", dependencies: [.product(name: "Syncline", package: "Syncline")],
+            swiftSettings: [.swiftLanguageMode(mode), .treatAllWarnings(as: .error)]),
     ]
 )
