@@ -225,15 +225,17 @@ enum FirstSteps {
         print(page.rows.count)
     }
 
-    static func lists(_ database: SyncDatabase, _ show: (QueryResult) -> RowQuery.Place?) async throws {
+    static func lists(_ database: SyncDatabase) async throws {
         try await database.declareIndex(table: "todoitem", columns: ["complete", "due"], including: ["text"])
-        let table = database.table("todoitem")
-        let open = try FilterExpression(parsing: "complete eq false")
-        var query = RowQuery(table: "todoitem", filter: open, order: [.init("due", descending: true)], top: 50)
-        while let end = try await show(table.query(query)) { query.after = end }
-        print(try await table.explain(query))  // uses the index on complete, due in its order: 51 entries, 50 rows
+        let todos = database.table(TodoItem.self)
+        let list = todos.where { !$0.complete }.order(byColumn: "due", .descending).top(50)
+        let page = try await list.page()
+        let next = try await list.page(after: page)  // nil after the last one
+        print(page.models.count, next?.models.count ?? 0)
+        print(try await list.explain())  // uses the index on complete, due in its order: 51 entries, 50 rows
         var rows: [StoredRow] = []
-        for try await change in table.observe(query).differences {
+        let open = RowQuery(table: "todoitem", filter: try .init(parsing: "complete eq false"))
+        for try await change in database.table("todoitem").observe(open).differences {
             change.difference.apply(to: &rows)
         }
     }

@@ -235,6 +235,13 @@ private struct Note: SyncModel {
                 let found = try await database.table(Note.self).order(by: \.number).first()?.id
                 #expect(found == "n0")
             },
+            Step("SyncQuery.explain()") { _ = try await $0.table(Note.self).order(by: \.text).explain() },
+            Step("SyncQuery.page()") { _ = try await $0.table(Note.self).order(by: \.text).page() },
+            Step("SyncQuery.page(after:)") { database in
+                let list = database.table(Note.self).order(by: \.text)
+                let next = try await list.page(after: list.page())
+                #expect(next?.models.count == 100)
+            },
             Step("SyncQuery.get()") {
                 _ = try await $0.table(Note.self).where { $0.number > 400 }.order(by: \.text).get()
             },

@@ -26,10 +26,49 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
         try await top(min(query.top ?? 1, 1)).get().first
     }
 
+    /// A page of the models of a query, and where it ends.
+    public struct Page: Sendable {
+        /// The models.
+        public let models: [Model]
+        /// The place of the last one, if there may be more.
+        fileprivate let end: RowQuery.Place?
+    }
+
+    /// Returns the first page: `top` models, or 100.
+    @concurrent
+    public func page() async throws(SyncError) -> Page {
+        try await page(of: try rowQuery())
+    }
+
+    /// Returns the page after another one of the same query; nil if that was the last. Every page costs the same, and rows that
+    /// are added or removed meanwhile are neither missed nor repeated.
+    @concurrent
+    public func page(after page: Page) async throws(SyncError) -> Page? {
+        guard let end = page.end else { return nil }
+        var query = try rowQuery()
+        query.skip = 0
+        query.after = end
+        let next = try await self.page(of: query)
+        return next.models.isEmpty ? nil : next
+    }
+
+    private func page(of query: RowQuery) async throws(SyncError) -> Page {
+        var query = query
+        query.top = query.top ?? 100
+        let result = try await table.untyped.query(query)
+        return Page(models: try table.decode(result.rows), end: result.end)
+    }
+
     /// Returns the number of matching rows, ignoring `top` and `skip`. Counts rows that the model can't decode, too.
     @concurrent
     public func count() async throws(SyncError) -> Int {
         try await table.untyped.count(try query.filter?.expression)
+    }
+
+    /// Returns how the query finds its rows, and how much it read.
+    @concurrent
+    public func explain() async throws(SyncError) -> QueryPlan {
+        try await table.untyped.explain(try rowQuery())
     }
 
     /// Observes the query: yields its current models, and new ones after each commit that changes them. A row that
