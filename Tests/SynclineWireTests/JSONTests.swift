@@ -45,6 +45,11 @@ struct JSONTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == Value.object(members).json)
     }
 
+    @Test("writes null for a number that JSON does not have")
+    func infinite() {
+        #expect(Value.array([.double(.infinity), .double(-.infinity), .double(.nan)]).json == "[null,null,null]")
+    }
+
     @Test("reads escapes and surrogate pairs")
     func escapes() throws {
         #expect(try parse(#""\u0041\/\b\f\r\u00e9\ud835\udc9c""#) == .string("A/\u{8}\u{c}\r\u{e9}\u{1d49c}"))

@@ -30,6 +30,28 @@ import Testing
         #expect(await Call.tool("sql", "select ?", on: log).errors.contains("Give one value for each `?`"))
     }
 
+    @Test func `every result is JSON, with each key once`() async throws {
+        let log = try TestLog.story()
+        let numbers = await Call.tool("sql", "select 9e999 as n, -9e999 as n, 1.5 as n", "--json", on: log)
+        #expect(numbers.output == "[\n{\"n\":null,\"n:2\":null,\"n:3\":1.5}\n]\n")
+        let table = await Call.tool("sql", "select 1 as n, 9e999 as n, 3 as n", on: log)
+        #expect(table.output == "n  n:2  n:3\n1       3\n")
+    }
+
+    @Test func `an error before the first row is the result, and one after it the last element`() async throws {
+        let log = try TestLog.story()
+        let first = await Call.tool("sql", "select abs(-9223372036854775808)", "--json", on: log)
+        #expect(
+            first.exit == .failed && first.output.hasPrefix(#"{"error":{"code":"invalid-query""#), "\(first.output)")
+        let second = "select abs(n) as n from (select 1 as n union all select -9223372036854775808)"
+        let later = await Call.tool("sql", second, "--json", on: log)
+        let elements = try later.array()
+        #expect(later.exit == .partial && elements.count == 2 && elements.last?["error"] != nil, "\(later.output)")
+        let lines = await Call.tool("sql", second, "--jsonl", on: log).output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[1].hasPrefix(#"{"error":"#))
+        #expect(await Call.tool("sql", "select 1 where 0", "--json", on: log).output == "[]\n")
+    }
+
     @Test func `mirror -f reports each event once, and ends at an interrupt`() async throws {
         let log = try TestLog.story()
         let path = log.folder.path + "/mirror.sqlite"

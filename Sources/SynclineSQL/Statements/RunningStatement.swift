@@ -17,9 +17,10 @@ package final class RunningStatement {
         if isStopped() { throw .queryCancelled }
         connection = try StatementConnection(source, isStopped: isStopped)
         statement = try connection.prepare(text)
-        columns = (0..<sqlite3_column_count(statement)).map { [statement] column in
+        let names = (0..<sqlite3_column_count(statement)).map { [statement] column in
             sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
         }
+        columns = SQLName.distinct(names)
         try StatementParameters(statement).bind(arguments)
     }
 

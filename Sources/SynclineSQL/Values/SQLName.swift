@@ -18,4 +18,20 @@ package enum SQLName {
             return name
         }
     }
+
+    /// The names of the columns of a result, in which each name is there once. The second column with the name `n` is
+    /// `n:2`, or has the next number that is free.
+    static func distinct(_ names: [String]) -> [String] {
+        var taken = Set(names.map(ExactString.init))
+        var last: [ExactString: Int] = [:]
+        return names.map { name in
+            guard var number = last[ExactString(name)] else {
+                last[ExactString(name)] = 1
+                return name
+            }
+            repeat { number += 1 } while !taken.insert(ExactString("\(name):\(number)")).inserted
+            last[ExactString(name)] = number
+            return "\(name):\(number)"
+        }
+    }
 }

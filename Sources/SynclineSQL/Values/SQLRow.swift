@@ -5,7 +5,7 @@ public import SynclineCore
 
 /// A row that a statement returned.
 public struct SQLRow: Hashable, Sendable {
-    /// The names of the columns. Two columns may have the same name.
+    /// The names of the columns. Of two columns with the name `n`, the second one is called `n:2`.
     public let columns: [String]
     /// The values in the order of the columns: null, integers, doubles, strings and bytes.
     public let values: [Value]
@@ -18,7 +18,7 @@ public struct SQLRow: Hashable, Sendable {
     /// The value of a column, by its position.
     public subscript(index: Int) -> Value { values[index] }
 
-    /// The value of the first column with a name, or nil if there is none.
+    /// The value of the column with a name, or nil if there is none.
     public subscript(name: String) -> Value? {
         columns.firstIndex(of: name).map { values[$0] }
     }

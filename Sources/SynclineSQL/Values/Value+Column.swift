@@ -10,7 +10,10 @@ extension Value {
         }
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
-        case SQLITE_FLOAT: self = .double(sqlite3_column_double(statement, column))
+        case SQLITE_FLOAT:
+            // A value is never infinite. SQLite has no NaN.
+            let number = sqlite3_column_double(statement, column)
+            self = number.isFinite ? .double(number) : .null
         case SQLITE_TEXT:
             let text = bytes(sqlite3_column_text(statement, column).map { UnsafeRawPointer($0) })
             self = .string(String(decoding: text, as: UTF8.self))

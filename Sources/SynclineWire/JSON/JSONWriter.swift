@@ -26,7 +26,8 @@ package struct JSONWriter {
         case .null: raw("null")
         case .bool(let flag): raw(flag ? "true" : "false")
         case .integer(let number): raw(String(number))
-        case .double(let number): raw("\(number)")
+        // JSON has no other numbers. A damaged log may have them.
+        case .double(let number): raw(number.isFinite ? "\(number)" : "null")
         case .string(let text): write(string: text)
         case .date(let date): date.withText { write(utf8: $0) }
         case .bytes(let content): write(string: Base64.encode(content))

@@ -57,17 +57,17 @@ package final class Output {
         if !form.isText { try sink.write(json().text + "\n") }
     }
 
-    /// Begins a list; its elements follow.
+    /// Begins a list; its elements follow. Nothing is written before the first one, so that an error in its place is the
+    /// whole result.
     package func beginList() throws {
         elements = 0
         linesBefore = lines
-        if form == .json { try sink.write("[") }
     }
 
     /// An element of the list.
     package func element(_ json: @autoclosure () -> JSONValue) throws {
         guard !form.isText, let count = elements else { return }
-        let separator = form == .jsonLines ? "" : count == 0 ? "\n" : ",\n"
+        let separator = form == .jsonLines ? "" : count == 0 ? "[\n" : ",\n"
         elements = count + 1
         try sink.write(separator + json().text + (form == .jsonLines ? "\n" : ""))
     }
@@ -76,16 +76,17 @@ package final class Output {
         guard let count = elements else { return }
         elements = nil
         if form == .human, lines == linesBefore { hasShownNothing = true }
-        if form == .json { try sink.write(count == 0 ? "]\n" : "\n]\n") }
+        if form == .json { try sink.write(count == 0 ? "[]\n" : "\n]\n") }
     }
 
     /// Writes an error instead of a result, or as the last element of an unfinished list.
     func fail(_ error: ToolError) throws {
         guard !form.isText else { return }
-        if elements != nil {
+        if isPartial {
             try element(error.json)
             try endList()
         } else {
+            elements = nil
             try value(error.json)
         }
     }
