@@ -30,7 +30,7 @@ public struct SQLMirror: Sendable {
     @concurrent
     public func follow(_ progress: @Sendable (EventNumber) -> Void = { _ in }) async throws(SyncError) {
         let signals = database.signals(of: nil)
-        let file = MirrorFile(path)
+        let file = try MirrorFile(path)
         progress(EventNumber(rawValue: try file.update(to: database.sqlSource)))
         for await _ in signals { progress(EventNumber(rawValue: try file.update(to: database.sqlSource))) }
         if Task.isCancelled { throw .queryCancelled }
@@ -41,7 +41,12 @@ public struct SQLMirror: Sendable {
 package final class MirrorFile {
     private let file: FollowingFile
 
-    package init(_ path: String) {
+    package init(_ path: String) throws(SyncError) {
+        if path.isEmpty || path.utf8.contains(0) {
+            throw SyncError(
+                .invalidConfiguration, "the path of a mirror is empty or has a zero byte",
+                hint: "Give the path of a file.")
+        }
         file = FollowingFile(path: path, content: MirrorContent(), isPrivate: false)
     }
 

@@ -72,6 +72,30 @@ import Testing
         #expect(again.exit == .done && again.output == "\(path) is at @23\n", "\(again.output)\(again.errors)")
     }
 
+    @Test func `mirror makes a file of every name, and refuses no name`() async throws {
+        let log = try TestLog.story()
+        for name in [":memory:", "file:x?mode=memory"] {
+            let result = try ChildProcess.run(
+                try ChildProcess.tool, ["mirror", name, "-s", log.path], directory: log.folder.path)
+            #expect(result.exit == 0, "\(result.output)")
+            #expect(FileManager.default.fileExists(atPath: log.folder.path + "/" + name), "\(name)")
+        }
+        let call = await Call.tool("mirror", "", on: log)
+        #expect(call.exit == .failed && call.errors.contains("the path of a mirror is empty"), "\(call.errors)")
+    }
+
+    @Test func `export as SQL names no table as SQLite names its own`() async throws {
+        let log = try TestLog(empty: ())
+        #expect(await Call.tool("init", on: log).exit == .done)
+        for table in ["_sqlite_x", "sqlite_x"] {
+            #expect(await Call.tool("insert", table, #"{"id":"a"}"#, on: log).exit == .done)
+        }
+        let export = await Call.tool("export", "--format", "sql", on: log)
+        #expect(export.output.contains(#"INSERT INTO "_sqlite_x" VALUES ('a');"#))
+        #expect(export.output.contains(#"INSERT INTO "_sqlite_x_" VALUES ('a');"#), "\(export.output)")
+        #expect(export.errors.contains("the table sqlite_x is called _sqlite_x_ in the SQL"), "\(export.errors)")
+    }
+
     @Test func `mirror refuses a file that is not one, and does not tell anyone to remove it`() async throws {
         let log = try TestLog.story()
         let path = log.folder.path + "/notes.txt"

@@ -125,7 +125,7 @@ private final class MirrorWriter: FileWriter {
         let tables = try tables()
         if let table = tables[ExactString(stored)] { return table }
         let taken = MirrorWriter.reserved + tables.values.map(\.name)
-        let name = SQLName.unambiguous([stored], besides: taken)[0]
+        let name = SQLName.tables([stored], besides: taken)[0]
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
         try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation))")
         let table = Table(name: name, columns: [ExactString("id"): "id"])

@@ -13,7 +13,7 @@ final class TableCatalog {
     init(_ source: SQLSource) throws(SyncError) {
         self.source = source
         let stored = try mapErrors { () throws(StateError) in try source.reader.knownTables() }
-        let names = SQLName.unambiguous(stored, besides: SystemTable.allCases.map(\.rawValue))
+        let names = SQLName.tables(stored, besides: SystemTable.allCases.map(\.rawValue))
         storeTables = zip(names, stored).map { ($0, $1) }
     }
 

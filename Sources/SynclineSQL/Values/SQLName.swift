@@ -9,6 +9,19 @@ package enum SQLName {
         text.quoted(by: "\"")
     }
 
+    /// What tables are called in SQL. SQLite keeps names that begin with `sqlite_` for itself, so these get a `_` before
+    /// them. Tables that can keep their names come first, if two would have the same name.
+    package static func tables(_ names: [String], besides taken: some Sequence<String>) -> [String] {
+        let kept = names.filter { !isReserved($0) }
+        let changed = names.filter { isReserved($0) }
+        var keptNames = unambiguous(kept, besides: taken)[...]
+        var changedNames = unambiguous(changed.map { "_" + $0 }, besides: Array(taken) + keptNames)[...]
+        return names.compactMap { isReserved($0) ? changedNames.popFirst() : keptNames.popFirst() }
+    }
+
+    /// Whether SQLite keeps a table's name for itself.
+    static func isReserved(_ table: String) -> Bool { table.lowercased().utf8.starts(with: "sqlite_".utf8) }
+
     /// The names, with underscores added to those that are taken already or that differ from an earlier one only in case.
     package static func unambiguous(_ names: [String], besides taken: some Sequence<String>) -> [String] {
         var known = Set(taken.map { $0.lowercased() })

@@ -34,9 +34,10 @@ enum SQLText {
         insert(table, [.string(row.id)] + columns.map { row.columns[$0] ?? .null })
     }
 
-    /// What each table is called in SQL: another name than a system table has, or another table that differs only in case.
+    /// What each table is called in SQL: another name than a system table has, or SQLite has, or another table that differs
+    /// only in case.
     static func tableNames(_ tables: [String]) -> [String] {
-        SQLName.unambiguous(tables, besides: SystemTables.names)
+        SQLName.tables(tables, besides: SystemTables.names)
     }
 
     static func insert(_ table: String, _ values: [Value]) -> String {

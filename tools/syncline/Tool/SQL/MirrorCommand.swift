@@ -26,7 +26,7 @@ enum MirrorCommand {
         result: #"{"file","event"}, one per update with --follow and --jsonl"#
     ) { arguments, context in
         let path = arguments.operands[0]
-        let file = MirrorFile(path)
+        let file = try MirrorFile(path)
         if arguments.flag("follow") {
             try await follow(file, path, try context.storage(arguments), context)
         } else {
