@@ -37,7 +37,7 @@ extension Projector {
         if let row = shared(pulled.row, of: table) {
             // The server's spelling of the id applies once the server has answered.
             if ids == .ignoreCase { entry.spelling = pulled.id }
-            if entry.base?.isSameState(as: row) == true || entry.hasOvertaken(row) { return false }
+            if entry.base?.isKnown(row) == true || entry.hasOvertaken(row) { return false }
             entry.forgetOvertaken()
             try rebase(&entry, key, onto: row)
         } else {
@@ -59,7 +59,7 @@ extension Projector {
         if pending.frozen?.status == .conflict {
             pending.frozen?.server = row
             pending.frozen?.code = ConflictReason.changed.rawValue
-        } else if pending.frozen == nil, let operation = pending.operation,
+        } else if pending.frozen == nil, let operation = pending.operation, ancestor?.isSameState(as: row) != true,
             PullConflict.arises(operation.kind, pending.overlay, from: ancestor, onto: row)
         {
             return try freeze(&entry, pending, key, asConflictWith: row, ancestor, .changed)
@@ -205,5 +205,15 @@ extension Row {
     package func isSameState(as other: Row) -> Bool {
         if let version = versionValue, !version.isNull { return version == other.versionValue }
         return self == other
+    }
+
+    /// Whether a row that the server sent tells nothing new: it has the same state and no further columns. A base may lack
+    /// columns that its version has, if it was imported, or if the server's table got a column.
+    fileprivate func isKnown(_ row: Row) -> Bool {
+        guard isSameState(as: row) else { return false }
+        if shape == row.shape { return true }
+        return row.shape.names.allSatisfy { name in
+            shape.place(of: name) != nil || Item.systemColumns.contains(name) || row[name]?.isNull != false
+        }
     }
 }

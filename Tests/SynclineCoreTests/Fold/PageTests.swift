@@ -58,6 +58,35 @@ import Testing
         #expect(try plan() == [.conflict, .pending])
     }
 
+    @Test func `a base that lacks columns is completed by the same version, which is no conflict`() throws {
+        try pull(["version": "2", "a": "base"], event: 2)
+        try change(.update, ["a": "mine", "c": "mine"])
+        try pull(["version": "2", "a": "base", "b": "base", "c": "base"], event: 4)
+        #expect(try plan() == [.pending])
+        #expect(
+            try row() == [
+                "version": .string("2"), "a": .string("mine"), "b": .string("base"), "c": .string("mine"),
+            ])
+        let base = try #require(try reader.entry("t", "r")?.base)
+        #expect(base["c"] == .string("base"))
+        // Another version that has another value is a conflict as ever.
+        try pull(["version": "3", "a": "theirs"], event: 5)
+        #expect(try plan() == [.conflict])
+    }
+
+    @Test func `the same version is news only if it has a column with a value that the base lacks`() throws {
+        func isNews(_ columns: [Value.Member]) throws -> Bool {
+            let page = PulledPage(
+                table: "t", queryID: nil, rows: [.init(id: "r", row: Row(columns))], cursor: nil)
+            return try projector.applyNews(page, number: projector.through + 1).news != nil
+        }
+        let version = Value.Member("version", .string("1"))
+        #expect(try !isNews([version, .init("a", .string("base"))]))
+        #expect(try !isNews([version, .init("c", .null), .init("deleted", .bool(false))]))
+        #expect(try isNews([version, .init("c", .integer(1))]))
+        #expect(try !isNews([version, .init("c", .integer(1))]))
+    }
+
     @Test func `a pending delete conflicts with another version, and agrees with a tombstone`() throws {
         try change(.delete)
         try pull(["version": "1", "a": "base", "b": "base"], event: 3)
