@@ -84,8 +84,8 @@ package struct RepairPlan: Hashable, Sendable {
         case .cutTail: isRefused ? nil : .cutTail
         case .rebuild where damage.file == FileName.head: isRefused ? nil : .rebuildHead
         case .rebuild where damage.file.hasSuffix(FileName.checkpointSuffix): .setAside
-        case .rebuild where damage.file.hasPrefix(FileName.tributaries + "/"): .setAside
         case .rebuild: isRefused ? nil : .fillHole
+        case .setAside: .setAside
         case .salvage, .upgrade: nil
         }
     }

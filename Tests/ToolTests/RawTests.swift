@@ -98,4 +98,28 @@ import Testing
             #expect(call.exit == .done && call.errors == "", "\(words)")
         }
     }
+
+    @Test func `the log of a store takes no lines`() async throws {
+        let log = try TestLog.story()
+        let before = try log.bytes
+        let call = await Call.tool("raw", "append", on: log, input: "1\n2\n")
+        #expect(call.exit == .usage && call.errors.contains("is an app's store"))
+        #expect(try log.bytes == before)
+        #expect(await Call.tool("verify", on: log).exit == .done)
+    }
+
+    @Test func `a record that is not an event is found by verify, and a rescue leaves it out`() async throws {
+        let log = try TestLog.story()
+        let writer = try log.open()
+        try writer.append(TestLog.batch("\u{1}not an event"))
+        try writer.close()
+        for form in ["--jsonl", "--deep"] {
+            let verify = await Call.tool("verify", form, on: log)
+            #expect(verify.exit == .no && verify.output.contains("can't be folded"))
+        }
+        let rescued = log.path + "-rescued"
+        let rescue = await Call.tool("repair", "--salvage", rescued, on: log)
+        #expect(rescue.exit == .no && rescue.output.contains("left out"))
+        #expect(await Call.tool("verify", "--deep", "-s", rescued).exit == .done)
+    }
 }

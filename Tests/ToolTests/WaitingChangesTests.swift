@@ -63,4 +63,69 @@ import Testing
         #expect(await Call.tool("insert", "todoitem", #"{"id":"other"}"#, "-s", rescued).exit == .done)
         #expect(try await text(in: rescued) == "rye bread")
     }
+
+    @Test func `a rescue names the files that can't be read, and then it is not whole`() async throws {
+        let log = try await store()
+        let folder = log.path + "/tributaries"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        try Data("not changes".utf8).write(to: URL(fileURLWithPath: folder + "/" + names[0]))
+        try FileManager.default.removeItem(atPath: folder + "/" + names[1])
+        try FileManager.default.createDirectory(atPath: folder + "/" + names[1], withIntermediateDirectories: false)
+        let damage = try await Call.tool("verify", "--json", on: log).object()["damage"] as? [[String: Any]]
+        #expect(damage?.map { $0["remedy"] as? String } == ["set-aside", "set-aside"])
+        #expect(damage?.map { $0["repairable"] as? Bool } == [false, false])
+        let rescued = log.path + "-rescued"
+        let salvage = await Call.tool("repair", "--salvage", rescued, "--json", on: log)
+        let result = try salvage.object()["salvaged"] as? [String: Any]
+        #expect(salvage.exit == .no && result?["waiting"] as? Int == 0)
+        #expect(result?["unreadable"] as? [String] == names.map { "tributaries/" + $0 })
+        #expect(await Call.tool("repair", on: log).exit == .done)
+        #expect(await Call.tool("verify", on: log).exit == .done)
+    }
+
+    @Test func `changes for another log are neither counted nor copied`() async throws {
+        let log = try await store()
+        let other = try await store()
+        let folder = log.path + "/tributaries"
+        try FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.copyItem(atPath: other.path + "/tributaries", toPath: folder)
+        // The two stores are made in the same way, so one needs another identity.
+        let storage = POSIXStorage(directory: log.path)
+        for name in try Tributaries.all(storage) {
+            var file = try #require(try TributaryFile(name, in: storage))
+            file.identity = LogIdentity(high: 1, low: 2)
+            try WholeFile(name.path, in: storage).replace(with: file.bytes)
+        }
+        #expect(await Call.tool("inspect", on: log).output.contains("waiting") == false)
+        let rescued = log.path + "-rescued"
+        let salvage = await Call.tool("repair", "--salvage", rescued, on: log)
+        #expect(salvage.exit == .done && !salvage.output.contains("changes of other processes"))
+    }
+
+    @Test func `a store that is open for writing is not rescued`() async throws {
+        let log = try await store()
+        let writer = try log.open()
+        let rescued = log.path + "-rescued"
+        let refused = await Call.tool("repair", "--salvage", rescued, on: log)
+        #expect(refused.exit == .failed && refused.errors.contains("already has"))
+        #expect(!FileManager.default.fileExists(atPath: rescued))
+        try writer.close()
+        #expect(await Call.tool("repair", "--salvage", rescued, on: log).exit == .done)
+    }
+
+    @Test func `a folder in the place of a file does not stop an erasure, and a link leads nowhere`() async throws {
+        let log = try await store()
+        let folder = log.path + "/tributaries"
+        let name = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()[0]
+        try FileManager.default.removeItem(atPath: folder + "/" + name)
+        try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: false)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/" + name + "/inner"))
+        let mine = log.folder.path + "/mine"
+        try FileManager.default.createDirectory(atPath: mine, withIntermediateDirectories: false)
+        try Data("kept".utf8).write(to: URL(fileURLWithPath: mine + "/file"))
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: mine)
+        try await SyncDatabase.erase(at: log.path, force: true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: log.path) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: mine) == ["file"])
+    }
 }

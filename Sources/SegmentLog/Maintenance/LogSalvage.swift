@@ -8,7 +8,7 @@ public struct LogSalvage: Hashable, Sendable {
     /// The records that were lost.
     public var lost: [SequenceRange]
 
-    /// Copies a log into an empty or missing directory.
+    /// Copies a log, which no writer may have open, into an empty or missing directory.
     public static func copy(from damaged: any LogStorage, to fresh: any LogStorage) throws(LogError) -> LogSalvage {
         let plan = try SalvageReading(damaged)
         if plan.whole.isEmpty, plan.last > .none {

@@ -181,6 +181,8 @@ private struct SegmentCheck {
     private var tail: SegmentTail?
     private var decoder = PayloadDecoder()
     private var index: (payload: IndexPayload, at: SegmentTail)?
+    /// Whether a hole covers frames that the index counts.
+    private var hasHole = false
     private var damage: [LogDamage] = []
     private let deep: Bool
     private let header: SegmentHeader?
@@ -209,6 +211,7 @@ private struct SegmentCheck {
         var hole: HolePayload?
         switch frame.knownKind {
         case .hole:
+            hasHole = true
             hole = HolePayload(of: frame, found.stored)
             if let hole, hole.recordCount > 0 {
                 holes.append(SequenceRange(first: frame.firstSequence, count: hole.recordCount))
@@ -267,9 +270,7 @@ private struct SegmentCheck {
 
     /// Compares the index with the frames walked, if none is missing.
     mutating func finish(isWhole: Bool) -> [LogDamage] {
-        if isWhole, let index, holes.isEmpty,
-            !index.payload.matches(index.at)
-        {
+        if isWhole, let index, !hasHole, !index.payload.matches(index.at) {
             damage.append(
                 LogDamage(
                     file: summary.name, position: LogPosition(segment: summary.ordinal, offset: index.at.offset),

@@ -10,6 +10,9 @@ public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
         case rebuild
         /// Acknowledged records are damaged or missing: heal them from elsewhere, or salvage what is intact.
         case salvage
+        /// A file beside the log with changes that were never in it: they are lost, and what follows can be used again
+        /// when the file is set aside.
+        case setAside
         /// It was written by a newer version of this library, which can read it.
         case upgrade
     }

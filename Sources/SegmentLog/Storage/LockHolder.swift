@@ -31,3 +31,18 @@ struct LockHolder {
 
     private static var process: String { "process \(getpid())" }
 }
+
+extension LogError {
+    /// The error for a log whose lock a writer holds.
+    static func locked(_ storage: any LogStorage) -> LogError {
+        let holder = LockHolder(in: storage)
+        if holder.isThisProcess {
+            return LogError(
+                .storeLocked, "this process already has \(storage.location) open", file: FileName.lock,
+                hint: "Use the one that is open, or close it first; reading needs no lock.")
+        }
+        return LogError(
+            .storeLocked, "another writer has \(storage.location) open\(holder.text)", file: FileName.lock,
+            hint: "Close it there first; reading needs no lock.")
+    }
+}

@@ -76,7 +76,7 @@ struct LogCreator {
             } catch {
                 throw LogError(error)
             }
-            guard let lock else { throw locked }
+            guard let lock else { throw LogError.locked(storage) }
             // Between opening and locking, the file may have been removed and another created in its place; its lock
             // would allow a second writer.
             if isInPlace {
@@ -86,18 +86,6 @@ struct LogCreator {
             lock.release()
         }
         throw LogError.replaced(storage)
-    }
-
-    private var locked: LogError {
-        let holder = LockHolder(in: storage)
-        if holder.isThisProcess {
-            return LogError(
-                .storeLocked, "this process already has \(storage.location) open", file: FileName.lock,
-                hint: "Use the one that is open, or close it first; reading needs no lock.")
-        }
-        return LogError(
-            .storeLocked, "another writer has \(storage.location) open\(holder.text)", file: FileName.lock,
-            hint: "Close it there first; reading needs no lock.")
     }
 
     /// Checks again, now that no other process can create one.

@@ -57,7 +57,7 @@ package final class LogErasure {
             let all = try storage.names(in: "")
             for directory in [FileName.quarantine, FileName.leases, FileName.tributaries] where all.contains(directory)
             {
-                for name in try storage.names(in: directory) { try storage.remove("\(directory)/\(name)") }
+                for name in try storage.names(in: directory) { try storage.removeTree("\(directory)/\(name)") }
                 try storage.removeDirectory(directory)
             }
             let kept = [
@@ -85,5 +85,18 @@ package final class LogErasure {
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer.free(1 << 12)[..<(1 << 12)])
         buffer.advance(by: try file.readFully(into: room, at: 0))
         return String(decoding: buffer.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}
+
+extension LogStorage {
+    /// Removes a file, or a directory with everything in it. A link is removed, and what it leads to stays.
+    package func removeTree(_ name: String) throws(StorageError) {
+        do throws(StorageError) {
+            try remove(name)
+        } catch {
+            guard let inner = try? names(in: name) else { throw error }
+            for entry in inner { try removeTree("\(name)/\(entry)") }
+            try removeDirectory(name)
+        }
     }
 }

@@ -52,7 +52,7 @@ package enum Branches {
         } catch {
             throw SyncError(LogError(error))
         }
-        removeTree(discarded, of: store)
+        try? store.removeTree(discarded)
     }
 
     private static let discardedSuffix = ".gone"
@@ -61,22 +61,13 @@ package enum Branches {
     package static func removeLeftovers(_ store: any LogStorage) {
         guard (try? store.names(in: "").contains(folder)) == true else { return }
         for name in (try? store.names(in: folder)) ?? [] where name.hasSuffix(discardedSuffix) {
-            removeTree("\(folder)/\(name)", of: store)
+            try? store.removeTree("\(folder)/\(name)")
         }
     }
 
     /// Removes all of them.
     static func removeAll(of store: any LogStorage) {
-        if (try? store.names(in: "").contains(folder)) == true { removeTree(folder, of: store) }
-    }
-
-    static func removeTree(_ name: String, of store: any LogStorage) {
-        guard let inner = try? store.names(in: name) else {
-            try? store.remove(name)
-            return
-        }
-        for entry in inner { removeTree("\(name)/\(entry)", of: store) }
-        try? store.removeDirectory(name)
+        if (try? store.names(in: "").contains(folder)) == true { try? store.removeTree(folder) }
     }
 }
 

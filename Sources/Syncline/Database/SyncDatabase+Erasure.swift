@@ -54,7 +54,7 @@ extension SyncDatabase {
         }
         Branches.removeAll(of: storage)
         if (try? storage.names(in: "").contains(derivedFolder)) == true {
-            Branches.removeTree(derivedFolder, of: storage)
+            try? storage.removeTree(derivedFolder)
         }
         try mapErrors { () throws(LogError) in try erasure.begin(with: filesBesideLog) }
         do throws(SyncError) {

@@ -43,6 +43,25 @@ package struct EventWalk: Sendable {
         }
     }
 
+    /// Whether the log is a store's: it begins with an event, or with the checkpoint of a store. False if there is no
+    /// log.
+    package var holdsEvents: Bool {
+        get throws(SyncError) {
+            var isEvent: Bool?
+            do throws(SyncError) {
+                try forEachRecord(from: 1) { _, record throws(SyncError) in
+                    isEvent = (try? Event(record)) != nil
+                    return false
+                }
+            } catch {
+                if error.code == .noStore { return false }
+                throw error
+            }
+            if let isEvent { return isEvent }
+            return try !CheckpointFile.readings(storage).isEmpty
+        }
+    }
+
     /// Returns the first of the newest `count` retained events.
     package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
         let last = try last

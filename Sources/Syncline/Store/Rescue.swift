@@ -14,12 +14,18 @@ package struct Rescue: Sendable {
     package private(set) var lost: [SequenceRange]
     /// Events that can be read but are invalid without the lost ones.
     package private(set) var leftOut: [UInt64]
+    /// The damaged store's log.
+    package private(set) var identity: LogIdentity
     /// Segments that belong to another log.
     package private(set) var foreign: [String]
     /// Whether the new store has the newest state, and not only a part of it.
     package private(set) var isWhole: Bool
 
-    /// Runs the rescue; returns nil if the log holds no event and so is not a store.
+    /// The log is read several times, and it has to be the same each time.
+    private static let changed = SyncError(
+        .storeLocked, "the store changed while it was read", hint: "Close it first, and repeat the rescue.")
+
+    /// Runs the rescue; no writer may have the store open. Returns nil if the log holds no event and so is not a store.
     package static func run(
         from damaged: any LogStorage, to fresh: any LogStorage, now: Int64
     ) throws(SyncError) -> Rescue? {
@@ -122,17 +128,20 @@ package struct Rescue: Sendable {
                 ? try mapErrors { () throws(LogError) in
                     try LogWriter.create(fresh, first: .first, configuration: .quiet, clock: clock)
                 } : try StateTransfer.begin(fresh, with: try projector(at: base), clock: clock)
-            var count: UInt64 = 0
-            try forEach(after: base) { time, _, batch throws(SyncError) in
+            var next = base + 1
+            try forEach(after: base) { time, number, batch throws(SyncError) in
+                guard number == next else { throw Rescue.changed }
                 clock.set(time)
-                count += UInt64(batch.count)
+                next += UInt64(batch.count)
                 try mapErrors { () throws(LogError) in _ = try log.append(batch, durability: .buffered) }
             }
+            guard next == last + 1 else { throw Rescue.changed }
             try mapErrors { () throws(LogError) in try log.flush() }
             if end.through > base { try StateTransfer.checkpoint(end, in: log) }
             try mapErrors { () throws(LogError) in try log.close() }
             return Rescue(
-                first: base + 1, events: count, lost: lost, leftOut: [], foreign: reading.foreign, isWhole: true)
+                first: base + 1, events: next - base - 1, lost: lost, leftOut: [], identity: reading.identity,
+                foreign: reading.foreign, isWhole: true)
         }
 
         /// Creates a store that begins with the folded state. Its log records the pending changes again, and resets
@@ -161,7 +170,8 @@ package struct Rescue: Sendable {
                 try log.close()
             }
             return Rescue(
-                first: last + 1, events: 0, lost: lost, leftOut: fold.leftOut, foreign: reading.foreign, isWhole: false)
+                first: last + 1, events: 0, lost: lost, leftOut: fold.leftOut, identity: reading.identity,
+                foreign: reading.foreign, isWhole: false)
         }
     }
 }

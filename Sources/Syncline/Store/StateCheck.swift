@@ -46,10 +46,13 @@ package struct StateCheck {
         package var isOfEntries = false
         /// Whether the state can be rebuilt without it.
         package var isRepairable = true
+        /// Why the event can't be folded, if it can't.
+        package var refusal: String?
 
         /// What is wrong, as part of a sentence.
         package var sentence: String {
-            isOfEntries
+            if let refusal { return "the event @\(event) can't be folded: \(refusal)" }
+            return isOfEntries
                 ? "its entries do not match its digest"
                 : "the state at @\(event) does not match the digest in \(source)"
         }
@@ -103,14 +106,14 @@ package struct StateCheck {
         package var projector: Projector
     }
 
-    /// Folds through the last recorded digest and returns the mismatches. Starts at the oldest checkpoint, or at the
-    /// beginning, which needs memory for the whole state.
+    /// Folds a store's events and returns the mismatches, the last of which may be an event that can't be folded. Starts
+    /// at the oldest checkpoint, or at the beginning, which needs memory for the whole state.
     package func run(fromBeginning: Bool) throws(SyncError) -> [Mismatch] {
-        guard let last = noted.keys.max() else { return [] }
-        return try fold(through: last, fromBeginning: fromBeginning).mismatches
+        guard try EventWalk(storage).holdsEvents else { return [] }
+        return try fold(through: nil, fromBeginning: fromBeginning).mismatches
     }
 
-    /// Folds through an event, or all events, and returns the mismatches.
+    /// Folds through an event, or all events, and returns the mismatches. Ends at an event that can't be folded.
     package func fold(through last: UInt64?, fromBeginning: Bool) throws(SyncError) -> Finding {
         let projector = try StateLoader(storage).earliest(preferringCheckpoint: !fromBeginning, without: untrue)
         var finding = Finding(mismatches: untrueCheckpoints, from: projector.through, projector: projector)
@@ -127,14 +130,25 @@ package struct StateCheck {
         guard projector.through < last ?? .max else { return finding }
         try EventWalk(storage).forEachRecord(from: projector.through + 1) { number, record throws(SyncError) in
             if number > last ?? .max { return false }
-            try mapErrors { () throws(StateError) in
+            do throws(StateError) {
                 try projector.apply(record, number: number)
                 projector.store.endCommit()
                 try projector.store.settle(above: 16 << 20)
+            } catch {
+                guard case .malformed(let what) = error else { throw SyncError(error) }
+                finding.mismatches.append(try refusal(of: number, what))
+                return false
             }
             compare()
             return number < last ?? .max
         }
         return finding
+    }
+
+    private func refusal(of event: UInt64, _ what: String) throws(SyncError) -> Mismatch {
+        let catalog = try mapErrors { () throws(LogError) in try LogCatalog(storage) }
+        let file = catalog.segments.last { $0.first.rawValue <= event }?.name ?? ""
+        return Mismatch(
+            event: event, source: "", file: file, isRepairable: false, refusal: "\(what) can't be read")
     }
 }

@@ -77,15 +77,18 @@ package struct TributaryFile: Sendable {
 
     /// Reads a file; returns nil if it is gone.
     package init?(_ name: TributaryName, in storage: any LogStorage) throws(SyncError) {
+        let unreadable = SyncError(
+            .storeCorrupt, "changes of another process can't be read",
+            hint: "`syncline repair` moves the file into quarantine.", address: name.path)
+        // A folder in the place of a file.
+        if (try? storage.names(in: name.path)) != nil { throw unreadable }
         guard let bytes = try mapErrors({ () throws(LogError) in try WholeFile(name.path, in: storage).read() }) else {
             return nil
         }
         do throws(MalformedBytes) {
             try self.init(reading: bytes)
         } catch {
-            throw SyncError(
-                .storeCorrupt, "changes of another process can't be read",
-                hint: "`syncline repair` moves the file into quarantine.", address: name.path)
+            throw unreadable
         }
     }
 

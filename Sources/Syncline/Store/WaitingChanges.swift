@@ -12,14 +12,18 @@ package struct WaitingChanges: Hashable, Sendable {
     /// The number of changes of rows, as far as the files can be read.
     package var changes = 0
 
-    /// Returns what waits, by process. Files that were just taken in may be counted.
+    /// Returns what waits, by process. Files that were just taken in may be counted, changes for another log are not.
     package static func all(_ storage: any LogStorage) throws(SyncError) -> [WaitingChanges] {
+        let identity = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written).identity }
         var all: [String: WaitingChanges] = [:]
         for name in try Tributaries.all(storage) {
+            let file = try? TributaryFile(name, in: storage)
+            if let file, file.identity != identity { continue }
             let process = name.processText
             all[process, default: WaitingChanges(process: process)].files += 1
-            let transactions = (try? TributaryFile(name, in: storage)?.transactions()) ?? []
-            for (_, transaction) in transactions { all[process]?.changes += transaction.changes.count }
+            for (_, transaction) in (try? file?.transactions()) ?? [] {
+                all[process]?.changes += transaction.changes.count
+            }
         }
         return all.values.sorted { $0.process < $1.process }
     }
@@ -33,28 +37,48 @@ package struct WaitingChanges: Hashable, Sendable {
             } catch {
                 guard error.code == .storeCorrupt else { throw error }
                 damage.append(
-                    LogDamage(file: name.path, reason: "changes of another process can't be read", remedy: .rebuild))
+                    LogDamage(file: name.path, reason: "changes of another process can't be read", remedy: .setAside))
             }
         }
         return damage
     }
 
-    /// Copies what waits into a store that was rescued from this one, and returns how many files these are. Files that can't be
-    /// read stay.
-    package static func copy(from storage: any LogStorage, to rescued: any LogStorage) throws(SyncError) -> Int {
+    /// What became of the files when a store was rescued.
+    package struct Copy: Hashable, Sendable {
+        /// How many files were copied.
+        package var files = 0
+        /// The files that can't be read. Their changes are not in the rescued store.
+        package var unreadable: [String] = []
+
+        package init() {}
+    }
+
+    /// Copies what waits for a log into a store that was rescued from it. Files that can't be read stay, and so do
+    /// changes for another log.
+    package static func copy(
+        from storage: any LogStorage, of log: LogIdentity, to rescued: any LogStorage
+    ) throws(SyncError) -> Copy {
         let names = try Tributaries.all(storage)
-        if names.isEmpty { return 0 }
-        return try mapErrors { () throws(LogError) in
-            let identity = try LogReader.open(rescued).identity
+        var copy = Copy()
+        if names.isEmpty { return copy }
+        let identity = try mapErrors { () throws(LogError) in
             try Tributaries.makeFolder(rescued)
-            var count = 0
-            for name in names {
-                guard var file = try? TributaryFile(name, in: storage) else { continue }
-                file.identity = identity
-                try WholeFile(name.path, in: rescued).replace(with: file.bytes)
-                count += 1
-            }
-            return count
+            return try LogReader.open(rescued).identity
         }
+        for name in names {
+            do throws(SyncError) {
+                guard var file = try TributaryFile(name, in: storage), file.identity == log else { continue }
+                _ = try file.transactions()
+                file.identity = identity
+                try mapErrors { () throws(LogError) in
+                    try WholeFile(name.path, in: rescued).replace(with: file.bytes)
+                }
+                copy.files += 1
+            } catch {
+                guard error.code == .storeCorrupt else { throw error }
+                copy.unreadable.append(name.path)
+            }
+        }
+        return copy
     }
 }

@@ -66,7 +66,7 @@ extension StateReader {
         while let position = next {
             let change = try change(at: position)
             changes.append(CarriedRow.Change(change, at: position, in: pending))
-            next = change.previous
+            next = try change.previous(before: position)
         }
         let row = try RowKey(malformed: key)
         return CarriedRow(

@@ -22,7 +22,7 @@ extension Projector {
                 ChainLink(
                     position: position, change: change, columns: change.content ?? pending.overlay,
                     stored: (change, value)))
-            next = change.previous
+            next = try change.previous(before: position)
         }
         return links.reversed()
     }

@@ -182,7 +182,7 @@ package struct PushPlan {
         while let position = next, position > frozen.through {
             let change = try reader.change(at: position)
             names.formUnion(change.content?.columns ?? [])
-            next = change.kind == .insert ? nil : change.previous
+            next = change.kind == .insert ? nil : try change.previous(before: position)
         }
         return sorted(Array(names))
     }

@@ -33,7 +33,7 @@ struct DecodedLog {
                 case .upgrade: raise(.newer, "\(damage)")
                 case .salvage: raise(.damaged, "\(damage)")
                 case .cutTail: raise(.torn, "\(damage)")
-                case .rebuild: break
+                case .rebuild, .setAside: break
                 }
             }
         } catch {

@@ -178,6 +178,23 @@ extension Scenario {
             try must(header.checksum != chain, "nothing was forged")
             try must(try !LogVerification(wrong.tree).run().isHealthy, "it is believed")
         },
+        Scenario("a damaged session or index is covered, and then nothing is damaged") {
+            let log = try threeSegments()
+            let expected = try StoryLog.records(log.tree)
+            let frames = try log.frames().filter { [.session, .index].contains($0.header.knownKind) }
+            try must(frames.count == 2, "\(frames.map(\.header))")
+            for frame in frames {
+                let damaged = log.copy()
+                damaged.bytes[frame.range.lowerBound + 12] ^= 1
+                let found = try LogVerification(damaged.tree).run(deep: true).damage
+                try must(!found.isEmpty && found.allSatisfy(\.isRepairable), "\(frame.header): \(found)")
+                try LogHealing(damaged.tree).mendDerived()
+                let left = try LogVerification(damaged.tree).run(deep: true).damage
+                try must(left.isEmpty, "\(frame.header): \(left)")
+                try must(try StoryLog.records(damaged.tree) == expected, "\(frame.header): other records")
+                _ = try StoryLog.open(damaged.tree)
+            }
+        },
         Scenario("an index names frames that begin where it says") {
             let log = try StoryLog { writer in
                 for seed in 1...6 { try writer.append(noise(20_000, seed: UInt64(seed))) }

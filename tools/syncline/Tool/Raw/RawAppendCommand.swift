@@ -1,6 +1,7 @@
 // `raw append`: reads lines and prints acknowledgements. A printed record is in the log, even if the process is killed.
 
 import SegmentLog
+import Syncline
 import SynclineInspect
 
 enum RawAppendCommand {
@@ -13,7 +14,10 @@ enum RawAppendCommand {
             --durability says, so a script may kill this process at any moment and compare. The lines left at the \
             end of the input are a commit, too.
             """,
-            "If --store names a store that does not exist, it is created.",
+            """
+            If --store names a log that does not exist, it is created. The log of an app's store is refused: it holds \
+            events, and other records would make it unusable.
+            """,
         ],
         options: [
             Option(
@@ -23,7 +27,7 @@ enum RawAppendCommand {
         ],
         examples: [
             Example("seq 1000 | syncline raw append -s demo.log", "a thousand durable commits"),
-            Example("syncline raw append --batch 100 < lines.txt", "a hundred lines per commit"),
+            Example("syncline raw append -s demo.log --batch 100 < lines.txt", "a hundred lines per commit"),
         ],
         result: #"[{"records":"@1..3","count":3}]"#,
         exits: [Exit(.done, "everything was stored"), Exit(.failed, "records that were not printed may be missing")],
@@ -34,9 +38,14 @@ enum RawAppendCommand {
         let size = try arguments.number("batch", in: 1...1_000_000) ?? 1
         let durability = Durability(name: arguments.value("durability") ?? "durable")
         let location = try StoreLocation.find(arguments, context.environment)
+        let storage = POSIXStorage(directory: location.path)
+        guard try !EventWalk(storage).holdsEvents else {
+            throw ToolError.usage(
+                "\(storage.location) is an app's store: lines in its log would make it unusable",
+                hint: "Change its rows with `insert`, `update` and `delete`, or name another log with --store.")
+        }
         let writer = try LogWriter.open(
-            POSIXStorage(directory: location.path), creating: location.isNamed ? .ifMissing : .never,
-            clock: context.clock)
+            storage, creating: location.isNamed ? .ifMissing : .never, clock: context.clock)
         if context.environment.inputIsTerminal {
             context.narration.hint("Each line is a record; Ctrl-D ends.")
         }

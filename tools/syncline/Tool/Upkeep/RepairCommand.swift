@@ -16,12 +16,13 @@ enum RepairCommand {
             or covers is kept in quarantine/. Damage to acknowledged records is never touched.
             """,
             """
-            --salvage creates a new store from all whole data; the damaged store is only read. The new store has \
+            --salvage creates a new store from all whole data; the damaged store is only read, and no program may \
+            have it open for writing. The new store has \
             the state of the newest whole checkpoint and every whole event after it, so no pending change that can \
             be read is lost, and as much of the history as leads to that state without a gap. If events are \
             missing after that checkpoint, the next pull of each query starts from the beginning. The token, the \
-            headers, the recorded traffic and changes of other processes that wait are copied, too; branches are named \
-            and stay where they are. If HEAD and all segment headers are lost, records are recognised by their \
+            headers, the recorded traffic and changes of other processes that wait are copied, too; files with such \
+            changes that can't be read are named, as are branches, and stay where they are. If HEAD and all segment headers are lost, records are recognised by their \
             checksums. If the log holds no events, every whole record is copied and keeps its number.
             """,
         ],
@@ -40,11 +41,11 @@ enum RepairCommand {
             {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|fill-hole|remove-leftover","address","file","bytes":n,\#
             "reason"}],"left":[damage as in verify],"dryRun":bool}, with --salvage also "salvaged":{"store",\#
             "events":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],"foreign":[file],\#
-            "branches":["…"],"waiting":n}
+            "branches":["…"],"waiting":n,"unreadable":[file]}
             """#,
         exits: [
             Exit(.done, "no damage is left; with --salvage: no event is missing"),
-            Exit(.no, "damage is left; with --salvage: events are missing, or may be"),
+            Exit(.no, "damage is left; with --salvage: something is missing, or may be"),
             Exit(.failed, "refused: another program has the store open, or it can't be written"),
         ],
         run: run)
@@ -119,13 +120,7 @@ private struct Repair {
     func perform(_ plan: RepairPlan) throws {
         if plan.isRefused {
             // The end of the log must not be touched, but the lock still keeps other writers away.
-            guard let lock = try storage.lock(FileName.lock) else {
-                throw LogError(
-                    .storeLocked, "another writer has \(storage.location) open", file: FileName.lock,
-                    hint: "Close it there first; reading needs no lock.")
-            }
-            defer { lock.release() }
-            try setAside(plan)
+            try withExtendedLifetime(WriterExclusion(storage)) { _ in try setAside(plan) }
         } else {
             if plan.steps.contains(where: { $0.action == .fillHole }) {
                 try LogHealing(storage, clock: clock).mendDerived()

@@ -15,8 +15,8 @@ struct SalvageCommand {
     private var foreign: [String] = []
     /// Branches, which stay in the damaged store.
     private let branches: [String]
-    /// How many files with changes of other processes were copied.
-    private var waiting = 0
+    /// What became of the files with changes of other processes.
+    private var waiting = WaitingChanges.Copy()
 
     static func run(from storage: POSIXStorage, to directory: String, _ context: Context) throws -> ExitCode {
         let draft = try StoreDraft(of: directory) {
@@ -25,6 +25,9 @@ struct SalvageCommand {
                 hint: "Name a new directory with --salvage.")
         }
         do {
+            // What a writer appends or removes meanwhile would be in one part of the result and not in another.
+            let exclusion = try WriterExclusion(storage)
+            defer { withExtendedLifetime(exclusion) {} }
             let report = try SalvageCommand(from: storage, to: draft.storage, named: directory, context)
             try copyFilesBesideLog(from: storage, to: draft.storage)
             try draft.putInPlace()
@@ -57,7 +60,7 @@ struct SalvageCommand {
             lost = rescue.lost
             leftOut = SequenceRange.joining(rescue.leftOut)
             foreign = rescue.foreign
-            waiting = try WaitingChanges.copy(from: storage, to: fresh)
+            waiting = try WaitingChanges.copy(from: storage, of: rescue.identity, to: fresh)
         } else {
             let salvage = try LogSalvage.copy(from: storage, to: fresh)
             events = salvage.records
@@ -71,7 +74,7 @@ struct SalvageCommand {
             "lost": .array(lost.map { .string($0.description) }),
             "leftOut": .array(leftOut.map { .string($0.description) }),
             "foreign": .array(foreign.map { .string($0) }), "branches": .array(branches.map { .string($0) }),
-            "waiting": .number(waiting),
+            "waiting": .number(waiting.files), "unreadable": .array(waiting.unreadable.map { .string($0) }),
         ]
         try context.output.value([
             "repaired": [], "left": .array(damage.map(\.json)), "dryRun": .boolean(false), "salvaged": salvaged,
@@ -88,11 +91,15 @@ struct SalvageCommand {
         for name in branches {
             try context.output.line("  the branch \(name) is not copied; it stays in the damaged store")
         }
-        if waiting > 0 {
-            try context.output.line("  copied \(counted(UInt64(waiting), "file")) with changes of other processes")
+        if waiting.files > 0 {
+            try context.output.line(
+                "  copied \(counted(UInt64(waiting.files), "file")) with changes of other processes")
+        }
+        for name in waiting.unreadable {
+            try context.output.line("  \(escaped(name)) can't be read: changes of another process are missing")
         }
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
-        return lost.isEmpty && leftOut.isEmpty && !endIsUnknown ? .done : .no
+        return lost.isEmpty && leftOut.isEmpty && waiting.unreadable.isEmpty && !endIsUnknown ? .done : .no
     }
 
     /// Whether no file says how many records the log had.

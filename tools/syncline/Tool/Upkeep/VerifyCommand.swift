@@ -27,7 +27,7 @@ enum VerifyCommand {
         result:
             #"""
             {"healthy":bool,"events":n,"damage":[{"address","bytes":n,"reason","repairable":bool,"file",\#
-            "records","remedy":"cut-tail|rebuild|salvage|upgrade"}],"segments":n,"frames":n,\#
+            "records","remedy":"cut-tail|rebuild|salvage|set-aside|upgrade"}],"segments":n,"frames":n,\#
             "checkpoints":["@40"],"holes":["@7..9"]}
             """#,
         exits: [
