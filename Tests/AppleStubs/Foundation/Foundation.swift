@@ -7,6 +7,7 @@ public typealias TimeInterval = Double
 
 public struct Date: Hashable, Comparable, Codable, Sendable {
     public init(timeIntervalSince1970: TimeInterval) {}
+    public init(timeIntervalSinceNow: TimeInterval) {}
     public var timeIntervalSince1970: TimeInterval { 0 }
     public static func < (left: Date, right: Date) -> Bool { false }
     @available(macOS 12, iOS 15, tvOS 15, watchOS 8, *)
