@@ -54,6 +54,16 @@ import Testing
         #expect(try arguments("bench", "log", "--", "--json").operands == ["--json"])
     }
 
+    @Test func `a negative number and a statement with a comment are values`() throws {
+        for value in ["-5", "-.5", "-1e3", "-- newest first\nselect 1", "--all = 1\nselect 1"] {
+            #expect(try arguments("sql", "select ?", value, "--json").operands == ["select ?", value])
+        }
+        for word in ["-x", "--newest", "-.", "--5"] {
+            #expect(refusal("sql", "select ?", word)?.hint?.contains("Write `--` before") == true, "\(word)")
+        }
+        #expect(try arguments("query", "t", "--filter=n gt 5").value("filter") == "n gt 5")
+    }
+
     @Test func `a name of a command after an operand is an operand`() throws {
         #expect(try arguments("help", "inspect", "frames").operands == ["inspect", "frames"])
     }

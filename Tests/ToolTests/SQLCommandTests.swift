@@ -52,6 +52,25 @@ import Testing
         #expect(await Call.tool("sql", "select 1 where 0", "--json", on: log).output == "[]\n")
     }
 
+    @Test func `values are negative, have names, and fit 64 bits`() async throws {
+        let log = try TestLog.story()
+        func values(_ words: String...) async -> String {
+            await Call.tool(words: ["sql", "--jsonl"] + words, on: log).output
+        }
+        #expect(await values("-- a comment\nselect ? as a, ? as b", "-5", "x") == "{\"a\":-5,\"b\":\"x\"}\n")
+        #expect(
+            await values("select :x as a, @y as b, $x as c", "--bind", "x=2", "--bind", "@y=a=b")
+                == "{\"a\":2,\"b\":\"a=b\",\"c\":2}\n")
+        #expect(await values("select ? as a", "-9223372036854775808") == "{\"a\":-9223372036854775808}\n")
+        #expect(await values("select ? as a", "99999999999999999999 b") == "{\"a\":\"99999999999999999999 b\"}\n")
+        for text in ["9223372036854775808", "-99999999999999999999", "1e999", "[99999999999999999999]"] {
+            let call = await Call.tool("sql", "select ?", text, on: log)
+            #expect(call.exit == .usage && call.errors.contains("does not fit 64 bits"), "\(call.errors)")
+        }
+        let nameless = await Call.tool("sql", "select :x", "--bind", "x", on: log)
+        #expect(nameless.exit == .usage && nameless.errors.contains("--bind takes NAME=VALUE"))
+    }
+
     @Test func `mirror -f reports each event once, and ends at an interrupt`() async throws {
         let log = try TestLog.story()
         let path = log.folder.path + "/mirror.sqlite"

@@ -34,7 +34,7 @@ package struct ArgumentParser {
 
     private mutating func parse() throws(ToolError) -> Request {
         while let word = words.popFirst() {
-            if onlyOperands || word == "-" || !word.hasPrefix("-") {
+            if onlyOperands || !ArgumentParser.isOption(word) {
                 try take(word)
             } else if word == "--" {
                 onlyOperands = true
@@ -55,6 +55,15 @@ package struct ArgumentParser {
     }
 
     // MARK: Words
+
+    /// Whether a word is an option, or is meant as one. A negative number is a value, and so is an SQL statement that begins
+    /// with a comment: no option has a digit or a space in its name.
+    private static func isOption(_ word: String) -> Bool {
+        guard word.utf8.first == UInt8(ascii: "-"), word != "-" else { return false }
+        let rest = word.dropFirst().drop { $0 == "." }
+        if let first = rest.first, first.isASCII, first.isNumber { return false }
+        return !word.hasPrefix("--") || !word.prefix { $0 != "=" }.contains(where: \.isWhitespace)
+    }
 
     /// A word that is not an option: part of the command's name as long as possible, then an operand.
     private mutating func take(_ word: String) throws(ToolError) {
@@ -152,8 +161,11 @@ package struct ArgumentParser {
         let name = path.isEmpty ? "syncline" : path.joined(separator: " ")
         let known = options.map { "--\($0.name)" } + options.compactMap { $0.short.map { "-\($0)" } }
         let guess = word.count > 2 ? Suggestion.nearest(to: word, in: known) : nil
-        return .usage(
-            "`\(name)` has no option \(escaped(word))", hint: guess.map { "Did you mean `\($0)`?" } ?? helpHint)
+        var hint = guess.map { "Did you mean `\($0)`?" } ?? helpHint
+        if guess == nil, let command, let arguments, accepts(command, arguments) {
+            hint = "Write `--` before a value that begins with `-`, or see `syncline \(name) --help`."
+        }
+        return .usage("`\(name)` has no option \(escaped(word))", hint: hint)
     }
 
     private func checkOperands(_ arguments: Arguments) throws(ToolError) {

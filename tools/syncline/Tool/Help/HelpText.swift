@@ -51,6 +51,7 @@ struct HelpText {
             lines += ["", heading(section.title)] + entries(commands.map { ($0.name, $0.summary) }, width)
         }
         lines += ["", heading("options of every command")] + options(CommandTable.common)
+        lines += ["", "`--` ends the options: put it before a value that begins with `-` and is no number."]
         return lines + ["", "`syncline help COMMAND` explains one command."]
     }
 

@@ -27,6 +27,7 @@ package struct ReferencePage {
             "## Options of every command", "",
         ]
         lines += options(CommandTable.common)
+        lines += ["", "`--` ends the options: put it before a value that begins with `-` and is no number."]
         lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
         lines += CommandTable.exits.map { "| \($0.code.rawValue) | \(cell($0.meaning)) |" }
         lines += ["", "## Environment", "", "| variable | meaning |", "|---|---|"]

@@ -14,26 +14,33 @@ enum SQLCommand {
             The tables of the store are tables of the statement. \"todoitem@41\" is a table as of event 41, so that two \
             moments can be compared in one statement. syncline_outbox, syncline_conflicts, syncline_cursors, \
             syncline_events and syncline_tables are about the store itself. A statement that would write is refused.
+            """,
             """
+            A value is JSON: 3, true, null or "3", the string. Anything else is a string as it is. An integer of more than \
+            64 bits is refused, because SQL would round it. A value that begins with - and is no number comes after --, \
+            which ends the options.
+            """,
         ],
         operands: [
             Operand("STATEMENT", "the statement", isRequired: true),
-            Operand("VALUE", "the value of a ? in the statement, as JSON; anything else is a string", repeats: true),
+            Operand("VALUE", "the value of a ? in the statement", repeats: true),
         ],
-        options: [.at],
+        options: [
+            Option("bind", value: "NAME=VALUE", "the value of :NAME, @NAME or $NAME in the statement"), .at,
+        ],
         examples: [
             Example("syncline sql 'select text, count(*) from todoitem group by text'", "how often each text occurs"),
             Example(
                 "syncline sql 'select n.id, o.text, n.text from todoitem n join \"todoitem@41\" o using (id)'",
                 "rows as they are, and as they were at event 41"),
-            Example("syncline sql 'select * from todoitem where n > ?' 3", "a value that is bound"),
+            Example("syncline sql 'select * from todoitem where n > ?' -3", "a value that is bound"),
+            Example("syncline sql 'select * from todoitem where n > :n' --bind n=-3", "the same value by a name"),
         ],
         result: #"[{"column":value…}…]"#
     ) { arguments, context in
         let view = try await context.view(arguments, at: arguments.value("at"))
-        let values = arguments.operands.dropFirst().map { (try? Value(json: $0.utf8)) ?? .string($0) }
         let source = SQLSource(view.reader, event: view.through, view.storage)
-        let running = try RunningStatement(arguments.operands[0], SQLArguments(values), on: source)
+        let running = try RunningStatement(arguments.operands[0], try values(arguments), on: source)
         var list = try ListWriter(context.output, running.columns.map { Column(escaped($0)) })
         while let row = try running.next() {
             try list.row(
@@ -42,5 +49,33 @@ enum SQLCommand {
         }
         try list.finish()
         return .done
+    }
+
+    private static func values(_ arguments: Arguments) throws(ToolError) -> SQLArguments {
+        var values = SQLArguments(try arguments.operands.dropFirst().map(value))
+        for text in arguments.values(of: "bind") {
+            guard let sign = text.firstIndex(of: "=") else {
+                throw .usage("--bind takes NAME=VALUE, not `\(escaped(text))`")
+            }
+            let name = text[..<sign]
+            let bare = name.first.map { ":@$".contains($0) } == true ? name.dropFirst() : name
+            values.named[String(bare)] = try value(String(text[text.index(after: sign)...]))
+        }
+        return values
+    }
+
+    /// A value from the command line: JSON, or else a string.
+    private static func value(_ text: String) throws(ToolError) -> Value {
+        do throws(JSONError) {
+            return try Value(json: text.utf8)
+        } catch {
+            let isNumeral = text.allSatisfy { "0123456789+-.eE".contains($0) }
+            guard error.reason == .numberOutOfRange, isNumeral || "[{".contains(text.first ?? " ") else {
+                return .string(text)
+            }
+            throw .usage(
+                "the value \(escaped(text)) has a number that does not fit 64 bits",
+                hint: "Write it in double quotes for a string, or with a decimal point for a rounded number.")
+        }
     }
 }
