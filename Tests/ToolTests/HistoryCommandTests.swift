@@ -39,6 +39,37 @@ import Testing
         #expect(await Call.tool("verify", on: log).exit == .no)
     }
 
+    @Test func `no answer is a no while part of the log can't be read`() async throws {
+        let log = try damagedStory()
+        for words in [
+            ["show", "todoitem/nothing"], ["why", "todoitem/nothing"], ["blame", "todoitem/nothing"],
+            ["get", "todoitem", "nothing"], ["get", "todoitem", "nothing", "--at", "@20"], ["diff", "@4", "@20"],
+            ["diff", "@4"],
+        ] {
+            #expect(await Call.tool(words: words, on: log).exit == .partial, "\(words)")
+        }
+        #expect(await Call.tool("get", "todoitem", "nothing", "--at", "@4", on: log).exit == .no)
+        #expect(await Call.tool("diff", "@2", "@4", on: log).exit == .no)
+    }
+
+    @Test func `a row without columns exists`() async throws {
+        let log = try TestLog.story()
+        #expect(await Call.tool("insert", "todoitem", #"{"id":"bare"}"#, on: log).exit == .done)
+        let blame = await Call.tool("blame", "todoitem/bare", "--json", on: log)
+        #expect(blame.exit == .done && blame.output == "[]\n")
+        #expect(await Call.tool("blame", "todoitem/bare.text", on: log).exit == .no)
+    }
+
+    @Test func `a search that ends early does not speak of what comes later`() async throws {
+        let log = try TestLog.story()
+        #expect(await Call.tool("insert", "todoitem", #"{"id":"late","colour":"red"}"#, on: log).exit == .done)
+        let bisect = ["replay", "--bisect", "todoitem: colour eq 'blue'"]
+        let early = await Call.tool(words: bisect + ["--to", "@9"], on: log)
+        #expect(early.exit == .usage || early.exit == .failed)
+        #expect(early.errors.contains("no row had a column colour through @9"))
+        #expect(await Call.tool(words: bisect, on: log).exit == .no)
+    }
+
     @Test func `a reader that stops reading ends a command quietly`() async throws {
         let log = try TestLog.story()
         for words in [

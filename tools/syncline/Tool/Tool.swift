@@ -33,7 +33,8 @@ package struct Tool {
         } catch {
             return tell(error, context)
         }
-        return exit == .done && context.output.isIncomplete ? .partial : exit
+        // Neither yes nor no is certain if part of the log can't be read.
+        return [.done, .no].contains(exit) && context.output.isIncomplete ? .partial : exit
     }
 
     private func run(_ request: ArgumentParser.Request, _ context: Context) async throws -> ExitCode {

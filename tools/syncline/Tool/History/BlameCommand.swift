@@ -37,7 +37,8 @@ enum BlameCommand {
         var list = try ListWriter(
             context.output,
             [Column("FIELD"), Column("EVENT"), Column("TIME"), Column("CAUSE"), Column("BY"), Column("VALUE")])
-        var isFound = false
+        // A row may have no column.
+        var isFound = found.whole.fields != nil
         for origin in found.whole.fields ?? part?.blame.fields ?? [] where wanted == nil || wanted == origin.field {
             isFound = true
             let isDated = origin.provenance != .beginning

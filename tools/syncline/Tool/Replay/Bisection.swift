@@ -64,7 +64,11 @@ struct Bisection {
         }
         let known = try end.present.knownColumns()
         let unknown = condition.filter?.columns.subtracting(known).min()
-        if let unknown { throw Bisection.unknown("no row ever had a column \(unknown)", unknown, known.sorted()) }
+        if let unknown {
+            let range = last == .max ? "no row ever had" : "no row had"
+            let end = last == .max ? "" : " through @\(last)"
+            throw Bisection.unknown("\(range) a column \(unknown)\(end)", unknown, known.sorted())
+        }
     }
 
     private static func unknown(_ message: String, _ word: String, _ known: [String]) -> ToolError {
