@@ -167,7 +167,12 @@ struct OrderTests {
         #expect(
             try RowQuery.Key.list(parsing: "a, b DESC,c asc") == [.init("a"), .init("b", descending: true), .init("c")])
         for text in ["", "a,", "a up", "a desc b", "1"] {
-            #expect(throws: FilterError.self) { try RowQuery.Key.list(parsing: text) }
+            let error = #expect(throws: FilterError.self) { try RowQuery.Key.list(parsing: text) }
+            #expect(error?.message.contains("filter") == false, "\(text)")
+        }
+        let long = String(repeating: "a,", count: 1 << 20)
+        #expect(throws: FilterError(position: 0, message: "the order is longer than 1048576 bytes")) {
+            try RowQuery.Key.list(parsing: long)
         }
     }
 

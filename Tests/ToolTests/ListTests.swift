@@ -80,6 +80,13 @@ import Testing
         #expect(await Call.tool("get", "todoitem", "a", on: log).exit == .done)
     }
 
+    @Test func `an order that can't be read is no filter`() async throws {
+        for text in ["text,", ""] {
+            let call = await Call.tool("query", "todoitem", "--orderby", text, on: try TestLog.story())
+            #expect(call.exit == .failed && call.errors.contains("the order can't be read: the order ends too early"))
+        }
+    }
+
     @Test func `people are told which row or field they may have meant`() async throws {
         let log = try TestLog.story()
         for (words, meant) in [

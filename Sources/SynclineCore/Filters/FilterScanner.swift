@@ -1,16 +1,19 @@
-// Reads the words, numbers, strings and symbols of a filter from the front.
+// Reads the words, numbers, strings and symbols of a filter or an order from the front.
 
 struct FilterScanner {
     private let text: [Character]
     private var index = 0
+    /// What the text is, for errors.
+    private let subject: String
 
     /// The maximum length of a filter, which limits the cost of a hostile one.
     static let lengthLimit = 1 << 20
 
-    init(_ text: String) throws(FilterError) {
+    init(_ text: String, as subject: String = "filter") throws(FilterError) {
         guard text.utf8.count <= FilterScanner.lengthLimit else {
-            throw FilterError(position: 0, message: "the filter is longer than \(FilterScanner.lengthLimit) bytes")
+            throw FilterError(position: 0, message: "the \(subject) is longer than \(FilterScanner.lengthLimit) bytes")
         }
+        self.subject = subject
         self.text = text.flatMap(FilterScanner.signs)
         skipSpaces()
     }
@@ -30,7 +33,7 @@ struct FilterScanner {
     }
 
     func unexpected() -> FilterError {
-        guard index < text.count else { return error("the filter ends too early") }
+        guard index < text.count else { return error("the \(subject) ends too early") }
         let isPlain = text[index].unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
         return error(isPlain ? "unexpected '\(text[index])'" : "unexpected control character")
     }

@@ -84,7 +84,7 @@ extension RowQuery {
 extension RowQuery.Key {
     /// Parses `a, b desc`; the case of the direction does not matter.
     public static func list(parsing text: String) throws(FilterError) -> [RowQuery.Key] {
-        var scanner = try FilterScanner(text)
+        var scanner = try FilterScanner(text, as: "order")
         var keys: [RowQuery.Key] = []
         repeat {
             guard let column = scanner.name() else { throw scanner.unexpected() }
