@@ -1,6 +1,8 @@
 // The shell for programs: a reply for each line, and nothing else.
 
 import Foundation
+import SynclineCore
+import SynclineInspect
 import Testing
 
 @testable import SynclineTool
@@ -45,6 +47,40 @@ import Testing
         #expect(replies[5] == #"{"n":4,"exit":1,"result":null}"#)
         #expect(replies[6].contains(#""exit":3,"error":{"code":"no-store""#))
         #expect(replies[7].hasPrefix(#"{"n":6,"exit":0,"result":{"version":"#))
+    }
+
+    @Test(arguments: [
+        ["tail", "-f"], ["tail", "-fn3"], ["-s", "x", "tail", "--follow"], ["--store=x", "--json", "raw", "cat", "-f"],
+        ["raw", "-s", "x", "cat", "--durable", "-f"], ["mirror", "x.sqlite", "-f"],
+        ["-s", "x", "mirror", "-f", "x.sqlite"],
+        ["--branch", "b", "sync", "--watch"], ["-s", "x", "studio"], ["--json", "shell"],
+    ])
+    func `a command without an end is refused, wherever its options are`(words: [String]) async throws {
+        let folder = try TemporaryFolder()
+        let line = JSONValue(["n": 1, "args": .array(words.map(Value.string))]).text
+        let replies = await replies(line, #"{"n":2,"args":["version"]}"#, in: folder)
+        try #require(replies.count == 2)
+        #expect(replies[0].hasPrefix(#"{"n":1,"exit":2,"error":{"code":"usage""#), "\(replies[0])")
+        #expect(replies[0].contains("run inside the shell"), "\(replies[0])")
+    }
+
+    @Test func `a statement can be cancelled, and so can what waits for it`() async throws {
+        let folder = try TemporaryFolder()
+        let endless = "with recursive s(n) as (select 1 union all select n + 1 from s) select max(n) from s"
+        let replies = await replies(
+            #"{"n":1,"args":["init"]}"#, #"{"n":2,"args":["sql","\#(endless)"]}"#,
+            #"{"n":3,"args":["insert","t","{\"id\":\"a\"}"]}"#, "nonsense",
+            #"{"n":4,"args":["insert","t","{\"id\":\"b\"}"]}"#, #"{"n":5,"cancel":3}"#, #"{"n":6,"cancel":2}"#,
+            #"{"n":7,"args":["sql","select id from t"]}"#, #"{"n":8,"args":["query","t"]}"#, in: folder)
+        try #require(replies.count == 9, "\(replies)")
+        #expect(replies[1] == #"{"n":5,"exit":0,"result":null}"#)
+        #expect(replies[2].hasPrefix(#"{"n":3,"exit":3,"error":{"code":"cancelled""#), "\(replies[2])")
+        #expect(replies[3] == #"{"n":6,"exit":0,"result":null}"#)
+        #expect(replies[4].hasPrefix(#"{"n":2,"exit":3,"error":{"code":"cancelled""#), "\(replies[4])")
+        #expect(replies[5].hasPrefix(#"{"n":null,"exit":2"#), "\(replies[5])")
+        #expect(replies[6] == #"{"n":4,"exit":0,"result":{"id":"b"}}"#)
+        #expect(replies[7] == #"{"n":7,"exit":0,"result":[{"id":"b"}]}"#)
+        #expect(replies[8] == #"{"n":8,"exit":0,"result":[{"id":"b"}]}"#)
     }
 
     @Test func `changes made in one shell exist in the next`() async throws {

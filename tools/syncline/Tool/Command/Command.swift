@@ -76,6 +76,8 @@ package struct Option: Hashable, Sendable {
     package var needs: [String] = []
     /// Options and operands with which this one has no effect.
     package var excludes: [String] = []
+    /// Whether a command with it runs until it is interrupted.
+    package var isEndless = false
 
     package init(
         _ name: String, short: Character? = nil, value: String? = nil, choices: [String] = [],
@@ -100,6 +102,13 @@ package struct Option: Hashable, Sendable {
     package func excluding(_ others: String...) -> Option {
         var option = self
         option.excludes = others
+        return option
+    }
+
+    /// The same option, with which a command runs until it is interrupted.
+    package var endless: Option {
+        var option = self
+        option.isEndless = true
         return option
     }
 

@@ -86,7 +86,7 @@ enum LogCommands {
     static let tail = Command(
         "tail", "show the newest events, and with -f new ones as they arrive",
         options: [
-            Option("follow", short: "f", "wait for new events until interrupted"),
+            Option("follow", short: "f", "wait for new events until interrupted").endless,
             Option("limit", short: "n", value: "N", "start with the N newest (default: 10)"),
             .full, .redact,
         ],

@@ -22,7 +22,7 @@ enum RawCatCommand {
         ],
         options: [
             Option("from", value: "ADDRESS", "where to start: @41, @41..57, @-1 (the last)"),
-            Option("follow", short: "f", "wait for more records and print them"),
+            Option("follow", short: "f", "wait for more records and print them").endless,
             Option("durable", "print only records that are known to be durable"),
             Option("exact", "print the exact bytes of each record, and a line feed"),
             .full, .redact,

@@ -18,7 +18,7 @@ enum MirrorCommand {
             """
         ],
         operands: [Operand("FILE", "the SQLite file", isRequired: true)],
-        options: [Option("follow", short: "f", "update the file after each event, until interrupted")],
+        options: [Option("follow", short: "f", "update the file after each event, until interrupted").endless],
         examples: [
             Example("syncline mirror notes.sqlite", "make the file, or update it to the newest event"),
             Example("syncline mirror notes.sqlite -f", "keep it up to date while another process writes"),

@@ -1,5 +1,5 @@
 // The shell for programs: requests are answered in their order, except for those that wait for the network. These run
-// in the background, one after another, and can be cancelled.
+// in the background, one after another. They can be cancelled, and so can a statement, for whose end later requests wait.
 
 import Dispatch
 import SegmentLog
@@ -15,12 +15,22 @@ final class MachineShell {
     private var waiting: [(key: String, request: ShellRequest)] = []
     /// The number of requests that were cancelled before their turn and have not replied yet.
     private var ending = 0
+    /// The request whose reply comes before all that are held.
+    private var current: (key: String, task: Task<Void, Never>)?
+    /// Requests that wait for the current one, and lines that are none.
+    private var held: ArraySlice<(request: Result<ShellRequest, ToolError>, size: Int)> = []
+    private var heldSize = 0
+    private var isReading = false
+    private var isAtEnd = false
+    /// How many bytes of requests are held before the input waits, too.
+    private static let heldLimit = 64 << 20
 
-    /// The next event: a line of input, its end, or the reply of a background request.
+    /// The next event: a line of input, its end, or the reply of a request that has ended.
     private enum Event: Sendable {
         case line([UInt8])
         case end
         case broken(ToolError)
+        case answered(ShellReply)
         case finished(ShellReply)
         /// The reply of a request that was cancelled before its turn.
         case ended(ShellReply)
@@ -35,27 +45,24 @@ final class MachineShell {
     }
 
     func run() async throws {
-        defer { running?.task.cancel() }
-        let (events, source) = AsyncStream.makeStream(of: Event.self)
-        func readNext() {
-            lines.next { line in
-                switch line {
-                case .success(let line?): source.yield(.line(line))
-                case .success(nil): source.yield(.end)
-                case .failure(let error): source.yield(.broken(error))
-                }
-            }
+        defer {
+            running?.task.cancel()
+            current?.task.cancel()
         }
-        readNext()
-        var isAtEnd = false
+        let (events, source) = AsyncStream.makeStream(of: Event.self)
+        let tell: Post = { source.yield($0) }
+        readNext(tell)
         for await event in events {
             switch event {
             case .line(let line):
-                if let reply = await answer(line, { source.yield($0) }) { try write(reply) }
-                readNext()
+                isReading = false
+                try take(line, tell)
+            case .answered(let reply):
+                current = nil
+                try write(reply)
             case .finished(let reply):
                 running = nil
-                startNext { source.yield($0) }
+                startNext(tell)
                 try write(reply)
             case .ended(let reply):
                 ending -= 1
@@ -63,8 +70,22 @@ final class MachineShell {
             case .broken(let error): throw error
             case .end: isAtEnd = true
             }
-            // The end of the input waits for the background request.
-            if isAtEnd && running == nil && ending == 0 { return }
+            try await serve(tell)
+            readNext(tell)
+            // The end of the input waits for the requests that run.
+            if isAtEnd && running == nil && ending == 0 && current == nil { return }
+        }
+    }
+
+    private func readNext(_ tell: @escaping Post) {
+        guard !isReading, !isAtEnd, heldSize < MachineShell.heldLimit else { return }
+        isReading = true
+        lines.next { line in
+            switch line {
+            case .success(let line?): tell(.line(line))
+            case .success(nil): tell(.end)
+            case .failure(let error): tell(.broken(error))
+            }
         }
     }
 
@@ -74,33 +95,44 @@ final class MachineShell {
         try output.flush()
     }
 
-    /// The reply to a line; nil if it is answered later, or is empty.
-    private func answer(_ line: [UInt8], _ tell: @escaping Post) async -> ShellReply? {
-        if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { return nil }
-        let request: ShellRequest
-        do throws(ToolError) {
-            request = try ShellRequest(line)
-        } catch {
-            return ShellReply(number: .null, exit: .usage, output: error.json.text)
+    /// Cancels a request at once, and holds every other line until its turn.
+    private func take(_ line: [UInt8], _ tell: @escaping Post) throws {
+        if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { return }
+        let request = Result { () throws(ToolError) in try ShellRequest(line) }
+        guard case .success(let asked) = request, let cancelled = asked.cancelled else {
+            held.append((request, line.count))
+            heldSize += line.count
+            return
         }
-        if let cancelled = request.cancelled {
-            let isKnown = cancel(JSONValue(cancelled).text, tell)
-            return ShellReply(number: request.number, exit: isKnown ? .done : .no, output: "null")
+        let isKnown = cancel(JSONValue(cancelled).text, tell)
+        try write(ShellReply(number: asked.number, exit: isKnown ? .done : .no, output: "null"))
+    }
+
+    /// Answers what is held, up to a request that others wait for.
+    private func serve(_ tell: @escaping Post) async throws {
+        while current == nil, let next = held.popFirst() {
+            heldSize -= next.size
+            switch next.request {
+            case .success(let request): try await begin(request, tell)
+            case .failure(let error):
+                try write(ShellReply(number: .null, exit: .usage, output: error.json.text))
+            }
         }
-        let word = request.words.first ?? ""
-        if ["shell", "studio"].contains(word) {
-            let error = ToolError.usage("`\(word)` can't run inside the shell")
-            return ShellReply(number: request.number, exit: .usage, output: error.json.text)
+    }
+
+    private func begin(_ request: ShellRequest, _ tell: @escaping Post) async throws {
+        let key = request.key
+        switch request.turn {
+        case .refused(let error): try write(ShellReply(request, error))
+        case .alone: try write(await parts.reply(to: request))
+        case .cancellable:
+            current = (key, Task { [parts] in tell(.answered(await parts.reply(to: request))) })
+        case .background where running?.key == key || waiting.contains { $0.key == key }:
+            try write(ShellReply(request, .usage("a request with the number \(key) is already running")))
+        case .background:
+            waiting.append((key, request))
+            startNext(tell)
         }
-        guard ["push", "pull", "sync"].contains(word) else { return await parts.reply(to: request) }
-        let key = JSONValue(request.number).text
-        guard running?.key != key, !waiting.contains(where: { $0.key == key }) else {
-            let error = ToolError.usage("a request with the number \(key) is already running")
-            return ShellReply(number: request.number, exit: .usage, output: error.json.text)
-        }
-        waiting.append((key, request))
-        startNext(tell)
-        return nil
     }
 
     private func startNext(_ tell: @escaping Post) {
@@ -109,17 +141,26 @@ final class MachineShell {
         running = (key, Task { [parts] in tell(.finished(await parts.reply(to: request))) })
     }
 
-    /// Cancels the running request, or one that waits for its turn; returns whether there is such a request.
+    /// Cancels a request that runs or waits for its turn; returns whether there is such a request.
     private func cancel(_ key: String, _ tell: @escaping Post) -> Bool {
-        if let running, running.key == key {
-            running.task.cancel()
+        for task in [running, current].compactMap({ $0 }) where task.key == key {
+            task.task.cancel()
             return true
         }
-        guard let place = waiting.firstIndex(where: { $0.key == key }) else { return false }
-        let request = waiting.remove(at: place).request
+        if let place = waiting.firstIndex(where: { $0.key == key }) {
+            let request = waiting.remove(at: place).request
+            ending += 1
+            // Its reply is that of a command that is cancelled before its first step.
+            Task { [parts] in tell(.ended(await parts.reply(to: request))) }.cancel()
+            return true
+        }
+        guard let place = held.firstIndex(where: { (try? $0.request.get())?.key == key }),
+            case (.success(let request), let size) = held.remove(at: place)
+        else { return false }
+        heldSize -= size
         ending += 1
-        // Its reply is that of a command that is cancelled before its first step.
-        Task { [parts] in tell(.ended(await parts.reply(to: request))) }.cancel()
+        let error = ToolError("cancelled", "the request was cancelled before its turn")
+        tell(.ended(ShellReply(request, error)))
         return true
     }
 }

@@ -17,7 +17,8 @@ enum ShellCommand {
             """,
             """
             While a push, a pull or a sync waits for the network, other requests are answered; {"n":8,"cancel":7} \
-            cancels it.
+            cancels it. Requests after a `sql` or a `mirror` wait for its end, and it can be cancelled in the same way. \
+            A command that has no end, such as `tail -f`, is refused.
             """,
             """
             Without --json each line is a command, typed as after `syncline`. On a terminal, lines can be edited, \
@@ -90,12 +91,57 @@ struct ShellRequest: Sendable {
     }
 }
 
+extension ShellRequest {
+    /// What a request to cancel it names.
+    var key: String { JSONValue(number).text }
+
+    /// How a request is answered.
+    enum Turn {
+        /// In its order, before the next line is read.
+        case alone
+        /// In its order, while lines are read that may cancel it.
+        case cancellable
+        /// In the background, because it waits for the network.
+        case background
+        case refused(ToolError)
+    }
+
+    /// A command line that is wrong is answered like any other.
+    var turn: Turn {
+        guard case .run(let arguments)? = try? ArgumentParser.parse(words) else { return .alone }
+        let command = arguments.command
+        if let option = command.options.first(where: { $0.isEndless && arguments.has($0) }) {
+            return .refused(
+                .usage(
+                    "`\(command.name) --\(option.name)` has no end, so it can't run inside the shell",
+                    hint: "Leave --\(option.name) out, or run the command outside the shell."))
+        }
+        switch command.name {
+        case "shell", "studio": return .refused(.usage("`\(command.name)` can't run inside the shell"))
+        case "push", "pull", "sync": return .background
+        case "sql", "mirror": return .cancellable
+        default: return .alone
+        }
+    }
+}
+
 /// A line of the output.
 struct ShellReply: Sendable {
     var number: Value
     var exit: ExitCode
     /// The JSON the command wrote.
     var output: String
+
+    init(number: Value, exit: ExitCode, output: String) {
+        self.number = number
+        self.exit = exit
+        self.output = output
+    }
+
+    /// The reply to a request that is not run.
+    init(_ request: ShellRequest, _ error: ToolError) {
+        self.init(number: request.number, exit: error.exit, output: error.json.text)
+    }
 
     var text: String {
         let head = "{\"n\":\(JSONValue(number).text),\"exit\":\(exit.rawValue),"

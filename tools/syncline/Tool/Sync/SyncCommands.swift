@@ -144,7 +144,7 @@ enum SyncCommands {
             Option(
                 "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
                 "how to resolve conflicts (default: merge)"),
-            Option("watch", "repeat until interrupted"),
+            Option("watch", "repeat until interrupted").endless,
             Option("interval", value: "SECONDS", "pause between rounds, with --watch (default: 10)")
                 .needing("watch"), .retries,
         ],
