@@ -34,11 +34,13 @@ extension Projector {
         let (found, old) = try entry(key)
         var entry = found ?? RowEntry()
         if isAudit && entry.pending != nil { return false }
-        if let row = shared(pulled.row, of: table) {
+        if var row = shared(pulled.row, of: table) {
             // The server's spelling of the id applies once the server has answered.
             if ids == .ignoreCase { entry.spelling = pulled.id }
             if entry.base?.isKnown(row) == true || entry.hasOvertaken(row) { return false }
             entry.forgetOvertaken()
+            // What the base has besides is as it was: a pull may have asked for some columns only.
+            if let base = entry.base, base.isSameState(as: row) { row = base.merged(with: row) }
             try rebase(&entry, key, onto: row)
         } else {
             let meetsChange = entry.meetsTombstone

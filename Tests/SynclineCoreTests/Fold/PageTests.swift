@@ -85,6 +85,8 @@ import Testing
         #expect(try !isNews([version, .init("c", .null), .init("deleted", .bool(false))]))
         #expect(try isNews([version, .init("c", .integer(1))]))
         #expect(try !isNews([version, .init("c", .integer(1))]))
+        // The columns that it does not have are still known.
+        #expect(try reader.entry("t", "r")?.base?["a"] == .string("base"))
     }
 
     @Test func `a pending delete conflicts with another version, and agrees with a tombstone`() throws {
