@@ -190,7 +190,7 @@ let package = Package(
             // The executable is started and killed by the tests.
             dependencies: [
                 "ChildProcesses", "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineSQL",
-                "SynclineTesting", "follow-process",
+                "SynclineTesting", "SynclineWire", "follow-process",
             ],
             swiftSettings: settings
         ),
@@ -244,7 +244,8 @@ let package = Package(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
             dependencies: [
-                "ChildProcesses", "StudioPage", "SynclineTool", "SynclineInspect", "SynclineCore", "SynclineGround",
+                "ChildProcesses", "CSQLite", "StudioPage", "SynclineTool", "SynclineInspect", "SynclineCore",
+                "SynclineGround",
                 "SynclineTesting",
                 "SynclineWire", "Syncline", "SynclineSQL", "SegmentLog", "syncline",
             ],

@@ -4,7 +4,7 @@ import SegmentLog
 package import SynclineCore
 
 extension SyncError {
-    init(_ error: LogError) {
+    package init(_ error: LogError) {
         let code: Code =
             switch error.code {
             case .storageFailed where error.isDiskFull: .diskFull

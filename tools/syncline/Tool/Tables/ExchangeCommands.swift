@@ -5,6 +5,7 @@ import Syncline
 import SynclineCore
 import SynclineGround
 import SynclineInspect
+import SynclineSQL
 import SynclineWire
 
 enum ExchangeCommands {
@@ -118,7 +119,7 @@ enum ExchangeCommands {
     }
 
     static let `import` = Command(
-        "import", "import the output of `export`: rows, or the events of a whole store",
+        "import", "import the output of `export`, or the database file of another client",
         details: [
             """
             Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. With --format csv the \
@@ -131,18 +132,47 @@ enum ExchangeCommands {
             store is created. The first event in the input is the first event of the new store. A report, as \
             `report` writes it, creates a store in the same way.
             """,
+            """
+            A FILE of MSClient (the SQLite file of its Core Data store) or of a Datasync client for .NET creates a new \
+            store with its rows and its pending operations: a push sends what that client would have sent. The file is \
+            not changed; changes in its -wal file are imported, too. What the file does not tell is given with \
+            --columns, once for each table: 'TodoItem=text:string,complete:bool'. An error says what is missing, with \
+            an example. A column or table with another name in the store is written 'TodoItems as \
+            todoitem=Title as text:string', and one that is to be left out 'photo:skip' or 'Settings=skip'. The types \
+            are string, integer, number, bool, date, uuid, bytes, json and skip. Positions of queries are not \
+            imported, because the file does not have their filters: the first pull reads everything again.
+            """,
         ],
+        operands: [Operand("FILE", "a database file of another client, named with --from")],
         options: [
-            Option("table", value: "TABLE", "the table, if the lines are only rows"),
-            Option("format", value: "FORMAT", choices: ["jsonl", "csv"], "input format (default: jsonl)"),
+            Option("table", value: "TABLE", "the table, if the lines are only rows").excluding("FILE"),
+            Option("format", value: "FORMAT", choices: ["jsonl", "csv"], "input format (default: jsonl)")
+                .excluding("FILE"),
+            Option(
+                "from", value: "CLIENT", choices: ForeignClient.allCases.map(\.rawValue),
+                "the client that wrote FILE"),
+            Option("columns", value: "TABLE", "the columns of a table of FILE, with their types").needing("from"),
+            Option("dry-run", "show what would be imported from FILE, and make no store").needing("from"),
         ],
         examples: [
             Example("syncline import < rows.jsonl", "import rows as pending inserts"),
             Example("syncline import --format csv --table todoitem < todo.csv", "import rows from a spreadsheet"),
             Example("syncline import --store copy < events.jsonl", "create a store with the same history"),
+            Example(
+                "syncline import Model.sqlite --from msclient --columns 'TodoItem=text,complete:bool' -s notes",
+                "create a store from that of MSClient"),
         ],
-        result: #"{"rows":n}, or {"store":"…","events":"@1..41"}"#
+        result: #"""
+            {"rows":n}, or {"store":"…","events":"@1..41"}, or with --from {"store","from","tables":[{"table","rows"}],\#
+            "operations":n,"left":[{"table","ids","count","reason"}],"queries":[{"table","queryId"}]}
+            """#,
+        exits: [
+            Exit(.done, "everything was imported"),
+            Exit(.no, "with --from: the store was made, but it lacks what `left out` lists"),
+        ]
     ) { arguments, context in
+        if let file = arguments.operands.first { return try await ForeignImport.run(file, arguments, context) }
+        if arguments.value("from") != nil { throw ToolError.usage("--from needs the FILE of the other client") }
         let table = arguments.value("table")
         let isCSV = arguments.value("format") == "csv"
         if isCSV, table == nil {

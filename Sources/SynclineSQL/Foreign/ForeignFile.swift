@@ -1,0 +1,141 @@
+// A copy of another client's file, which SQLite may recover and lock as it likes: the file itself is only read.
+
+import CSQLite
+import Foundation
+import SynclineCore
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+final class ForeignFile {
+    /// The path of the file itself, for messages.
+    let path: String
+    private let folder: String
+    private let connection: FileConnection
+
+    /// The files that SQLite keeps beside a database: changes that are not in it yet, or that have to be undone in it.
+    private static let companions = ["-wal", "-journal"]
+
+    init(_ path: String) throws(SyncError) {
+        self.path = path
+        folder = try ForeignFile.copy(path)
+        do throws(FileFailure) {
+            connection = try FileConnection(folder + "/" + ForeignFile.name)
+            let faults = try connection.run("PRAGMA integrity_check(1)")
+            guard faults == [[.string("ok")]] else {
+                throw .damaged(path: path, "\(faults.first?.first.map { "\($0)" } ?? "it is not whole")")
+            }
+        } catch {
+            try? FileManager.default.removeItem(atPath: folder)
+            throw ForeignFile.error(error, path)
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private static let name = "copy.sqlite"
+
+    // MARK: Copying
+
+    /// Copies the file with its companions into a folder that only this user can read.
+    private static func copy(_ path: String) throws(SyncError) -> String {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+            throw SyncError(.ioError, "there is no file \(path)", hint: "Check the path.")
+        }
+        let folder = try makeFolder()
+        do {
+            let before = stamps(path)
+            for companion in [""] + companions where FileManager.default.fileExists(atPath: path + companion) {
+                try FileManager.default.copyItem(atPath: path + companion, toPath: "\(folder)/\(name)\(companion)")
+            }
+            guard stamps(path) == before else {
+                throw SyncError(
+                    .storeLocked, "the file \(path) changed while it was read",
+                    hint: "Import it when no other app has it open.")
+            }
+            return folder
+        } catch {
+            try? FileManager.default.removeItem(atPath: folder)
+            throw error as? SyncError
+                ?? SyncError(.ioError, "the file \(path) can't be copied: \(error.localizedDescription)")
+        }
+    }
+
+    private static func makeFolder() throws(SyncError) -> String {
+        var template = Array((FileManager.default.temporaryDirectory.path + "/syncline-import-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw SyncError(.ioError, "a temporary folder can't be made: \(String(cString: strerror(errno)))")
+        }
+        return template.withUnsafeBufferPointer {
+            String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    }
+
+    /// The size and the time of the last change of the file and its companions.
+    private static func stamps(_ path: String) -> [String?] {
+        ([""] + companions).map { companion in
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: path + companion) else {
+                return nil
+            }
+            return "\(attributes[.size] ?? 0) \((attributes[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0)"
+        }
+    }
+
+    // MARK: Reading
+
+    /// The columns of each table, with their declared types.
+    func schema() throws(SyncError) -> [String: [(name: String, type: String)]] {
+        var schema: [String: [(name: String, type: String)]] = [:]
+        for row in try run(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        {
+            guard case .string(let table)? = row.first else { continue }
+            schema[table] = try run("SELECT name, type FROM pragma_table_info(?)", [.string(table)]).compactMap { row in
+                guard case .string(let name) = row[0], case .string(let type) = row[1] else { return nil }
+                return (name, type.uppercased())
+            }
+        }
+        return schema
+    }
+
+    /// Runs a statement that reads.
+    func run(_ text: String, _ values: [Value] = []) throws(SyncError) -> [[Value]] {
+        do throws(FileFailure) { return try connection.run(text, values) } catch {
+            throw ForeignFile.error(error, path)
+        }
+    }
+
+    /// How many rows are read at a time.
+    private static let batch = 500
+
+    /// Returns the next rows of a table, and where the ones after them begin; nil if there are none.
+    func rows(
+        of table: FoundTable, after last: Int64?
+    ) throws(SyncError) -> (rows: ArraySlice<[Value]>, last: Int64)? {
+        let columns = table.columns.map { SQLName.quoted($0.sqlName) }.joined(separator: ", ")
+        let entity = table.entity.map { " AND Z_ENT = \($0)" } ?? ""
+        let found = try run(
+            """
+            SELECT _rowid_, \(columns) FROM \(SQLName.quoted(table.sqlName)) WHERE _rowid_ > ?\(entity) \
+            ORDER BY _rowid_ LIMIT \(ForeignFile.batch)
+            """, [.integer(last ?? .min)])
+        guard case .integer(let end)? = found.last?.first else { return nil }
+        return (found[...], end)
+    }
+
+    private static func error(_ failure: FileFailure, _ path: String) -> SyncError {
+        switch failure {
+        case .failed(let error): error
+        case .damaged(_, let reason):
+            SyncError(
+                .storeCorrupt, "the file \(path) can't be read: \(reason)",
+                hint: "It is damaged, or no SQLite file. Nothing was imported.")
+        case .refused(_, let reason):
+            SyncError(.storeCorrupt, "the file \(path) does not have the expected tables: \(reason)")
+        }
+    }
+}
