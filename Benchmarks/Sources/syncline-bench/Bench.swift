@@ -23,6 +23,7 @@ struct Bench {
                 case "store": StoreOptions.usage
                 case "server": ServerOptions.usage
                 case "sql": SQLOptions.usage
+                case "view": ViewOptions.usage
                 default: Options.usage
                 }
             print(usage)
@@ -39,6 +40,10 @@ struct Bench {
             }
             if subject == "sql" {
                 try await run(try SQLOptions(Array(arguments.dropFirst())))
+                exit(0)
+            }
+            if subject == "view" {
+                try await run(try ViewOptions(Array(arguments.dropFirst())))
                 exit(0)
             }
             let options = try Options(arguments)
@@ -126,6 +131,19 @@ struct Bench {
         var lines = ""
         say(SQLMeasurement.head)
         try await SQLBench(options: options, directory: runner.directory).run { measurement in
+            say(measurement.line)
+            lines += Self.lines(of: [measurement])
+        }
+        if let json = options.json { try writeFile(lines, to: json) }
+    }
+
+    private static func run(_ options: ViewOptions) async throws {
+        if let json = options.json { try writeFile("", to: json) }
+        let (runner, removeData) = try start(in: options.directory)
+        defer { removeData() }
+        var lines = ""
+        say(ViewMeasurement.head)
+        try await ViewBench(options: options, directory: runner.directory).run { measurement in
             say(measurement.line)
             lines += Self.lines(of: [measurement])
         }
