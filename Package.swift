@@ -167,6 +167,10 @@ let package = Package(
         // The sample app: code to copy, which no product contains.
         .executableTarget(
             name: "todo", dependencies: ["Syncline"], path: "tools/todo", swiftSettings: settings),
+        // The app of the tutorial.
+        .target(name: "FieldApp", dependencies: ["Syncline"], path: "tools/field", swiftSettings: settings),
+        .testTarget(
+            name: "FieldAppTests", dependencies: ["FieldApp", "Syncline", "SynclineTesting"], swiftSettings: settings),
         // Programs that tests start and kill.
         .target(name: "CSpawn", path: "Tests/CSpawn"),
         .target(

@@ -8,8 +8,11 @@ import Testing
 @Suite struct SwiftBlockTests {
     /// The lines of all code that documents may quote.
     private func sources() throws -> [[String]] {
-        try Document.files(in: ["Tests/Snippets", "tools/todo", "Tests/Consumer"], ending: ".swift")
-            .map { try Document($0).text.components(separatedBy: "\n") }
+        try lines(in: ["Tests/Snippets", "tools/todo", "tools/field", "Tests/FieldAppTests", "Tests/Consumer"])
+    }
+
+    private func lines(in folders: [String]) throws -> [[String]] {
+        try Document.files(in: folders, ending: ".swift").map { try Document($0).text.components(separatedBy: "\n") }
     }
 
     /// Returns whether lines follow each other in a file, all with the same extra indentation.

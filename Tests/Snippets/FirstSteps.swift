@@ -131,6 +131,9 @@ enum FirstSteps {
         let open = LiveQuery(todos.where { !$0.complete }.order(by: \.text))  // open.models, for views
         let monitor = SyncMonitor(database)  // monitor.pending, monitor.conflicts, monitor.phase
 
+        let words = "milk"
+        open.show(todos.where { $0.text.contains(words) }.order(by: \.text))
+
         print(open.models.map(\.text), monitor.pending)
     }
 

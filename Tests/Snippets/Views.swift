@@ -16,4 +16,23 @@
             List(items) { Text($0.text) }
         }
     }
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+    struct OpenItemsPreview: View {
+        @State private var todos: SyncTable<TodoItem>?
+
+        var body: some View {
+            if let todos {
+                OpenItems(todos)
+            } else {
+                ProgressView().task { todos = try? await Self.items() }
+            }
+        }
+
+        private static func items() async throws -> SyncTable<TodoItem> {
+            let todos = try await SyncDatabase.open(MemoryStorage()).table(TodoItem.self)
+            try await todos.insert(TodoItem(text: "milk"))
+            return todos
+        }
+    }
 #endif

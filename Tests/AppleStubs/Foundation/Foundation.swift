@@ -4,6 +4,7 @@
 @_exported public import Dispatch
 
 public typealias TimeInterval = Double
+public typealias CGFloat = Double
 
 public struct Date: Hashable, Comparable, Codable, Sendable {
     public init(timeIntervalSince1970: TimeInterval) {}
@@ -49,6 +50,12 @@ public struct Decimal: Hashable, Comparable, Codable, CustomStringConvertible, S
 
 open class NSObject {
     public init() {}
+}
+
+open class FileManager: NSObject {
+    nonisolated(unsafe) private static let manager = FileManager()
+    public class var `default`: FileManager { manager }
+    public func removeItem(atPath path: String) throws {}
 }
 
 extension Error {

@@ -1,4 +1,6 @@
-// Stands in for SwiftUI, as far as this project and its snippets use it.
+// Stands in for SwiftUI, as far as this project, its snippets and its sample app use it.
+
+public import Foundation
 
 public protocol DynamicProperty {
     mutating func update()
@@ -16,6 +18,20 @@ public struct State<Value>: DynamicProperty {
         get { value }
         nonmutating set {}
     }
+    public var projectedValue: Binding<Value> { Binding(of: ()) }
+}
+
+@propertyWrapper
+@dynamicMemberLookup
+public struct Binding<Value> {
+    fileprivate init(of state: Void) {}
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
+    public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> {
+        Binding<Subject>(of: ())
+    }
 }
 
 @MainActor @preconcurrency
@@ -31,6 +47,32 @@ extension Never: View {
 @resultBuilder
 public struct ViewBuilder {
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
+        (repeat each Content)
+    > {
+        TupleView()
+    }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> _ConditionalContent<First, Second> {
+        _ConditionalContent()
+    }
+    public static func buildEither<First: View, Second: View>(second: Second) -> _ConditionalContent<First, Second> {
+        _ConditionalContent()
+    }
+}
+
+public struct TupleView<T>: View {
+    public var body: Never { fatalError() }
+}
+
+public struct _ConditionalContent<TrueContent, FalseContent> {}
+
+extension _ConditionalContent: View where TrueContent: View, FalseContent: View {
+    public var body: Never { fatalError() }
+}
+
+extension Optional: View where Wrapped: View {
+    public var body: Never { fatalError() }
 }
 
 public struct Text: View {
@@ -44,6 +86,76 @@ extension ForEach: View where Content: View {
     public var body: Never { fatalError() }
 }
 
+extension ForEach where ID == Data.Element.ID, Content: View, Data.Element: Identifiable {
+    public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {}
+}
+
+extension ForEach where Content: View {
+    public init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content)
+    {}
+}
+
+public struct VStack<Content: View>: View {
+    public init(
+        alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content
+    ) {}
+    public var body: Never { fatalError() }
+}
+
+public struct HorizontalAlignment: Equatable, Sendable {
+    public static let center = HorizontalAlignment()
+}
+
+public struct ProgressView<Label: View, CurrentValueLabel: View>: View {
+    public var body: Never { fatalError() }
+}
+
+extension ProgressView where CurrentValueLabel == EmptyView, Label == EmptyView {
+    public init() {}
+}
+
+public struct EmptyView: View {
+    public init() {}
+    public var body: Never { fatalError() }
+}
+
+public struct Button<Label: View>: View {
+    public var body: Never { fatalError() }
+}
+
+extension Button where Label == Text {
+    public init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) {}
+}
+
+public struct TextField<Label: View>: View {
+    public var body: Never { fatalError() }
+}
+
+extension TextField where Label == Text {
+    public init<S: StringProtocol>(_ title: S, text: Binding<String>) {}
+}
+
+extension View {
+    @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
+    nonisolated public func task(
+        priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: @escaping @Sendable () async -> Void
+    ) -> some View { self }
+
+    @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
+    nonisolated public func refreshable(action: @escaping @Sendable () async -> Void) -> some View { self }
+
+    @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
+    nonisolated public func onSubmit(of triggers: SubmitTriggers = .text, _ action: @escaping () -> Void) -> some View {
+        self
+    }
+}
+
+public struct SubmitTriggers: OptionSet, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public static let text = SubmitTriggers(rawValue: 1)
+}
+
 public struct List<SelectionValue: Hashable, Content: View>: View {
     public init<Data: RandomAccessCollection, RowContent: View>(
         _ data: Data, @ViewBuilder rowContent: @escaping (Data.Element) -> RowContent
@@ -51,6 +163,7 @@ public struct List<SelectionValue: Hashable, Content: View>: View {
     where
         Content == ForEach<Data, Data.Element.ID, RowContent>, SelectionValue == Never, Data.Element: Identifiable
     {}
+    public init(@ViewBuilder content: () -> Content) where SelectionValue == Never {}
     public var body: Never { fatalError() }
 }
 

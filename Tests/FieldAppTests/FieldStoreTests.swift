@@ -1,0 +1,80 @@
+// What the app stores and reads, without a network.
+
+import Syncline
+import SynclineTesting
+import Testing
+
+@testable import FieldApp
+
+@Suite(.timeLimit(.minutes(1))) struct FieldStoreTests {
+    @Test func `a finding and its note are stored together`() async throws {
+        let store = try await World().store()
+        let mill = try await store.inspections.insert(Inspection(site: "Mill"))
+        let before = store.database.lastEvent
+        let crack = try await store.report("crack", in: mill.id, note: "two metres long")
+        #expect(store.database.lastEvent == before + 1)
+        #expect(try await store.notes.all().map(\.findingID) == [crack.id])
+        #expect(try await store.findings(of: mill.id).get().map(\.text) == ["crack"])
+        #expect(try await store.database.pending().count == 3)
+    }
+
+    @Test func `a list of findings uses the index`() async throws {
+        let store = try await World().store()
+        for number in 0..<20 { try await store.report("crack", in: "site\(number % 10)") }
+        let plan = try await store.findings(of: "site7").explain()
+        guard case .index(["inspectionID", "text"], _, _) = plan.access else {
+            Issue.record("\(plan)")
+            return
+        }
+        #expect(plan.rowsRead == 2)
+    }
+
+    @Test func `relations are followed in both directions`() async throws {
+        let store = try await World().store()
+        let mill = try await store.inspections.insert(Inspection(site: "Mill"))
+        let dam = try await store.inspections.insert(Inspection(site: "Dam"))
+        let crack = try await store.report("crack", in: mill.id)
+        try await store.report("rust", in: mill.id)
+        try await store.setFixed(crack.id, to: true)
+
+        let overview = try await store.overview().get()
+        #expect(overview.map(\.model.site) == ["Dam", "Mill"])
+        #expect(overview.map { $0.related.map(\.text).sorted() } == [[], ["crack", "rust"]])
+        let toFix = try await store.toFix().get()
+        #expect(toFix.map(\.model.text) == ["rust"])
+        #expect(toFix.first?.related?.site == "Mill")
+        try await store.inspections.delete(dam)
+        #expect(try await store.overview().get().map(\.model.site) == ["Mill"])
+    }
+
+    @Test func `a form stores only what it changed`() async throws {
+        let store = try await World().store()
+        let crack = try await store.report("crack", in: "mill")
+        var edited = crack
+        edited.text = "long crack"
+        try await store.setFixed(crack.id, to: true)  // meanwhile, on another screen
+        try await store.save(edited, from: crack)
+        let stored = try #require(try await store.findings.get(id: crack.id))
+        #expect(stored.text == "long crack" && stored.isFixed)
+    }
+
+    @Test func `a finding is removed with its notes, and both come back`() async throws {
+        let store = try await World().store()
+        let crack = try await store.report("crack", in: "mill", note: "two metres long")
+        let rust = try await store.report("rust", in: "mill", note: "at the gate")
+        try await store.remove(crack.id)
+        #expect(try await store.findings.all().map(\.text) == ["rust"])
+        #expect(try await store.notes.all().map(\.findingID) == [rust.id])
+        try await store.database.undo()
+        #expect(try await store.findings.count() == 2)
+        #expect(try await store.notes.count() == 2)
+    }
+
+    @Test func `a table that the schema does not name is refused`() async throws {
+        let store = try await World().store()
+        let error = await #expect(throws: SyncError.self) {
+            try await store.database.table("findings").insert(["text": "crack"])
+        }
+        #expect(error?.code == .unknownTable)
+    }
+}

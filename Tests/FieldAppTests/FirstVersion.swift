@@ -1,0 +1,20 @@
+// The models of the app's first version, as they were when it was shipped.
+
+import Syncline
+
+enum FirstVersion {
+    struct Inspection: SyncModel {
+        var id = SyncID.make()
+        var site: String
+        var who = ""
+    }
+
+    struct Finding: SyncModel {
+        static let inspection = Relation(\Finding.inspectionID, to: Inspection.self)
+
+        var id = SyncID.make()
+        var inspectionID: String
+        var text: String
+        var isFixed = false
+    }
+}

@@ -1,0 +1,82 @@
+// The app's tables, and what its screens do with them. Everything here works without a network.
+
+import Syncline
+
+struct FieldStore: Sendable {
+    static let tables = [Inspection.table, Finding.table, Note.table]
+
+    let database: SyncDatabase
+    let inspections: SyncTable<Inspection>
+    let findings: SyncTable<Finding>
+    let notes: SyncTable<Note>
+
+    /// Uses a store that was opened with ``schema``.
+    init(_ database: SyncDatabase) async throws {
+        self.database = database
+        inspections = database.table(Inspection.self)
+        findings = database.table(Finding.self)
+        notes = database.table(Note.self)
+        // An index that exists already costs nothing.
+        try await database.declareIndex(table: Finding.table, columns: ["inspectionID", "text"])
+        try await database.declareIndex(table: Note.table, columns: ["findingID"])
+    }
+}
+
+// MARK: Reading
+
+extension FieldStore {
+    /// The findings of an inspection.
+    func findings(of inspection: Inspection.ID) -> SyncQuery<Finding> {
+        findings.where { $0.inspectionID == inspection }.order(by: \.text)
+    }
+
+    /// All inspections, the newest first, each with its findings.
+    func overview() -> RelatedQuery<Inspection, Finding, [Finding]> {
+        inspections.order(by: \.id, .descending).with(all: Finding.inspection)
+    }
+
+    /// The findings that nobody has fixed yet, each with its inspection.
+    func toFix() -> RelatedQuery<Finding, Inspection, Inspection?> {
+        findings.where { !$0.isFixed }.order(by: \.text).with(Finding.inspection)
+    }
+
+    /// The findings of a severity that nobody has fixed yet.
+    func toFix(_ severity: Finding.Severity) -> SyncQuery<Finding> {
+        findings.where { !$0.isFixed && $0.severity == severity }.order(by: \.text)
+    }
+}
+
+// MARK: Changing
+
+extension FieldStore {
+    /// Stores a finding, with a note if there is one: both or neither.
+    @discardableResult
+    func report(_ text: String, in inspection: Inspection.ID, note: String? = nil) async throws -> Finding {
+        let finding = Finding(inspectionID: inspection, text: text)
+        try await database.transaction { transaction in
+            try transaction.insert(finding, into: findings)
+            if let note { try transaction.insert(Note(findingID: finding.id, text: note), into: notes) }
+        }
+        return finding
+    }
+
+    /// Changes one property, whatever else was changed since the screen was drawn.
+    func setFixed(_ finding: Finding.ID, to isFixed: Bool) async throws {
+        try await findings.update(id: finding) { $0.isFixed = isFixed }
+    }
+
+    /// Stores what a form changed.
+    func save(_ edited: Finding, from original: Finding) async throws {
+        try await findings.update(edited, from: original)
+    }
+
+    /// Deletes a finding and its notes. Relations are not enforced, so deleting the notes is up to the app.
+    func remove(_ finding: Finding.ID) async throws {
+        try await database.transaction { transaction in
+            for note in try transaction.get(notes.where { $0.findingID == finding }) {
+                try transaction.delete(note, from: notes)
+            }
+            try transaction.delete(id: finding, from: findings)
+        }
+    }
+}
