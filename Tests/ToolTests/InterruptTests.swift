@@ -49,6 +49,25 @@ import Testing
         #expect(try names(scratch.path).isEmpty)
     }
 
+    @Test func `an interrupt ends a command of a shell, and not the next one`() async throws {
+        let log = try TestLog.story()
+        let child = try ChildProcess.tool("shell", on: log)
+        try child.write("tail -f -n 1 --jsonl\n")
+        #expect(child.line()?.contains("\"@20\"") == true)
+        child.signal(SIGINT)
+        try child.write("tail -n 1 --jsonl\ntail -f -n 1 --jsonl\n")
+        #expect(child.line()?.contains("\"@20\"") == true)
+        #expect(child.line()?.contains("\"@20\"") == true)
+        // The second one waits for more.
+        let change = await Call.tool("update", "todoitem", #"{"id":"d","n":1}"#, on: log)
+        try #require(change.exit == .done, "\(change.errors)")
+        child.closeInput()
+        #expect(child.line()?.contains("\"@21\"") == true)
+        child.signal(SIGINT)
+        _ = child.rest()
+        #expect(child.wait() == 0)
+    }
+
     @Test func `an export appears under its name when it is complete`() async throws {
         let log = try TestLog.story()
         let file = log.folder.path + "/rows.jsonl"

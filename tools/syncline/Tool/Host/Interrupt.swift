@@ -28,8 +28,17 @@ package final class Interrupt: Sendable {
     /// From now on, an interrupt sets the flag instead of ending the process.
     package func listen() {
         guard listensToSignals else { return }
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, noteSignal) }
+        for number in Interrupt.signals { signal(number, noteSignal) }
     }
+
+    /// From now on, an interrupt ends the process again. One that was noted has ended the command that listened.
+    func stopListening() {
+        guard listensToSignals else { return }
+        for number in Interrupt.signals { signal(number, SIG_DFL) }
+        wasSignalled.store(false, ordering: .releasing)
+    }
+
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
 }
 
 private let wasSignalled = Atomic(false)

@@ -124,7 +124,10 @@ final class MachineShell {
         let key = request.key
         switch request.turn {
         case .refused(let error): try write(ShellReply(request, error))
-        case .alone: try write(await parts.reply(to: request))
+        case .alone:
+            let reply = await parts.reply(to: request)
+            parts.interrupt.stopListening()
+            try write(reply)
         case .cancellable:
             current = (key, Task { [parts] in tell(.answered(await parts.reply(to: request))) })
         case .background where running?.key == key || waiting.contains { $0.key == key }:

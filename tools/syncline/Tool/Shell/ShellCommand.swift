@@ -47,7 +47,9 @@ enum ShellCommand {
                 while let line = try lines.next("syncline> ") {
                     let words = ShellWords.split(line)
                     if words == ["exit"] || words == ["quit"] { break }
-                    if !words.isEmpty { _ = await Tool(host, table: table).run(words) }
+                    if words.isEmpty { continue }
+                    _ = await Tool(host, table: table).run(words)
+                    host.interrupt.stopListening()
                 }
             }
         } catch {
