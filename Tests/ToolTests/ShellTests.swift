@@ -83,6 +83,30 @@ import Testing
         #expect(replies[8] == #"{"n":8,"exit":0,"result":[{"id":"b"}]}"#)
     }
 
+    @Test func `a result has a size, also that of a statement without an end`() async throws {
+        let endless = "with recursive s(n) as (select 1 union all select n + 1 from s) select n from s"
+        let folder = try TemporaryFolder()
+        let output = MemorySink()
+        let host = Host(
+            environment: Environment(
+                variables: ["SYNCLINE_STORE": folder.path + "/store"], directory: "/", outputIsTerminal: false,
+                errorsAreTerminal: false, width: 80),
+            output: output, errors: MemorySink(),
+            input: MemoryLines(
+                #"""
+                {"n":1,"args":["init"]}
+                {"n":2,"args":["sql","\#(endless)"]}
+                {"n":3,"args":["sql","select 1 as n"]}
+
+                """#))
+        let style = TextStyle(isForPeople: false, hasColour: false)
+        try await MachineShell(host, Output(output, form: .json, style: style), replyLimit: 1000).run()
+        let replies = output.text.split(separator: "\n")
+        try #require(replies.count == 3)
+        #expect(replies[1].hasPrefix(#"{"n":2,"exit":4,"error":{"code":"result-too-large""#), "\(replies[1])")
+        #expect(replies[2] == #"{"n":3,"exit":0,"result":[{"n":1}]}"#)
+    }
+
     @Test func `changes made in one shell exist in the next`() async throws {
         let folder = try TemporaryFolder()
         _ = await replies(

@@ -38,8 +38,9 @@ final class MachineShell {
 
     private typealias Post = @Sendable (Event) -> Void
 
-    init(_ host: Host, _ output: Output) {
-        parts = ShellParts(host)
+    /// - Parameter replyLimit: The size of a result in bytes, because it is in memory until it is complete.
+    init(_ host: Host, _ output: Output, replyLimit: Int = 256 << 20) {
+        parts = ShellParts(host, replyLimit: replyLimit)
         self.output = output
         lines = ShellLines(host.input)
     }
@@ -174,8 +175,10 @@ private struct ShellParts: Sendable {
     let clock: any LogClock
     let interrupt: Interrupt
     let session: StoreSession?
+    private let replyLimit: Int
 
-    init(_ host: Host) {
+    init(_ host: Host, replyLimit: Int) {
+        self.replyLimit = replyLimit
         environment = host.environment
         clock = host.clock
         interrupt = host.interrupt
@@ -183,13 +186,19 @@ private struct ShellParts: Sendable {
     }
 
     func reply(to request: ShellRequest) async -> ShellReply {
-        let output = MemorySink()
+        let output = MemorySink(limit: replyLimit)
         var host = Host(
             environment: environment, output: output, errors: MemorySink(), input: MemoryLines(request.input),
             clock: clock, interrupt: interrupt)
         host.session = session
         host.form = .json
         let exit = await Tool(host).run(request.words)
+        if output.isClosed {
+            let error = ToolError(
+                "result-too-large", "the result is larger than \(replyLimit) bytes", hint: "Ask for fewer rows.",
+                exit: .partial)
+            return ShellReply(request, error)
+        }
         return ShellReply(number: request.number, exit: exit, output: output.text)
     }
 }

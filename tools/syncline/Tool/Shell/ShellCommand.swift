@@ -13,7 +13,8 @@ enum ShellCommand {
             """
             With --json each line of the input is a request: {"n":7,"args":["insert","todoitem","{…}"]}. Its reply \
             is {"n":7,"exit":0,"result":…} or {"n":7,"exit":3,"error":{…}}. Input for the command is passed as \
-            "input":"line\\nline\\n". A change is stored before its reply is written.
+            "input":"line\\nline\\n". A change is stored before its reply is written. A result of more \
+            than 256 MiB is the error result-too-large.
             """,
             """
             While a push, a pull or a sync waits for the network, other requests are answered; {"n":8,"cancel":7} \
