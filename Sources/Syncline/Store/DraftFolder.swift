@@ -1,7 +1,6 @@
 // The temporary folder of a new store, next to its final place. It is renamed when the store is complete, so that an
 // unfinished store never has the final name.
 
-import Foundation
 package import SegmentLog
 
 #if canImport(Darwin)
@@ -40,7 +39,14 @@ package struct DraftFolder: Sendable {
     package func putInPlace() throws(LogError) { try parent.putInPlace(draft, as: name) }
 
     /// Removes the draft.
-    package func remove() { remove(path) }
+    package func remove() { DraftFolder.removeTree(path) }
+
+    /// Removes a file, or a folder with everything in it.
+    package static func removeTree(_ path: String) {
+        if unlink(path) == 0 || errno == ENOENT { return }
+        for name in (try? POSIXStorage(directory: path).names(in: "")) ?? [] { removeTree(path + "/" + name) }
+        rmdir(path)
+    }
 
     private func path(_ name: String) -> String {
         parent.location == "/" ? "/" + name : parent.location + "/" + name
@@ -50,12 +56,10 @@ package struct DraftFolder: Sendable {
     private func removeOthers() {
         for left in (try? parent.names(in: "")) ?? [] where left.hasPrefix(name + DraftFolder.mark) {
             guard let lock = try? parent.lock(left + "/" + FileName.lock) else { continue }
-            remove(path(left))
+            DraftFolder.removeTree(path(left))
             lock.release()
         }
     }
-
-    private func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
     private static func names(in path: String) throws(StorageError) -> [String] {
         var status = stat()

@@ -1,4 +1,5 @@
-// A copy of another client's file, which SQLite may recover and lock as it likes: the file itself is only read.
+// A copy of another client's file, which SQLite may recover and lock as it likes: the file itself is only read. SQLite
+// keeps the copy open under no name, so that nothing of it is left however the process ends.
 
 import CSQLite
 import Foundation
@@ -13,7 +14,6 @@ import SynclineCore
 final class ForeignFile {
     /// The path of the file itself, for messages.
     let path: String
-    private let folder: String
     private let connection: FileConnection
 
     /// The files that SQLite keeps beside a database: changes that are not in it yet, or that have to be undone in it.
@@ -21,20 +21,21 @@ final class ForeignFile {
 
     init(_ path: String) throws(SyncError) {
         self.path = path
-        folder = try ForeignFile.copy(path)
+        let folder = try ForeignFile.copy(path)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
         do throws(FileFailure) {
             connection = try FileConnection(folder + "/" + ForeignFile.name)
+            // Everything comes into one file, which is then read without looking for it again.
+            try connection.run("PRAGMA journal_mode = DELETE")
+            try connection.run("PRAGMA locking_mode = EXCLUSIVE")
             let faults = try connection.run("PRAGMA integrity_check(1)")
             guard faults == [[.string("ok")]] else {
                 throw .damaged(path: path, "\(faults.first?.first.map { "\($0)" } ?? "it is not whole")")
             }
         } catch {
-            try? FileManager.default.removeItem(atPath: folder)
             throw ForeignFile.error(error, path)
         }
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private static let name = "copy.sqlite"
 

@@ -188,7 +188,7 @@ struct ForeignPlan {
     }
 
     /// Decides the operations without a row, and returns all changes in their order, with the bases below them.
-    mutating func finish() -> (bases: [(table: String, row: PulledRow)], changes: [LocalChange]) {
+    mutating func finish() -> (bases: [(table: String, rows: [PulledRow])], changes: [LocalChange]) {
         for place in pending.indices where pending[place].change == nil && !pending[place].isGivenUp {
             let operation = pending[place].operation
             guard let item = operation.item else {
@@ -197,15 +197,12 @@ struct ForeignPlan {
             }
             settle(place, operation.id, item, [])
         }
-        var bases: [(table: String, row: PulledRow)] = []
-        var changes: [LocalChange] = []
+        var bases: [String: [PulledRow]] = [:]
         for entry in pending {
-            if let base = entry.base {
-                bases.append((entry.operation.table, PulledRow(id: entry.id, row: base)))
-            }
-            if let change = entry.change { changes.append(change) }
+            guard let base = entry.base else { continue }
+            bases[entry.operation.table, default: []].append(PulledRow(id: entry.id, row: base))
         }
-        return (bases, changes)
+        return (bases.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, pending.compactMap(\.change))
     }
 
     /// The tables with the number of rows that an app sees.

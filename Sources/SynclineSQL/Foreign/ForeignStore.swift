@@ -24,9 +24,7 @@ public struct ForeignStore: Sendable {
 
     /// Reads the whole file, and returns what an import would bring and what it would leave out. Makes no store.
     @concurrent
-    public func check(_ configuration: SyncConfiguration = .init()) async throws(SyncError) -> ForeignReport {
-        try await run(into: nil, configuration)
-    }
+    public func check() async throws(SyncError) -> ForeignReport { try await run(into: nil, .init()) }
 
     /// Makes a store in a directory that is missing or empty. Open it afterwards.
     ///
@@ -64,6 +62,7 @@ public struct ForeignStore: Sendable {
         configuration.creation = .always
         // It becomes durable when it is closed.
         configuration.durability = .buffered
+        configuration.isShared = false
         let database = try await SyncDatabase.open(storage, configuration)
         do throws(SyncError) {
             let report = try await run(into: database, configuration)
@@ -91,7 +90,7 @@ public struct ForeignStore: Sendable {
         }
         let (bases, changes) = plan.finish()
         if let database {
-            for (table, row) in bases { try await database.store(known: [row], of: table) }
+            for (table, rows) in bases { try await database.store(known: rows, of: table) }
             try await database.store(decided: changes)
         }
         var left = try reading.leftTables()

@@ -122,6 +122,8 @@ int ftruncate(int descriptor, off_t size);
 int fsync(int descriptor);
 pid_t getpid(void);
 int usleep(unsigned int microseconds);
+int rmdir(const char *_Nonnull path);
+int unlink(const char *_Nonnull path);
 int unlinkat(int base, const char *_Nonnull path, int flags);
 int renameat(int from, const char *_Nonnull old, int to, const char *_Nonnull fresh);
 char *_Null_unspecified getcwd(char *_Nullable buffer, size_t size);

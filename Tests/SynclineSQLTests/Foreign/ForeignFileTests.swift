@@ -127,14 +127,20 @@ import Testing
         #expect(error?.code == .storeCorrupt)
         #expect(error?.message.contains(file.path) == true)
         #expect(try names() == ["Todo List.sqlite"])
-        let folders = try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
-        #expect(!folders.contains { $0.hasPrefix("syncline-import-") && isOfThisTest($0) })
     }
 
-    /// Other tests run at the same time, and have folders of their own.
-    private func isOfThisTest(_ folder: String) -> Bool {
-        let copy = FileManager.default.temporaryDirectory.path + "/\(folder)/copy.sqlite"
-        return (try? bytes(copy)) == (try? bytes(file.path))
+    @Test func `the copy that is read has no name`() throws {
+        try file.add("a", ["ZTEXT": "'milk'"])
+        let copy = try ForeignFile(file.path)
+        #expect(try copy.run("SELECT ZTEXT FROM ZTODOITEM") == [["milk"]])
+        // The folders of other tests, which run at the same time, have other files or none.
+        let temporary = FileManager.default.temporaryDirectory.path
+        let mine = try FileManager.default.contentsOfDirectory(atPath: temporary).filter { folder in
+            guard folder.hasPrefix("syncline-import-") else { return false }
+            return (try? bytes("\(temporary)/\(folder)/copy.sqlite")) == (try? bytes(file.path))
+        }
+        #expect(mine.isEmpty)
+        #expect(try copy.run("SELECT count(*) FROM ZMS_TABLEOPERATIONS") == [[0]])
     }
 
     @Test func `an import that fails midway leaves no store, and the next one can succeed`() async throws {
@@ -159,6 +165,32 @@ import Testing
         #expect(report.left.map(\.reason) == [.value(column: "complete")])
         #expect(try names() == ["Todo List.sqlite"])
         #expect(try await foreign().makeStore(at: storePath) == report)
+    }
+
+    @Test(arguments: 0..<UInt64(6))
+    func `a file with any wrong bytes is refused or imported`(seed: UInt64) async throws {
+        for number in 0..<5 {
+            try file.add("r\(number)", ["ZTEXT": "'text'", "ZVERSION": "'1'", "ZCREATEDAT": "1.5"])
+            try file.add(operation: number, number % 3, "r\(number)", item: #"{"id":"r\#(number)"}"#)
+        }
+        var chance = Chance(seed: seed)
+        let whole = try bytes(file.path)
+        var outcomes: Set<String> = []
+        for _ in 0..<25 {
+            var wrong = whole
+            for _ in 0...chance.below(3) { wrong[chance.below(wrong.count)] = UInt8(chance.below(256)) }
+            if chance.below(5) == 0 { wrong.removeLast(chance.below(wrong.count)) }
+            try Data(wrong).write(to: URL(filePath: file.path))
+            do throws(SyncError) {
+                let report = try await foreign().check()
+                outcomes.insert(report.left.isEmpty ? "whole" : "in part")
+            } catch {
+                #expect([.storeCorrupt, .invalidConfiguration].contains(error.code), "seed \(seed): \(error)")
+                outcomes.insert("refused")
+            }
+        }
+        #expect(outcomes.contains("refused"), "seed \(seed)")
+        #expect(outcomes.count > 1, "seed \(seed)")
     }
 
     /// What MSClient would have sent, from its rules and nothing else.

@@ -2,7 +2,7 @@
 // half written. A command that handles signals itself removes its own.
 
 import Dispatch
-import SegmentLog
+import Syncline
 import SynclineGround
 
 #if canImport(Darwin)
@@ -33,14 +33,8 @@ package enum Leftovers {
 
     /// Removes a file, or a folder with everything in it.
     static func discard(_ path: String) {
-        removeTree(path)
+        DraftFolder.removeTree(path)
         forget(path)
-    }
-
-    private static func removeTree(_ path: String) {
-        if unlink(path) == 0 || errno == ENOENT { return }
-        for name in (try? POSIXStorage(directory: path).names(in: "")) ?? [] { removeTree(path + "/" + name) }
-        rmdir(path)
     }
 
     // MARK: Signals
@@ -62,7 +56,7 @@ package enum Leftovers {
             var number: UInt8 = 0
             guard read(readersEnd, &number, 1) == 1 else { return }
             // What is being written at the moment may appear once more.
-            for _ in 0..<3 { for path in paths.withLock({ $0 }) { removeTree(path) } }
+            for _ in 0..<3 { for path in paths.withLock({ $0 }) { DraftFolder.removeTree(path) } }
             signal(Int32(number), SIG_DFL)
             kill(getpid(), Int32(number))
         }

@@ -151,7 +151,7 @@ enum ExchangeCommands {
             Option(
                 "from", value: "CLIENT", choices: ForeignClient.allCases.map(\.rawValue),
                 "the client that wrote FILE"),
-            Option("columns", value: "TABLE", "the columns of a table of FILE, with their types").needing("from"),
+            Option("columns", value: "TABLE=…", "the columns of a table of FILE, with their types").needing("from"),
             Option("dry-run", "show what would be imported from FILE, and make no store").needing("from"),
         ],
         examples: [
