@@ -45,7 +45,7 @@ extension TableIndex {
     func keeps(_ column: String) -> Bool { including.contains(column) || columns.contains(column) }
 
     /// Returns whether its entries have the values of all these columns, so that rows need not be read.
-    func covers(_ names: Set<String>) -> Bool {
+    func covers(_ names: some Sequence<String>) -> Bool {
         !including.isEmpty && names.allSatisfy { $0 == "id" || keeps($0) }
     }
 

@@ -35,7 +35,7 @@ struct FirstRows {
     /// Rows up to and including this position are not wanted.
     private let after: [UInt8]?
     private var items: [Item] = []
-    private var memory = ByteWriter(capacity: 4096)
+    private var memory = ByteWriter(capacity: 512)
     private var position = ByteWriter(capacity: 256)
     /// The position of the last row kept, once there are as many as are wanted.
     private(set) var bound: [UInt8]?

@@ -16,21 +16,29 @@ final class QueryRun {
     private let reader: StateReader
     private let visitor: RowVisitor
     private let query: RowQuery
-    private let filter: FilterProgram
-    private let conjuncts: [FilterExpression]
+    private let meaning: FilterExpression?
+    private let conditions: [ColumnCondition?]
     private let limit: Int
     // Unchecked: one thread runs a query, and nothing here is called from within itself.
     @exclusivity(unchecked) private(set) var plan = QueryPlan()
     @exclusivity(unchecked) private var matches = 0
+    @exclusivity(unchecked) private var compiled: FilterProgram?
 
     init(_ reader: StateReader, _ query: RowQuery) throws(StateError) {
         self.reader = reader
         self.query = query
         visitor = RowVisitor(reader, query.table)
-        let filter = try reader.asServerDivides(query.filter)
-        self.filter = FilterProgram(filter)
-        conjuncts = filter?.conjuncts ?? []
+        meaning = try reader.asServerDivides(query.filter)
+        conditions = (meaning?.conjuncts ?? []).map { ColumnCondition($0) }
         limit = query.top.map { query.skip.addingOrMax($0) } ?? .max
+    }
+
+    /// The filter, compiled when the first row has to be looked at.
+    private var filter: FilterProgram {
+        if let compiled { return compiled }
+        let program = FilterProgram(meaning)
+        compiled = program
+        return program
     }
 
     // MARK: Rows
@@ -89,7 +97,7 @@ final class QueryRun {
             if let bound = first.bound, known.isAfter(beginningOf: bound) { return false }
             isTooMuch = !isCovering && plan.entriesRead - before > budget
             if isTooMuch { return false }
-            try visit(reader.rest, value, isCovering) { row throws(StateError) in _ = try first.offer(row) }
+            try visit(reader.rest, value, scan, isCovering) { row throws(StateError) in _ = try first.offer(row) }
             return true
         }
         if isTooMuch {
@@ -123,7 +131,7 @@ final class QueryRun {
     // MARK: Counting
 
     func count() throws(StateError) -> Int {
-        if let exact = try scans().first(where: { $0.rank > 0 && $0.isExact }) {
+        if let exact = try scans(.narrowed).first(where: { $0.rank > 0 && $0.isExact }) {
             plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
             try forEachEntry(exact, isBackward: false) { _, _ in
                 plan.entriesRead += 1
@@ -138,7 +146,7 @@ final class QueryRun {
     /// The keys of all rows that can match, from an index; nil if no index narrows the filter, or if it has too many
     /// entries.
     func candidates() throws(StateError) -> [[UInt8]]? {
-        guard let scan = try scans().first(where: { $0.rank > 0 }) else { return nil }
+        guard let scan = try scans(.narrowed).first(where: { $0.rank > 0 }) else { return nil }
         return try keys(scan)
     }
 
@@ -152,10 +160,9 @@ final class QueryRun {
             plan.access = .ids
             return try forEach(ids, body)
         }
-        let named = (query.filter?.columns ?? []).union(columns)
-        let scan = try scans().first { $0.rank > 0 || covers($0.index, named) }
+        let scan = try scans(.all).first { $0.rank > 0 || covers($0.index, columns) }
         if let scan {
-            let isCovering = covers(scan.index, named)
+            let isCovering = covers(scan.index, columns)
             plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
             if try forEachMatch(scan, isCovering, body) { return }
             plan = QueryPlan(givenUp: plan.givenUp)
@@ -171,10 +178,11 @@ final class QueryRun {
     /// The ways to try, best first; reading the table is always left.
     private func ways() throws(StateError) -> [Way] {
         if let ids = try ids() { return [.ids(ids)] }
-        let scans = try scans()
+        let isWindow = limit < .max && !query.countsAll
+        let scans = try scans(isWindow ? .all : .narrowed)
         let best = scans.first { $0.rank > 0 }
         var ways: [Way] = best.map { [.entries($0)] } ?? []
-        if limit < .max, !query.countsAll {
+        if isWindow {
             let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan, $0) } }
             // Of two that the filter narrows as much, the one that decides more of the order.
             let walk = walks.max { ($0.0.rank, $0.1.matched) < ($1.0.rank, $1.1.matched) }
@@ -185,19 +193,25 @@ final class QueryRun {
         return ways
     }
 
-    /// What the filter leaves of each index, the narrowest first.
-    private func scans() throws(StateError) -> [IndexScan] {
+    private enum Indexes {
+        case all
+        /// Those with a condition on their first column.
+        case narrowed
+    }
+
+    /// What the filter leaves of indexes, the narrowest first.
+    private func scans(_ which: Indexes) throws(StateError) -> [IndexScan] {
         // An id is no column of a row, so an index on one says nothing.
-        let indexes = try reader.indexes(of: query.table).filter { !$0.keeps("id") }
-        if indexes.isEmpty { return [] }
-        let conditions = conjuncts.map { ColumnCondition($0) }
+        let indexes = try reader.indexes(of: query.table).filter { index in
+            !index.keeps("id") && (which == .all || conditions.contains { $0?.column == index.columns[0] })
+        }
         return indexes.map { IndexScan($0, query.table, conditions) }.sorted { $0.rank > $1.rank }
     }
 
     /// The keys of the rows whose ids the filter names; nil if it names none.
     private func ids() throws(StateError) -> [[UInt8]]? {
-        let choices = conjuncts.lazy.compactMap { ColumnCondition($0) }.first { $0.column == "id" && $0.choices != nil }
-        guard let values = choices?.choices else { return nil }
+        let condition = conditions.lazy.compactMap(\.self).first { $0.column == "id" && $0.choices != nil }
+        guard let values = condition?.choices else { return nil }
         var keys: Set<[UInt8]> = []
         for value in values {
             if case .string(let id) = value { keys.insert(RowKey.bytes(query.table, id, try reader.idComparison)) }
@@ -207,11 +221,12 @@ final class QueryRun {
 
     private func covers(_ index: TableIndex) -> Bool {
         guard let select = query.select else { return false }
-        return covers(index, (query.filter?.columns ?? []).union(select).union(query.order.map(\.column)))
+        return covers(index, select) && index.covers(query.order.map(\.column))
     }
 
-    private func covers(_ index: TableIndex, _ columns: Set<String>) -> Bool {
-        !reader.spellsIDs && index.covers(columns)
+    /// Whether an index has these columns and those of the filter.
+    private func covers(_ index: TableIndex, _ columns: some Sequence<String>) -> Bool {
+        index.covers(columns) && index.covers(query.filter?.columns ?? []) && !reader.spellsIDs
     }
 
     /// The number of entries that may be read if their rows are then looked up one by one.
@@ -247,13 +262,13 @@ final class QueryRun {
     ) throws(StateError) -> Bool {
         guard isCovering else {
             guard let keys = try keys(scan) else { return false }
-            try forEach(keys, body)
+            try forEach(keys, unlessSure: scan, body)
             return true
         }
         let start = scan.index.prefix(query.table).count
         try forEachEntry(scan, isBackward: false) { key, value throws(StateError) in
             plan.entriesRead += 1
-            try visit(try scan.index.rowID(in: key, from: start), value, true, body)
+            try visit(try scan.index.rowID(in: key, from: start), value, scan, true, body)
             return true
         }
         return true
@@ -280,25 +295,27 @@ final class QueryRun {
 
     /// Calls `body` with a row if it matches, found by an entry of an index.
     private func visit(
-        _ id: Bytes, _ value: Bytes, _ isCovering: Bool, _ body: (VisitedRow) throws(StateError) -> Void
+        _ id: Bytes, _ value: Bytes, _ scan: IndexScan, _ isCovering: Bool,
+        _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
-        guard isCovering else { return try forEach([visitor.prefix + [UInt8](id)], body) }
+        guard isCovering else { return try forEach([visitor.prefix + [UInt8](id)], unlessSure: scan, body) }
         _ = try visitor.visit(entry: id, value) { row throws(StateError) in
-            if try isMatch(row) { try body(row) }
+            if try isMatch(row, scan.isExact ? nil : filter) { try body(row) }
             return true
         }
     }
 
     private func forEach(
-        _ keys: [[UInt8]], _ body: (VisitedRow) throws(StateError) -> Void
+        _ keys: [[UInt8]], unlessSure scan: IndexScan? = nil, _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
+        let filter = scan?.isExact == true ? nil : filter
         for key in keys {
             guard let stored = try reader.value(key) else { continue }
             plan.rowsRead += 1
             try key.withBytes { key throws(StateError) in
                 try stored.withBytes { value throws(StateError) in
                     _ = try visitor.visit(key, value) { row throws(StateError) in
-                        if try isMatch(row) { try body(row) }
+                        if try isMatch(row, filter) { try body(row) }
                         return true
                     }
                 }
@@ -308,16 +325,18 @@ final class QueryRun {
 
     /// Calls `body` with each match of the table, which may skip the rest of an id form.
     private func forEachInTable(_ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+        let filter = filter
         for form in RowKey.forms {
             try visitor.forEachRow(form: form) { row throws(StateError) in
                 plan.rowsRead += 1
-                return try isMatch(row) ? try body(row) : true
+                return try isMatch(row, filter) ? try body(row) : true
             }
         }
     }
 
-    private func isMatch(_ row: VisitedRow) throws(StateError) -> Bool {
-        guard try filter.matches(row.sight) else { return false }
+    /// - Parameter filter: Nil if only matches are found.
+    private func isMatch(_ row: VisitedRow, _ filter: FilterProgram?) throws(StateError) -> Bool {
+        if let filter, try !filter.matches(row.sight) { return false }
         matches += 1
         return true
     }
