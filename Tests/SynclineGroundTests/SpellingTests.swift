@@ -11,6 +11,12 @@ import Testing
         #expect("it's".quoted(by: "'", escaping: "'\\''") == "'it'\\''s'")
     }
 
+    @Test func `a plain path begins with a folder`() {
+        #expect(["/tmp/a", "/", "/\u{301}"].allSatisfy { $0.plainPath == $0 })
+        #expect(
+            [":memory:", "file:x?mode=memory", "a"].map(\.plainPath) == ["./:memory:", "./file:x?mode=memory", "./a"])
+    }
+
     @Test func `strings that Unicode calls equivalent are different`() {
         let (one, two) = ("caf\u{e9}", "cafe\u{301}")
         #expect(one == two && !one.hasSameBytes(as: two))

@@ -51,9 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a file has the name that it was given`() async throws {
-        let names = ["/tmp/a", ":memory:", "file:x?mode=memory", "a.sqlite"]
-        #expect(names.map(FileConnection.name) == ["/tmp/a", "./:memory:", "./file:x?mode=memory", "./a.sqlite"])
+    @Test func `a mirror has a path`() async throws {
         let database = try await store()
         for path in ["", "a\0b"] {
             let error = await #expect(throws: SyncError.self) { try await SQLMirror(database, at: path).update() }

@@ -3,6 +3,7 @@
 import CSQLite
 import Foundation
 import SynclineCore
+import SynclineGround
 
 /// Why a file can't be used.
 enum FileFailure: Error {
@@ -38,20 +39,14 @@ final class FileConnection {
 
     /// Opens a file, or a database in memory if the path is empty.
     convenience init(_ path: String) throws(FileFailure) {
-        let name = path.isEmpty ? ":memory:" : FileConnection.name(of: path)
-        try self.init(path, name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-    }
-
-    /// What SQLite calls a file. Without a folder, a name such as `:memory:` or `file:x` has another meaning to SQLite.
-    static func name(of path: String) -> String {
-        path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
+        try self.init(path, path.isEmpty ? ":memory:" : path.plainPath, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     }
 
     /// Opens a file that is not changed. While no program has it open, it has no log beside it, and SQLite must not make
     /// one.
     convenience init(reading path: String) throws(FileFailure) {
         let isOpenElsewhere = FileManager.default.fileExists(atPath: path + "-wal")
-        let name = FileConnection.name(of: path)
+        let name = path.plainPath
         let escaped = name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? name
         try self.init(
             path, isOpenElsewhere ? name : "file:\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)

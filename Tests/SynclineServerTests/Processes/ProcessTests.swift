@@ -23,6 +23,17 @@ import Testing
         #expect(server.errors.contains(#"POST "/tables/t" 201"#))
     }
 
+    @Test func `its store is a file, whatever its name means to SQLite`() throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        for name in [":memory:", "file:a?mode=memory"] {
+            let server = try ServerProcess(
+                ["--store", "sqlite:" + name, "--listen", "127.0.0.1:0", "--table", "t"], directory: folder.path)
+            #expect(KeptConnection(port: server.port).ask("POST", "/tables/t", #"{"id":"a"}"#)?.status == 201)
+            #expect(FileManager.default.fileExists(atPath: folder.path + "/" + name), "\(server.errors)")
+        }
+    }
+
     @Test func `its parent is told when it is ready, and when it stops`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }

@@ -10,9 +10,12 @@ final class ServerProcess {
     /// Zero if it did not start.
     let port: UInt16
 
-    init(_ words: [String], variables: [String: String] = [:], errors: ChildProcess.Stream = .kept) throws {
+    init(
+        _ words: [String], variables: [String: String] = [:], directory: String? = nil,
+        errors: ChildProcess.Stream = .kept
+    ) throws {
         let path = try ChildProcess.builds.appending(path: "syncline-server").path
-        child = try ChildProcess(path, words, variables: variables, errors: errors)
+        child = try ChildProcess(path, words, variables: variables, directory: directory, errors: errors)
         let url = (try? Value(json: Array((child.line() ?? "").utf8)))?["url"]?.string
         port = url?.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
     }
