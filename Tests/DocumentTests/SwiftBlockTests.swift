@@ -42,6 +42,25 @@ import Testing
         #expect(count > 20)
     }
 
+    @Test func `the tutorial shows each file of its app, and nothing but the app and its tests`() throws {
+        let (app, tests) = (try lines(in: ["tools/field"]), try lines(in: ["Tests/FieldAppTests"]))
+        let pages = try Document.all().filter { $0.path.contains("/Field-app-") }
+        #expect(pages.count == 8)
+        var shown: Set<Int> = []
+        for page in pages {
+            for block in page.blocks where block.language == "swift" {
+                for paragraph in block.lines.split(separator: "") {
+                    let files = app.indices.filter { stands(paragraph, in: app[$0]) }
+                    let isThere = !files.isEmpty || tests.contains { stands(paragraph, in: $0) }
+                    let text = paragraph.joined(separator: "\n")
+                    #expect(isThere, "\(page.path):\(block.line) is not the app's code:\n\(text)")
+                    shown.formUnion(files)
+                }
+            }
+        }
+        for index in app.indices where !shown.contains(index) { Issue.record("not shown: \(app[index][0])") }
+    }
+
     @Test func `snippets do what their pages say`() throws {
         let program = try ChildProcess.builds.appending(path: "snippets").path
         let list = try ChildProcess.run(program, in: Document.root)

@@ -3,6 +3,9 @@
 import Syncline
 
 enum FirstVersion {
+    static let schema = SyncSchema(
+        version: 1, tables: [TableSchema("inspection"), TableSchema("finding"), TableSchema("note")], isStrict: true)
+
     struct Inspection: SyncModel {
         var id = SyncID.make()
         var site: String

@@ -43,19 +43,21 @@ import Testing
         var configuration = world.configuration
         configuration.schema = FieldStore.schema
         try await SyncDatabase.open(disk, configuration).close()
-        configuration.schema = SyncSchema(version: 1, tables: FieldStore.tables.map { TableSchema($0) })
+        configuration.schema = FirstVersion.schema
         let error = await #expect(throws: SyncError.self) { try await SyncDatabase.open(disk, configuration) }
         #expect(error?.code == .storeNewer)
     }
 
     /// The first version stores two inspections and a finding, and sends all but the second inspection.
     private func firstVersion(_ world: World, _ disk: MemoryStorage) async throws {
-        let database = try await SyncDatabase.open(disk, world.configuration)
+        var configuration = world.configuration
+        configuration.schema = FirstVersion.schema
+        let database = try await SyncDatabase.open(disk, configuration)
         let inspections = database.table(FirstVersion.Inspection.self)
         let findings = database.table(FirstVersion.Finding.self)
         try await inspections.insert(.init(id: "a", site: "Mill", who: "Ada"))
         try await findings.insert(.init(id: "f", inspectionID: "a", text: "crack"))
-        _ = try await database.sync([Inspection.table, Finding.table])
+        _ = try await database.sync(FieldStore.tables)
         try await inspections.insert(.init(id: "b", site: "Dam", who: "Grace"))
         try await database.close()
     }
