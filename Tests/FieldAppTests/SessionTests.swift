@@ -14,6 +14,7 @@ import Testing
         let grace = try await world.session(of: "Ada")
         try await ada.store.report("crack", in: "mill")
         #expect(try await grace.store.findings.count() == 0)
+        #expect(ada.store.database.declaration?.version == 2)
         #expect(Session.directory(of: "ada") != Session.directory(of: "Ada").lowercased())
         #expect(Session.directory(of: "a/b\n") == "612f620a")
         try await ada.end()
@@ -42,6 +43,7 @@ import Testing
         await wait { screen.status.notice == .signIn }
         #expect(screen.findings.map(\.text) == ["crack"])
         await session.resume(with: "token")
+        #expect(try await session.account.token(insteadOf: nil) == "token")
         await wait { screen.status.notice == .upToDate }
         #expect(world.column("text", of: Finding.table) == ["crack"])
         try await session.end()

@@ -52,12 +52,6 @@ open class NSObject {
     public init() {}
 }
 
-open class FileManager: NSObject {
-    nonisolated(unsafe) private static let manager = FileManager()
-    public class var `default`: FileManager { manager }
-    public func removeItem(atPath path: String) throws {}
-}
-
 extension Error {
     public var localizedDescription: String { "" }
 }
