@@ -110,7 +110,7 @@ public protocol FileLock: AnyObject, Sendable {
     /// Returns whether the lock's name still leads to the locked file, and the storage's path to the directory that
     /// holds it. If not, the files at the path may belong to another log.
     func isInPlace() throws(StorageError) -> Bool
-    /// Writes a note into the locked file that tells people which process holds it.
+    /// Writes a note into the first line of the locked file, which tells people which process holds it.
     func note(_ text: String)
     /// Releases the lock.
     func release()

@@ -154,9 +154,9 @@ final class POSIXLock: FileLock {
 
     func note(_ text: String) {
         guard isOwned else { return }
-        var text = text
-        text.withUTF8 { bytes in
-            _ = try? file.resize(to: 0)
+        // Only the first line counts. Cutting off what a longer note left would cost a write to the disk at each opening.
+        var line = text + "\n"
+        line.withUTF8 { bytes in
             _ = try? file.write(UnsafeRawBufferPointer(bytes), at: 0)
         }
     }
