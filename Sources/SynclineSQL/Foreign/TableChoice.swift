@@ -70,7 +70,7 @@ struct TableChoice {
         if reasons.isEmpty { reasons = ["the name of \(missing[0].name) on the server is not known"] }
         throw SyncError(
             .invalidConfiguration, "the file does not tell everything: \(reasons.joined(separator: "; "))",
-            hint: "Describe each table, for example: " + missing.map { "'\($0)'" }.joined(separator: " "))
+            hint: "Describe each table, in a shell with --columns: " + missing.map { "'\($0)'" }.joined(separator: " "))
     }
 
     /// Every column that is described must be there.

@@ -227,7 +227,7 @@ import Testing
         #expect(
             nothing?.hint
                 == """
-                Describe each table, for example: 'TodoItem=complete:integer,parts:integer,dueat:date,price:number,\
+                Describe each table, in a shell with --columns: 'TodoItem=complete:integer,parts:integer,dueat:date,price:number,\
                 text:string,photo:bytes'
                 """)
         var tables = CoreDataFixture.tables

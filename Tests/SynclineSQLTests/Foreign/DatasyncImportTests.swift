@@ -82,7 +82,7 @@ import Testing
         let error = await #expect(throws: SyncError.self) {
             try await ForeignStore(at: file.path, from: .datasync, tables: EntityFrameworkFixture.tables).check()
         }
-        #expect(error?.hint == "Describe each table, for example: 'People as people=urlValue:string'")
+        #expect(error?.hint == "Describe each table, in a shell with --columns: 'People as people=urlValue:string'")
         let people = ForeignTable(
             "People", as: "person", columns: [ForeignColumn("link", .string, from: "URLValue")])
         let store = try await ImportedStore(

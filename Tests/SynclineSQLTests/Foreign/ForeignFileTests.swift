@@ -129,6 +129,19 @@ import Testing
         #expect(try names() == ["Todo List.sqlite"])
     }
 
+    @Test func `damage that reading does not meet is found, too`() async throws {
+        try file.run("CREATE INDEX Z_TodoItem_text ON ZTODOITEM (ZTEXT)")
+        try file.add("a", ["ZTEXT": "'milk and bread'"])
+        var damaged = try bytes(file.path)
+        let text = Array("milk and bread".utf8)
+        // In the row or in the index: one of them is wrong now.
+        let place = try #require(
+            (0..<damaged.count - text.count).first { Array(damaged[$0..<$0 + text.count]) == text })
+        damaged[place] = UInt8(ascii: "s")
+        try Data(damaged).write(to: URL(filePath: file.path))
+        #expect(await refusal(foreign())?.code == .storeCorrupt)
+    }
+
     @Test func `the copy that is read has no name`() throws {
         try file.add("a", ["ZTEXT": "'milk'"])
         let copy = try ForeignFile(file.path)
