@@ -40,20 +40,6 @@ import Testing
         #expect(try StateImage.contents(database.writer.current.reader.snapshot) == image.contents)
     }
 
-    @Test func `an update without columns needs a row`() async throws {
-        let database = try await SyncDatabase.open(FaultyStorage(), .test())
-        let table = database.table("t")
-        let before = database.lastEvent
-        // The server sets the version, so this is no column of the app's.
-        for columns in [[:], ["version": .string("1")]] as [[String: Value]] {
-            let error = await #expect(throws: SyncError.self) { try await table.update(.item("1", columns)) }
-            #expect(error?.code == .rowDeleted && error?.address == "t/1")
-        }
-        #expect(database.lastEvent == before)
-        #expect(try await table.update(.item("1", ["a": .integer(1)])).columns["a"] == .integer(1))
-        #expect(try await table.update(.item("1", [:])).columns["a"] == .integer(1))
-    }
-
     @Test func `a change that changes nothing stores no event`() async throws {
         let disk = FaultyStorage()
         try await SyncDatabase.open(disk, .test()).table("t").insert(.item("1", ["a": .integer(1)]))

@@ -94,9 +94,10 @@ struct PushDriver {
                     case .record(let index, let answer, let operation):
                         outcomes.append(try record(answer, index, operation, environment.newID, engine))
                     case .resolve(let index, let resolution):
-                        try engine.record(.resolved(resolution))
+                        let event = try engine.record(.resolved(resolution))
                         engine.touch(resolution.table)
-                        outcomes.append(Outcome(input: .resolved(index)))
+                        let place = resolution.choice == .row ? Position(event: event) : nil
+                        outcomes.append(Outcome(input: .resolved(index, at: place)))
                     case .noteServerWorks: try engine.record(.serverWorked)
                     }
                 }

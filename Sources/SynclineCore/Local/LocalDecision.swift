@@ -51,15 +51,6 @@ package enum LocalDecision {
     }
 }
 
-extension SyncError {
-    /// The error for a change of a row that does not exist.
-    package static func absentRow(_ table: String, _ id: String) -> SyncError {
-        SyncError(
-            .rowDeleted, "\(table) has no row with this id", hint: "It was deleted or never existed. Insert it.",
-            address: "\(table)/\(id)")
-    }
-}
-
 extension CompactorInput {
     package init(_ entry: RowEntry) {
         self.init(

@@ -89,8 +89,6 @@ package struct LocalTransactionWriter {
         } catch {
             throw SyncError(error)
         }
-        // An update without columns is not stored, so it can't create its row.
-        if found == nil, kind == .update { throw .absentRow(table, id) }
         return found ?? StoredRow(id: id, columns: .empty)
     }
 

@@ -165,7 +165,7 @@ extension PushMachine.Input {
     var indices: [Int] {
         switch self {
         case .frozen(let index, _), .replied(let index, _), .failed(let index, _), .recorded(let index, _, _),
-            .continued(let index, _), .resolved(let index), .waited(let index), .cancelled(let index):
+            .continued(let index, _), .resolved(let index, _), .waited(let index), .cancelled(let index):
             [index]
         case .repliedTogether(let indices, _): indices
         case .refreshed, .broken: []

@@ -52,8 +52,8 @@ extension PushMachine {
         case recorded(Int, Conflict?, hasBase: Bool)
         /// An answer is stored after which the operation continues as this request.
         case continued(Int, WriteRequest)
-        /// A resolution is stored.
-        case resolved(Int)
+        /// A resolution is stored. A row that the app chose has a new place in the order.
+        case resolved(Int, at: Position? = nil)
         case waited(Int)
         /// It was cancelled before it was sent.
         case cancelled(Int)

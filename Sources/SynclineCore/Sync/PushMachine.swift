@@ -109,7 +109,8 @@ package struct PushMachine: Sendable {
         case .recorded(let index, let conflict, let hasBase):
             guard case .deciding = items[index].phase else { return finish(index) }
             return decide(index, conflict, hasBase: hasBase)
-        case .resolved(let index):
+        case .resolved(let index, let place):
+            if let place { (items[index].position, items[index].through) = (place, place) }
             guard case .resolving(sendsAgain: true) = items[index].phase, stop == nil else { return finish(index) }
             return [freeze(index, again: true)]
         case .waited(let index):

@@ -139,6 +139,30 @@ import Testing
         #expect(try await pair.table.get(id: "r0")?.columns["n"] == .integer(5))
     }
 
+    @Test(arguments: [nil, OperationKind.update, .delete], [false, true])
+    func `a row that the app's policy chooses is sent in the same push`(
+        _ kind: OperationKind?, _ hasFollowUp: Bool
+    ) async throws {
+        let pair = try await SyncPair(rows: Value.rows(2))
+        try await pair.pull()
+        for id in ["r0", "r1"] { try await pair.table.update(.item(id, ["n": .integer(7)])) }
+        pair.server.upsert([.item("r0", ["n": .integer(5)])], in: "t")
+        if hasFollowUp {
+            try await pair.push()
+            try await pair.table.update(.item("r0", ["other": .integer(1)]))
+            try await pair.database.resolve(table: "t", id: "r0", .keepMine)
+            pair.server.upsert([.item("r0", ["n": .integer(6)])], in: "t")
+        }
+        let policy = ConflictPolicy.custom(name: "sum") { _ in .row(Row([.init("n", .integer(12))]), as: kind) }
+        let report = try await pair.push(policy)
+        #expect(report.outcome == .complete)
+        #expect(try await pair.database.pending().isEmpty)
+        let row = pair.serverRow("r0")
+        #expect(kind == .delete ? row?[member: "deleted"] == .bool(true) : row?[member: "n"] == .integer(12))
+        #expect(report.operations.first { $0.id == "r0" }?.reason == .decided(by: "sum"))
+        #expect(try await pair.agrees())
+    }
+
     @Test(arguments: [true, false])
     func `a decision to delete also discards the updates that followed`(_ isGone: Bool) async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
