@@ -18,7 +18,7 @@ public struct SQLResults<Item: Hashable & Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let results: SQLResults
         /// Nil before the first result.
-        private var signals: AsyncStream<Void>.Iterator?
+        private var signals: AsyncStream<Void>?
         private var watched: Set<String>?
         private var last: Result<[Item], SyncError>?
 
@@ -35,7 +35,7 @@ public struct SQLResults<Item: Hashable & Sendable>: AsyncSequence, Sendable {
                 // Signals are requested before the statement runs, so that no commit is missed.
                 if watched == nil {
                     watched = await results.tables(results.database.sqlSource)
-                    signals = results.database.signals(of: watched).makeAsyncIterator()
+                    signals = results.database.signals(of: watched)
                 }
                 let result: Result<[Item], SyncError>
                 do throws(SyncError) {
@@ -52,11 +52,14 @@ public struct SQLResults<Item: Hashable & Sendable>: AsyncSequence, Sendable {
         }
 
         /// Waits for a commit, except before the first result. Returns false if there are no more commits.
-        private mutating func waits(isolation actor: isolated (any Actor)?) async -> Bool {
-            guard var waiting = signals else { return true }
-            let signal: Void? = await waiting.next(isolation: actor)
-            signals = waiting
-            return signal != nil
+        private func waits(isolation actor: isolated (any Actor)?) async -> Bool {
+            guard let signals else { return true }
+            // The iterators of a stream take turns, so each wait has one of its own, which may be used on any thread.
+            var waiting = signals.makeAsyncIterator()
+            if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+                return await waiting.next(isolation: actor) != nil
+            }
+            return await waiting.next() != nil
         }
     }
 

@@ -114,6 +114,8 @@ int fchmod(int descriptor, mode_t mode);
 int mkdirat(int base, const char *_Nonnull path, mode_t mode);
 
 // unistd.h, stdio.h, stdlib.h, string.h
+char *mkdtemp(char *name);
+char *strerror(int number);
 int close(int descriptor);
 ssize_t read(int descriptor, void *_Nullable bytes, size_t count);
 ssize_t pread(int descriptor, void *_Nullable bytes, size_t count, off_t offset);

@@ -36,7 +36,9 @@ public struct UUID: Hashable, Codable, Sendable {
 
 public struct URL: Hashable, Codable, Sendable {
     public init?(string: String) {}
+    public init(fileURLWithPath path: String) {}
     public var absoluteString: String { "" }
+    public var path: String { "" }
 }
 
 public struct Locale: Hashable, Sendable {}
