@@ -1,8 +1,8 @@
 // Stands in for Apple's BackgroundTasks, as far as the snippets use it. It is not on macOS and watchOS.
 
-public import Foundation
-
 #if !os(macOS) && !os(watchOS)
+    public import Foundation
+
     @available(iOS 13, tvOS 13, *)
     open class BGTask: NSObject {
         public var identifier: String { "" }
