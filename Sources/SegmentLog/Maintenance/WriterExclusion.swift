@@ -1,11 +1,11 @@
-// Keeps writers away from a log while it is read as it must not change. Readers that follow a log need no such thing.
+// Keeps writers away from a log while it is read several times and must be the same each time.
 
 /// Holds the lock of a log without writing into the log.
 package final class WriterExclusion {
     private let lock: (any FileLock)?
 
-    /// Takes the lock; throws an error if a writer has it. Nobody writes to a directory that is missing or that does
-    /// not allow it, so then there is nothing to hold.
+    /// Takes the lock; throws an error if a writer has it. If the lock file can't be opened for writing, as on a
+    /// read-only medium, nothing is held: the caller has to notice changes by itself.
     package init(_ storage: any LogStorage) throws(LogError) {
         let lock: (any FileLock)?
         do throws(StorageError) {
