@@ -43,7 +43,7 @@ public struct ByteWriter {
     public func withView<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        defer { withExtendedLifetime(storage) {} }
+        defer { extendLifetime(storage) }
         return try body(UnsafeRawBufferPointer(start: storage.memory, count: storage.count))
     }
 

@@ -195,26 +195,39 @@ enum TextForm: Hashable {
     static func write(
         uuid bytes: UnsafeRawBufferPointer, isUpper: Bool, _ output: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
-        var place = 0
-        for (index, byte) in bytes.enumerated() {
-            if index == 4 || index == 6 || index == 8 || index == 10 {
-                output[place] = UInt8(ascii: "-")
-                place += 1
-            }
-            output[place] = Hexadecimal.digit(byte >> 4, isUpper: isUpper)
-            output[place + 1] = Hexadecimal.digit(byte & 15, isUpper: isUpper)
-            place += 2
+        let memory = UnsafeMutableRawBufferPointer(output)
+        func characters(_ offset: Int) -> UInt64 {
+            let digits = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            return HexDigits.characters(of: UInt32(littleEndian: digits), isUpper: isUpper)
         }
-        return place
+        func store<Word: FixedWidthInteger>(_ word: Word, _ place: Int) {
+            memory.storeBytes(of: word.littleEndian, toByteOffset: place, as: Word.self)
+        }
+        let (second, third) = (characters(4), characters(8))
+        store(characters(0), 0)
+        store(UInt32(truncatingIfNeeded: second), 9)
+        store(UInt32(truncatingIfNeeded: second &>> 32), 14)
+        store(UInt32(truncatingIfNeeded: third), 19)
+        store(UInt32(truncatingIfNeeded: third &>> 32), 24)
+        store(characters(12), 28)
+        let dash = UInt8(ascii: "-")
+        (output[8], output[13], output[18], output[23]) = (dash, dash, dash, dash)
+        return 36
     }
 
     /// Writes two characters for each byte.
     static func write(
         hexadecimal bytes: UnsafeRawBufferPointer, _ output: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
-        for (index, byte) in bytes.enumerated() {
-            output[2 * index] = Hexadecimal.digit(byte >> 4)
-            output[2 * index + 1] = Hexadecimal.digit(byte & 15)
+        let memory = UnsafeMutableRawBufferPointer(output)
+        for start in stride(from: 0, through: bytes.count - 4, by: 4) {
+            let digits = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+            memory.storeBytes(
+                of: HexDigits.characters(of: digits).littleEndian, toByteOffset: 2 * start, as: UInt64.self)
+        }
+        for index in bytes.count & ~3..<bytes.count {
+            output[2 * index] = Hexadecimal.digit(bytes[index] >> 4)
+            output[2 * index + 1] = Hexadecimal.digit(bytes[index] & 15)
         }
         return bytes.count * 2
     }

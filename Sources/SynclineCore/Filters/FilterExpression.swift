@@ -85,15 +85,25 @@ public indirect enum FilterExpression: Hashable, Sendable {
 extension FilterExpression {
     /// The columns it uses.
     package var columns: Set<String> {
+        var all: Set<String> = []
+        forEachColumn { all.insert($0) }
+        return all
+    }
+
+    /// Calls `body` with each column it uses, as often as it does.
+    func forEachColumn(_ body: (String) -> Void) {
         switch self {
-        case .column(let path): [path[0]]
-        case .literal: []
+        case .column(let path): body(path[0])
+        case .literal: break
         case .compare(_, let left, let right), .arithmetic(_, let left, let right), .and(let left, let right),
             .or(let left, let right):
-            left.columns.union(right.columns)
-        case .negate(let inner), .not(let inner): inner.columns
-        case .oneOf(let value, let choices): choices.reduce(value.columns) { $0.union($1.columns) }
-        case .call(_, let arguments): arguments.reduce([]) { $0.union($1.columns) }
+            left.forEachColumn(body)
+            right.forEachColumn(body)
+        case .negate(let inner), .not(let inner): inner.forEachColumn(body)
+        case .oneOf(let value, let choices):
+            value.forEachColumn(body)
+            for choice in choices { choice.forEachColumn(body) }
+        case .call(_, let arguments): for argument in arguments { argument.forEachColumn(body) }
         }
     }
 }

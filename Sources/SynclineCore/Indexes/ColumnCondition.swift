@@ -59,7 +59,8 @@ struct ColumnCondition {
         case .prefix(let prefix):
             let place = index.placeOfPrefix(prefix)
             return [
-                IndexInterval(from: place.bytes, to: place.bytes + [IndexInterval.highest], isExact: place.isExact)
+                IndexInterval(
+                    from: place.bytes, to: place.bytes.followed(by: IndexInterval.highest), isExact: place.isExact)
             ]
         case .oneOf(let values):
             var all: [IndexInterval] = []
@@ -104,11 +105,11 @@ struct ColumnCondition {
         _ comparison: FilterExpression.Comparison, _ value: Value, _ index: TableIndex
     ) -> IndexInterval? {
         guard let place = index.place(of: value), let kind = place.bytes.first else { return nil }
-        let end = place.bytes + [IndexInterval.highest]
+        if comparison == .equal { return IndexInterval(place) }
+        let end = place.bytes.followed(by: IndexInterval.highest)
         let afterKind = [kind + 1]
         return switch comparison {
-        case .equal: IndexInterval(place)
-        case .notEqual: nil
+        case .equal, .notEqual: nil
         case .greater:
             IndexInterval(from: place.isExact ? end : place.bytes, to: afterKind, isExact: place.isExact)
         case .greaterOrEqual: IndexInterval(from: place.bytes, to: afterKind, isExact: place.isExact)

@@ -15,7 +15,7 @@ struct IndexInterval: Hashable {
     /// A single place.
     init(_ place: (bytes: [UInt8], isExact: Bool)) {
         low = place.bytes
-        high = place.bytes + [IndexInterval.highest]
+        high = place.bytes.followed(by: IndexInterval.highest)
         point = place.isExact ? place.bytes : nil
         isExact = place.isExact
     }

@@ -17,17 +17,19 @@ enum IndexKey {
 extension TableIndex {
     /// What the keys of its entries have in common.
     func prefix(_ table: String) -> [UInt8] {
-        var writer = ByteWriter(capacity: 128)
-        writer.append(number == nil ? Keyspace.indexes : Keyspace.orderedIndexes)
-        writer.append(Array(table.utf8))
-        writer.append(0)
+        var bytes: [UInt8] = []
+        // With room for what follows in a key.
+        bytes.reserveCapacity(table.utf8.count + 64)
+        bytes.append(number == nil ? Keyspace.indexes : Keyspace.orderedIndexes)
+        bytes.append(contentsOf: table.utf8)
+        bytes.append(0)
         if let number {
-            writer.append(number)
+            bytes.append(number)
         } else {
-            writer.append(Array(columns[0].utf8))
-            writer.append(0)
+            bytes.append(contentsOf: columns[0].utf8)
+            bytes.append(0)
         }
-        return writer.bytes
+        return bytes
     }
 
     /// The id of a row, in the form that keys have, at the end of an entry's key. The places begin at `start`.

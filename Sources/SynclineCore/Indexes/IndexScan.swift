@@ -2,7 +2,7 @@
 
 import SynclineGround
 
-struct IndexScan {
+final class IndexScan {
     /// From a first key to the first key after it.
     struct Range: Hashable {
         var start: [UInt8]
@@ -10,8 +10,10 @@ struct IndexScan {
     }
 
     let index: TableIndex
+    /// The length of what the keys of all entries of the index have in common.
+    let prefixLength: Int
     /// In the order of the keys, and apart from each other.
-    private(set) var ranges: [Range]
+    private(set) var ranges: [Range] = []
     /// The places of the first columns, those that have one value each in all of it.
     private(set) var pins: [[UInt8]] = []
     /// Whether the entries of all ranges together are in the order of the columns after those.
@@ -19,89 +21,122 @@ struct IndexScan {
     /// What the keys have in common up to these columns.
     private(set) var pinnedPrefix: [UInt8]
     /// Whether the filter says no more than that rows are in it.
-    private(set) var isExact = false
+    private(set) var isExact = true
     /// How much the filter narrows it: more with each column, and more by a value than by a range. 0 is the whole index.
     private(set) var rank = 0
 
-    /// - Parameter conditions: What every match satisfies; nil for a part of the filter that is not about one column.
-    init(_ index: TableIndex, _ table: String, _ conditions: [ColumnCondition?]) {
+    init(_ index: TableIndex, _ table: String, _ conditions: FilterConditions) {
         self.index = index
-        var prefixes = [index.prefix(table)]
-        pinnedPrefix = prefixes[0]
+        pinnedPrefix = index.prefix(table)
+        prefixLength = pinnedPrefix.count
+        var prefixes = [pinnedPrefix]
         var used = 0
-        var areExact = true
-        ranges = []
         for column in index.columns {
-            let about = conditions.filter { $0?.column.utf8.elementsEqual(column.utf8) ?? false }
-            let (intervals, narrowing) = IndexScan.intersection(about.compactMap { $0 }, index)
-            guard let intervals else { break }
-            used += narrowing
-            areExact = areExact && intervals.allSatisfy(\.isExact)
-            let points = intervals.compactMap(\.point)
-            if points.count == intervals.count, prefixes.count * points.count <= IndexScan.rangeLimit {
-                rank += 4
-                prefixes = prefixes.flatMap { prefix in points.map { prefix + $0 } }
-                isInOrder = prefixes.count <= 1
-                if prefixes.count == 1 {
-                    pins += points
-                    pinnedPrefix = prefixes[0]
-                }
-                continue
-            }
+            guard let intervals = conditions.intervals(of: column, in: index, &used) else { break }
+            for interval in intervals where !interval.isExact { isExact = false }
+            if pin(intervals, &prefixes) { continue }
             rank += intervals.contains { $0.low.count > 1 && $0.high.count > 1 } ? 2 : 1
-            ranges = prefixes.flatMap { prefix in
-                intervals.map { Range(start: prefix + $0.low, end: prefix + $0.high) }
+            for prefix in prefixes {
+                for interval in intervals {
+                    ranges.append(Range(start: prefix + interval.low, end: prefix + interval.high))
+                }
             }
-            isExact = areExact && used == conditions.count
+            isExact = isExact && used == conditions.count
             return
         }
-        ranges = prefixes.map { Range(start: $0, end: $0 + [IndexInterval.highest]) }
-        isExact = areExact && used == conditions.count
+        for prefix in prefixes {
+            ranges.append(Range(start: prefix, end: prefix.followed(by: IndexInterval.highest)))
+        }
+        isExact = isExact && used == conditions.count
     }
 
     /// More are not worth their time.
     private static let rangeLimit = 64
 
-    /// The intervals that all conditions leave, and how many of the conditions they take into account; nil if none
-    /// narrows the column.
-    private static func intersection(
-        _ conditions: [ColumnCondition], _ index: TableIndex
-    ) -> (intervals: [IndexInterval]?, used: Int) {
-        var result: [IndexInterval]?
-        var used = 0
-        for condition in conditions {
-            guard let intervals = condition.intervals(index) else { continue }
-            used += 1
-            result =
-                result.map { left in
-                    left.flatMap { one in intervals.compactMap { one.intersection($0) } }
-                } ?? intervals
+    /// Continues the prefixes with the places of a column, if it has few single ones.
+    private func pin(_ intervals: [IndexInterval], _ prefixes: inout [[UInt8]]) -> Bool {
+        guard intervals.allSatisfy({ $0.point != nil }), prefixes.count * intervals.count <= IndexScan.rangeLimit
+        else { return false }
+        rank += 4
+        if intervals.count == 1, let point = intervals[0].point {
+            for place in prefixes.indices { prefixes[place] += point }
+        } else {
+            prefixes = prefixes.flatMap { prefix in intervals.compactMap { $0.point.map { prefix + $0 } } }
         }
-        return (result, used)
+        isInOrder = prefixes.count <= 1
+        if prefixes.count == 1 {
+            if let point = intervals[0].point { pins.append(point) }
+            pinnedPrefix = prefixes[0]
+        }
+        return true
     }
 
-    /// Leaves only what is not before, or not after, places of the columns after the pinned ones.
-    func limited(to places: [UInt8], isBackward: Bool) -> IndexScan {
-        var copy = self
-        copy.ranges = ranges.compactMap { range in
+    /// Whether each column has one value in all of it, so that its entries are in the order of the rows' keys.
+    var isPinned: Bool { pins.count == index.columns.count }
+
+    /// The part that is not before, or not after, places of the columns after the pinned ones.
+    func ranges(limitedTo places: [UInt8], isBackward: Bool) -> [Range] {
+        ranges.compactMap { range in
             var range = range
             let edge = pinnedPrefix + places
             if isBackward {
-                let end = edge + [IndexInterval.highest]
+                let end = edge.followed(by: IndexInterval.highest)
                 if IndexInterval.isBefore(end, range.end) { range.end = end }
             } else if IndexInterval.isBefore(range.start, edge) {
                 range.start = edge
             }
             return IndexInterval.isBefore(range.start, range.end) ? range : nil
         }
-        return copy
     }
 }
 
-extension FilterExpression {
-    /// Conditions that all hold for every match.
-    var conjuncts: [FilterExpression] {
-        if case .and(let left, let right) = self { return left.conjuncts + right.conjuncts }
-        return [self]
+/// What a filter says about single columns.
+struct FilterConditions {
+    /// Conditions on one column each that every match satisfies.
+    private(set) var columns: [ColumnCondition] = []
+    /// The number of conditions that all hold for every match, also of those that are not about one column.
+    private(set) var count = 0
+
+    init(_ filter: FilterExpression?) {
+        if let filter { add(filter) }
+    }
+
+    private mutating func add(_ filter: FilterExpression) {
+        if case .and(let left, let right) = filter {
+            add(left)
+            return add(right)
+        }
+        count += 1
+        if let condition = ColumnCondition(filter) { columns.append(condition) }
+    }
+
+    /// Returns whether one of them is about a column.
+    func contain(_ column: String) -> Bool { columns.contains { $0.column == column } }
+
+    /// The intervals that the conditions on a column leave; nil if none narrows it. Adds to `used` how many of the
+    /// conditions they take into account.
+    fileprivate func intervals(of column: String, in index: TableIndex, _ used: inout Int) -> [IndexInterval]? {
+        var result: [IndexInterval]?
+        for condition in columns where condition.column.utf8.elementsEqual(column.utf8) {
+            guard let some = condition.intervals(index) else { continue }
+            used += 1
+            guard let left = result else {
+                result = some
+                continue
+            }
+            result = left.flatMap { one in some.compactMap { one.intersection($0) } }
+        }
+        return result
+    }
+}
+
+extension [UInt8] {
+    /// The bytes and one more.
+    func followed(by byte: UInt8) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count + 1) { memory, length in
+            _ = memory.initialize(from: self)
+            memory[count] = byte
+            length = count + 1
+        }
     }
 }

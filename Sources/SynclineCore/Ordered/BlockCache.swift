@@ -14,7 +14,9 @@ package final class BlockCache: Sendable {
         let place: Place
         var block: MarkedBlock
         /// Whether it was used since the hand last passed.
-        var isUsed: Bool
+        var isUsed = false
+        /// How many times it was searched.
+        var searches = 0
     }
 
     private struct Content {
@@ -24,6 +26,11 @@ package final class BlockCache: Sendable {
         /// The hand of the clock: it evicts what was not used since it last passed.
         var hand = 0
         var runs: UInt64 = 0
+
+        mutating func add(_ block: MarkedBlock, at place: Place) {
+            indexes[place] = slots.count
+            slots.append(Slot(place: place, block: block))
+        }
 
         /// Moves the hand by one: evicts an unused block, whose slot the last, newest one takes.
         mutating func step() {
@@ -66,6 +73,16 @@ package final class BlockCache: Sendable {
         }
     }
 
+    /// Returns a block that is to be searched, and how many times it was searched before.
+    func blockToSearch(at place: Place) -> (block: MarkedBlock, searches: Int)? {
+        content.withLock { content in
+            guard let index = content.indexes[place] else { return nil }
+            content.slots[index].isUsed = true
+            content.slots[index].searches += 1
+            return (content.slots[index].block, content.slots[index].searches - 1)
+        }
+    }
+
     /// Caches a block, replacing the one at the same place, unless it would evict too many others.
     func keep(_ block: MarkedBlock, at place: Place) {
         guard block.size <= limit / 16 else { return }
@@ -77,9 +94,17 @@ package final class BlockCache: Sendable {
                 content.slots[known].block = block
             }
             while content.size > limit, !content.slots.isEmpty { content.step() }
-            guard known == nil else { return }
-            content.indexes[place] = content.slots.count
-            content.slots.append(Slot(place: place, block: block, isUsed: false))
+            if known == nil { content.add(block, at: place) }
+        }
+    }
+
+    /// Caches a block that is not cached yet, unless another would have to go.
+    func keepIfRoom(_ block: MarkedBlock, at place: Place) {
+        guard block.size <= limit / 16 else { return }
+        content.withLock { content in
+            guard content.size + block.size <= limit, content.indexes[place] == nil else { return }
+            content.size += block.size
+            content.add(block, at: place)
         }
     }
 }

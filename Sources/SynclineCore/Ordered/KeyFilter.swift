@@ -50,7 +50,7 @@ struct KeyFilter: Sendable {
         var words: [UInt64] = []
         words.reserveCapacity(blocks.reduce(0) { $0 + $1.bytes.count / 8 })
         for block in blocks {
-            defer { withExtendedLifetime(block) {} }
+            defer { extendLifetime(block) }
             guard block.bytes.count % 8 == 0 else { throw MalformedBytes() }
             for offset in stride(from: 0, to: block.bytes.count, by: 8) {
                 words.append(UInt64(littleEndian: block.bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))

@@ -34,6 +34,16 @@ struct KeyList {
         }
     }
 
+    /// Compares a key of the list with another.
+    func compare(_ place: Int, _ key: Bytes) -> Int {
+        keys.withBytes { self.key(place, of: $0).compare(key) }
+    }
+
+    /// A copy of a key of the list.
+    func copy(_ place: Int) -> [UInt8] {
+        keys.withBytes { [UInt8](key(place, of: $0)) }
+    }
+
     private func key(_ place: Int, of keys: Bytes) -> Bytes {
         Bytes(rebasing: keys[(place == 0 ? 0 : Int(ends[place - 1]))..<Int(ends[place])])
     }

@@ -71,6 +71,25 @@ final class MarkedBlock: Sendable {
         try RunBlock.Cursor(block, from: key, start(for: key))
     }
 
+    // MARK: Parts between marks
+
+    /// The number of parts. A block without marks is one part.
+    var parts: Int { max(1, marks.count) }
+
+    /// Returns the last part that begins before a key, or at it; the first one if there is none.
+    func part(of key: Bytes) -> Int { keys.last(notBehind: key)?.place ?? 0 }
+
+    /// Returns a cursor at the first entry of a part.
+    func cursor(atPart part: Int) throws(MalformedBytes) -> RunBlock.Cursor {
+        guard part < marks.count else { return try RunBlock.Cursor(block, from: Bytes(start: nil, count: 0)) }
+        return try RunBlock.Cursor(block, at: Int(marks[part].offset), keys.copy(part))
+    }
+
+    /// The offset at which a part ends.
+    func end(ofPart part: Int) -> Int {
+        part + 1 < marks.count ? Int(marks[part + 1].offset) : block.bytes.count
+    }
+
     private func start(for key: Bytes) -> RunBlock.Start {
         guard let (place, shared) = keys.last(notBehind: key) else { return .init() }
         let mark = marks[place]

@@ -16,6 +16,8 @@ final class MemoryTable: @unchecked Sendable {
     private let index = NodeIndex()
     /// The keys that are not sorted yet, newest first.
     private let waiting = Atomic<UInt>(0)
+    /// 1 once it has a key.
+    private let used = Atomic<UInt>(0)
     private let order: Mutex<NodeOrder>
     private let head: Node
     /// The number of keys, including removed ones. Only the writer reads it.
@@ -40,6 +42,7 @@ final class MemoryTable: @unchecked Sendable {
         let node = Node(&arena, key: key, height: randomHeight())
         node.push(version)
         index.add(node, hash)
+        if index.count == 1 { used.store(1, ordering: .releasing) }
         var newest = waiting.load(ordering: .relaxed)
         while true {
             node.setWaiting(newest)
@@ -67,9 +70,14 @@ final class MemoryTable: @unchecked Sendable {
         case value(Bytes)
     }
 
+    @inline(__always)
     func find(_ key: Bytes, hash: UInt64, at commit: UInt64) -> Finding {
-        index.find(key, hash)?.finding(at: commit) ?? .absent
+        isEmpty ? .absent : index.find(key, hash)?.finding(at: commit) ?? .absent
     }
+
+    /// Whether it has no key that a reader can see. A reader sees the first key's mark, because it was made before the
+    /// reader's commit was published.
+    var isEmpty: Bool { used.load(ordering: .acquiring) == 0 }
 
     /// Returns the first key that is not before another, of all keys at this point.
     fileprivate func first(notBefore key: Bytes) -> Node? {

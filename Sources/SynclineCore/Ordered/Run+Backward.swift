@@ -1,21 +1,34 @@
-// A run's entries from larger keys to smaller ones. A block can be read only forward, so all of its entries are found
-// when the cursor enters it.
+// A run's entries from larger keys to smaller ones. A block can be read only forward, so all entries of a part of it are
+// found when the cursor enters that part.
 
 import SynclineGround
 
 extension Run {
     final class BackwardCursor: LayerCursor {
+        private struct Entry {
+            let start: Int
+            let length: Int
+            let value: Bytes?
+        }
+
         private let run: Run
         @exclusivity(unchecked) private var place: Int
-        @exclusivity(unchecked) private var entries: BlockEntries
+        /// Retains the values.
+        @exclusivity(unchecked) private var block: MarkedBlock
+        @exclusivity(unchecked) private var part: Int
+        /// The entries of the part that are left, and their whole keys.
+        @exclusivity(unchecked) private var entries: [Entry] = []
+        @exclusivity(unchecked) private var keys = ByteWriter(capacity: 1 << 10)
 
         /// Nil for a run without entries.
         init?(_ run: Run, before key: Bytes) throws(StateError) {
             guard !run.isEmpty else { return nil }
             self.run = run
             place = run.place(of: key)
-            entries = try BlockEntries(try run.block(place), before: key)
+            block = try run.searchable(place)
+            part = block.part(of: key)
             super.init()
+            try enter(before: key)
             try settle()
         }
 
@@ -26,33 +39,28 @@ extension Run {
 
         private func settle() throws(StateError) {
             while entries.isEmpty {
-                guard place > 0 else { return end() }
-                place -= 1
-                entries = try BlockEntries(try run.block(place), before: nil)
+                if part == 0 {
+                    guard place > 0 else { return end() }
+                    place -= 1
+                    block = try run.block(place)
+                    part = block.parts
+                }
+                part -= 1
+                try enter(before: nil)
             }
-            if let (key, value) = entries.last { show(key, value) }
-        }
-    }
-
-    /// The entries of a block, with whole keys.
-    private final class BlockEntries {
-        private struct Entry {
-            let start: Int
-            let length: Int
-            let value: Bytes?
+            guard let entry = entries.last else { return }
+            show(
+                keys.withView { Bytes(rebasing: $0[entry.start..<entry.start + entry.length]) }, entry.value)
         }
 
-        /// Retains the values.
-        private let block: RunBlock
-        private var keys = ByteWriter(capacity: 1 << 14)
-        @exclusivity(unchecked) private var entries: [Entry] = []
-
-        /// Only entries before a key, if there is one.
-        init(_ block: RunBlock, before limit: Bytes?) throws(StateError) {
-            self.block = block
+        /// Finds the entries of the part, only those before a key if there is one.
+        private func enter(before limit: Bytes?) throws(StateError) {
+            entries.removeAll(keepingCapacity: true)
+            keys.removeAll()
             do throws(MalformedBytes) {
-                var cursor = try RunBlock.Cursor(block, from: Bytes(start: nil, count: 0))
-                while cursor.isValid {
+                var cursor = try block.cursor(atPart: part)
+                let end = block.end(ofPart: part)
+                while cursor.isValid, cursor.start < end {
                     if let limit, cursor.key.compare(limit) >= 0 { return }
                     entries.append(Entry(start: keys.count, length: cursor.key.count, value: cursor.value))
                     keys.append(cursor.key)
@@ -62,16 +70,5 @@ extension Run {
                 throw .malformed("a run's block")
             }
         }
-
-        var isEmpty: Bool { entries.isEmpty }
-
-        /// Valid as long as these entries.
-        var last: (key: Bytes, value: Bytes?)? {
-            guard let entry = entries.last else { return nil }
-            let key = keys.withView { Bytes(rebasing: $0[entry.start..<entry.start + entry.length]) }
-            return (key, entry.value)
-        }
-
-        func removeLast() { entries.removeLast() }
     }
 }

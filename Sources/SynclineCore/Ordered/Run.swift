@@ -84,21 +84,30 @@ package final class Run: Sendable {
     /// Returns the number of the block that would hold a key.
     func place(of key: Bytes) -> Int { index.place(of: key) }
 
-    /// Reads a block during a scan, without caching it.
-    func block(_ place: Int) throws(StateError) -> RunBlock {
-        if let known = cache.block(at: cached(place)) { return known.block }
-        return try read(place)
-    }
-
-    /// Returns a block to search for a key. It gets marks when it is used for the second time: the marks of a block
-    /// used once would cost more than they save.
-    private func searchable(_ place: Int) throws(StateError) -> MarkedBlock {
-        let known = cache.block(at: cached(place))
-        if let known, known.isMarked { return known }
-        let block = if let known { MarkedBlock(marking: known.block) } else { MarkedBlock(try read(place)) }
-        cache.keep(block, at: cached(place))
+    /// Reads a block during a scan. It is cached if no other has to go for it.
+    /// - Parameter keeps: False for a scan of runs that are about to be replaced.
+    func block(_ place: Int, keeps: Bool = true) throws(StateError) -> MarkedBlock {
+        if let known = cache.block(at: cached(place)) { return known }
+        let block = MarkedBlock(try read(place))
+        if keeps { cache.keepIfRoom(block, at: cached(place)) }
         return block
     }
+
+    /// Returns a block to search for a key. It gets marks once it was searched a few times: until then they would cost more
+    /// than they save.
+    func searchable(_ place: Int) throws(StateError) -> MarkedBlock {
+        guard let (known, searches) = cache.blockToSearch(at: cached(place)) else {
+            let block = MarkedBlock(try read(place))
+            cache.keep(block, at: cached(place))
+            return block
+        }
+        if known.isMarked || searches < Run.searchesWithoutMarks { return known }
+        let marked = MarkedBlock(marking: known.block)
+        cache.keep(marked, at: cached(place))
+        return marked
+    }
+
+    private static let searchesWithoutMarks = 4
 
     private func read(_ place: Int) throws(StateError) -> RunBlock {
         let address = index.addresses[place]
@@ -120,13 +129,15 @@ package final class Run: Sendable {
 
     final class Cursor: LayerCursor {
         private let run: Run
+        private let keepsBlocks: Bool
         @exclusivity(unchecked) private var place: Int
         @exclusivity(unchecked) private var inner: RunBlock.Cursor
 
         /// Nil for a run without entries.
-        init?(_ run: Run, from key: Bytes) throws(StateError) {
+        init?(_ run: Run, from key: Bytes, keepsBlocks: Bool) throws(StateError) {
             guard !run.index.addresses.isEmpty else { return nil }
             self.run = run
+            self.keepsBlocks = keepsBlocks
             place = run.index.place(of: key)
             let block = try run.searchable(place)
             do throws(MalformedBytes) {
@@ -143,12 +154,22 @@ package final class Run: Sendable {
             if inner.isValid { show(inner.key, inner.value) } else { try settle() }
         }
 
+        override func pass(before limit: Bytes) throws(StateError) -> Int {
+            var count = 0
+            // A block is passed as a whole if the next one begins before the limit, or at it.
+            while inner.isValid, run.index.begins(place + 1, notAfter: limit) {
+                do throws(MalformedBytes) { count += try inner.countRest() } catch { throw .malformed("a run's block") }
+                try settle()
+            }
+            return try count + super.pass(before: limit)
+        }
+
         private func settle() throws(StateError) {
             while !inner.isValid {
                 place += 1
                 guard place < run.index.addresses.count else { return end() }
-                let block = try run.block(place)
-                do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
+                let block = try run.block(place, keeps: keepsBlocks)
+                do throws(MalformedBytes) { try inner.open(block.block) } catch { throw .malformed("a run's block") }
             }
             show(inner.key, inner.value)
         }
@@ -161,12 +182,17 @@ private struct RunIndex {
     private(set) var addresses: [UInt64] = []
 
     mutating func add(_ block: RunBlock) throws(MalformedBytes) {
-        defer { withExtendedLifetime(block) {} }
+        defer { extendLifetime(block) }
         var reader = ByteReader(block.bytes)
         while !reader.isAtEnd {
             keys.append(try reader.counted())
             addresses.append(try reader.varint())
         }
+    }
+
+    /// Whether there is a block with a number, and its first key is not after another.
+    func begins(_ place: Int, notAfter key: Bytes) -> Bool {
+        place < addresses.count && keys.compare(place, key) <= 0
     }
 
     /// Returns the block that would hold a key: the last one that does not begin after it.

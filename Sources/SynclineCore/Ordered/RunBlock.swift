@@ -148,6 +148,18 @@ package final class RunBlock: @unchecked Sendable {
             try seek(key, matched: start.matched)
         }
 
+        /// Begins with the entry at an offset, whose whole key is given.
+        init(_ block: RunBlock, at offset: Int, _ key: [UInt8]) throws(MalformedBytes) {
+            self.block = block
+            reader = ByteReader(block.bytes, at: offset)
+            start = offset
+            let entry = try Entry(&reader)
+            shared = entry.shared
+            key.withBytes { keyBuffer.replace(after: 0, with: $0) }
+            value = entry.value
+            isValid = true
+        }
+
         var key: Bytes { keyBuffer.bytes }
 
         /// Moves to the first entry that is not before a key, without assembling whole keys: see `find`.
@@ -184,6 +196,17 @@ package final class RunBlock: @unchecked Sendable {
             self.block = block
             reader = ByteReader(block.bytes)
             try advance()
+        }
+
+        /// Moves to the end, and returns how many entries, from the current one on, have a value.
+        mutating func countRest() throws(MalformedBytes) -> Int {
+            guard isValid else { return 0 }
+            isValid = false
+            var count = value == nil ? 0 : 1
+            while !reader.isAtEnd {
+                if try Entry(&reader).value != nil { count += 1 }
+            }
+            return count
         }
 
         @inline(__always)

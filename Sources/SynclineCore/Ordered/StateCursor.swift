@@ -13,6 +13,16 @@ class LayerCursor {
     /// Moves to the next key in its direction.
     func advance() throws(StateError) { preconditionFailure("a layer knows how to advance") }
 
+    /// Moves to the first key that is not before another. Returns how many of the keys passed have a value.
+    func pass(before limit: Bytes) throws(StateError) -> Int {
+        var count = 0
+        while let key, key.compare(limit) < 0 {
+            if value != nil { count += 1 }
+            try advance()
+        }
+        return count
+    }
+
     final func show(_ key: Bytes, _ value: Bytes?) {
         self.key = key
         self.value = value
@@ -28,7 +38,7 @@ package struct StateCursor {
     /// Retains the memory tables.
     private let snapshot: StateSnapshot
     /// Newest first.
-    private let layers: [LayerCursor]
+    private var layers: [LayerCursor]
     private let showsRemoved: Bool
     /// The layer of the current entry, retained by `layers`.
     private var current: Unmanaged<LayerCursor>?
@@ -40,17 +50,27 @@ package struct StateCursor {
     package var value: UnsafeRawBufferPointer? { current?._withUnsafeGuaranteedRef { $0.value } ?? nil }
 
     init(
-        _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false
+        _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false,
+        keepsBlocks: Bool = true
     ) throws(StateError) {
         self.snapshot = snapshot
         self.showsRemoved = showsRemoved
-        var layers: [LayerCursor] = [MemoryTable.Cursor(snapshot.layers.active, at: snapshot.commit, from: key)]
-        if let full = snapshot.layers.full { layers.append(MemoryTable.Cursor(full, at: snapshot.commit, from: key)) }
+        layers = []
+        layers.reserveCapacity(2 + snapshot.layers.runs.count)
+        add(snapshot.layers.active, from: key)
+        if let full = snapshot.layers.full { add(full, from: key) }
         for run in snapshot.layers.runs {
-            if let cursor = try Run.Cursor(run, from: key) { layers.append(cursor) }
+            if let cursor = try Run.Cursor(run, from: key, keepsBlocks: keepsBlocks), cursor.key != nil {
+                layers.append(cursor)
+            }
         }
-        self.layers = layers.filter { $0.key != nil }
         try settle()
+    }
+
+    private mutating func add(_ table: MemoryTable, from key: Bytes) {
+        if table.isEmpty { return }
+        let cursor = MemoryTable.Cursor(table, at: snapshot.commit, from: key)
+        if cursor.key != nil { layers.append(cursor) }
     }
 
     package mutating func advance() throws(StateError) {
@@ -65,6 +85,17 @@ package struct StateCursor {
             guard let key else { return try settle() }
             if let rival, key.compare(rival) >= 0 { return try settle() }
         } while value == nil && !showsRemoved
+    }
+
+    /// Moves to the first key that is not before another. Returns the number of keys passed.
+    mutating func pass(before end: Bytes) throws(StateError) -> Int {
+        var count = 0
+        while let current, let key, key.compare(end) < 0 {
+            let limit = rival.map { $0.compare(end) < 0 ? $0 : end } ?? end
+            count += try current.takeUnretainedValue().pass(before: limit)
+            try settle()
+        }
+        return count
     }
 
     /// Finds the smallest key, in the newest layer that has it, and skips removed ones.

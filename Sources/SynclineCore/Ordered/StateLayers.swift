@@ -72,7 +72,7 @@ package struct StateValue {
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        defer { withExtendedLifetime(owner) {} }
+        defer { extendLifetime(owner) }
         return try body(bytes)
     }
 
@@ -80,8 +80,8 @@ package struct StateValue {
     package var copy: [UInt8] { withBytes { [UInt8]($0) } }
 }
 
-/// The state as of a commit.
-package struct StateSnapshot: Sendable {
+/// The state as of a commit. A class, so that handing it on counts one reference and not one for each layer.
+package final class StateSnapshot: Sendable {
     let layers: StateLayers
     package let commit: UInt64
 
@@ -101,6 +101,12 @@ package struct StateSnapshot: Sendable {
 }
 
 extension StateSnapshot {
+    /// Returns the number of keys from one to another, without the latter.
+    func count(from start: [UInt8], before end: [UInt8]) throws(StateError) -> Int {
+        var place = try start.withBytes { start throws(StateError) -> StateCursor in try cursor(from: start) }
+        return try end.withBytes { end throws(StateError) -> Int in try place.pass(before: end) }
+    }
+
     /// Computes the digest from all entries. It detects a run whose content is not what was folded, which the digest
     /// updated with every change can't detect.
     package func summed() throws(StateError) -> Digest {

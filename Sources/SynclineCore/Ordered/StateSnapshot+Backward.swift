@@ -18,8 +18,11 @@ extension StateSnapshot {
 
     /// Newest first.
     private func backwardLayers(before end: Bytes) throws(StateError) -> [LayerCursor] {
-        var all: [LayerCursor] = [MemoryTable.BackwardCursor(layers.active, at: commit, before: end)]
-        if let full = layers.full { all.append(MemoryTable.BackwardCursor(full, at: commit, before: end)) }
+        var all: [LayerCursor] = []
+        if !layers.active.isEmpty { all.append(MemoryTable.BackwardCursor(layers.active, at: commit, before: end)) }
+        if let full = layers.full, !full.isEmpty {
+            all.append(MemoryTable.BackwardCursor(full, at: commit, before: end))
+        }
         for run in layers.runs {
             if let cursor = try Run.BackwardCursor(run, before: end) { all.append(cursor) }
         }

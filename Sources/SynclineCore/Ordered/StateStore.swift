@@ -144,6 +144,7 @@ extension StateLayers {
         let merged = StateLayers(active: full ?? MemoryTable(), runs: Array(runs.prefix(count)), cache: cache)
         let snapshot = StateSnapshot(merged, commit: .max)
         return try StateCursor(
-            snapshot, from: UnsafeRawBufferPointer(start: nil, count: 0), showsRemoved: count < runs.count)
+            snapshot, from: UnsafeRawBufferPointer(start: nil, count: 0), showsRemoved: count < runs.count,
+            keepsBlocks: false)
     }
 }

@@ -54,9 +54,21 @@ struct FirstRows {
         return try place(row)
     }
 
+    /// Offers a row whose sort keys are known.
+    mutating func offer(_ row: VisitedRow, sortKeys: ByteWriter) -> Bool {
+        position.removeAll()
+        sortKeys.withView { position.append($0) }
+        return addAtPosition(row)
+    }
+
     private mutating func place(_ row: VisitedRow) throws(StateError) -> Bool {
         position.removeAll()
         try order.append(row.sight, to: &position)
+        return addAtPosition(row)
+    }
+
+    /// Adds a row whose sort keys are in `position`, if it is wanted.
+    private mutating func addAtPosition(_ row: VisitedRow) -> Bool {
         // The sort keys alone exclude most rows.
         if let bound, isAfter(bound) { return false }
         row.sight.withID { position.append($0) }
@@ -128,7 +140,7 @@ struct FirstRows {
 
 extension UnsafeRawBufferPointer {
     /// The first eight bytes as a number that sorts as they do.
-    fileprivate var head: UInt64 {
+    var head: UInt64 {
         if count >= 8 { return UInt64(bigEndian: loadUnaligned(as: UInt64.self)) }
         return (0..<8).reduce(0) { word, place in word << 8 | (place < count ? UInt64(self[place]) : 0) }
     }

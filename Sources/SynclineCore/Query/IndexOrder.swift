@@ -47,18 +47,34 @@ struct IndexOrder {
         return all
     }
 
-    /// Appends what an entry's key says of its row's position, and moves on to the row's id.
-    func appendKnown(_ reader: inout ByteReader, _ columns: Int, to writer: inout ByteWriter) throws(MalformedBytes) {
+    /// What an entry's key says of its row's position.
+    var known: KnownKeys { KnownKeys(columns: matched, areAll: matched == keys.count, isBackward: isBackward) }
+}
+
+/// The sort keys of a row that are known from an entry of an index.
+struct KnownKeys {
+    fileprivate let columns: Int
+    fileprivate let areAll: Bool
+    fileprivate let isBackward: Bool
+
+    /// Appends them, and moves on to the row's id. Returns whether these are all of the sort keys.
+    /// - Parameter count: The number of columns of the index that are left.
+    func append(_ reader: inout ByteReader, of count: Int, to writer: inout ByteWriter) throws(MalformedBytes) -> Bool {
         let start = reader.offset
         var end: Int?
-        for column in 0..<columns {
+        var isCut = false
+        for column in 0..<count {
             let place = reader.offset
             let cut = try reader.skipSortValue()
-            if end == nil, let cut { end = place + cut }
-            if end == nil, column == matched - 1 { end = reader.offset }
+            if end == nil, let cut {
+                end = place + cut
+                isCut = true
+            }
+            if end == nil, column == columns - 1 { end = reader.offset }
         }
         let known = end ?? reader.offset
         writer.append(UnsafeRawBufferPointer(rebasing: reader.bytes[start..<known]))
         if isBackward { writer.invert(from: 0) }
+        return areAll && !isCut
     }
 }

@@ -57,11 +57,10 @@ extension TableChanges {
                 guard let value else { continue }
                 try row.key.withBytes { key throws(StateError) in
                     try value.withBytes { value throws(StateError) in
-                        _ = try visitor.visit(key, value) { row throws(StateError) in
-                            guard try filter.matches(row.sight) else { return true }
+                        try visitor.visit(key, value) { row throws(StateError) in
+                            guard try filter.matches(row.sight) else { return }
                             isFound = true
                             try body(row.sight, isPresent)
-                            return true
                         }
                     }
                 }

@@ -113,7 +113,7 @@ package struct LiveWindow: LiveContent {
         _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor
     ) throws(StateError) -> Bool {
         var stored: StoredRow?
-        guard try find(key, value, visitor, { stored = $0.stored(selecting: nil) }) else { return false }
+        guard try find(key, value, visitor, { stored = $0.stored }) else { return false }
         total += 1
         guard let stored else { return query.countsAll }
         let index = firstIndex()
@@ -133,14 +133,13 @@ package struct LiveWindow: LiveContent {
         var isMatch = false
         try key.withBytes { key throws(StateError) in
             try value.withBytes { value throws(StateError) in
-                _ = try visitor.visit(key, value) { row throws(StateError) in
+                try visitor.visit(key, value) { row throws(StateError) in
                     isMatch = try program.matches(row.sight)
-                    guard isMatch else { return true }
+                    guard isMatch else { return }
                     position.removeAll()
                     try order.append(row.sight, to: &position)
                     row.sight.withID { position.append($0) }
                     if isHeld { body(row.sight) }
-                    return true
                 }
             }
         }
@@ -177,8 +176,10 @@ extension StoredRow {
     }
 
     fileprivate func selecting(_ names: [String]) -> StoredRow {
-        columns.withView {
-            StoredRow(id: id, columns: EncodedRowView(id: Bytes(start: nil, count: 0), row: $0).row(selecting: names))
+        var builder = RowBuilder()
+        for name in names where name != "id" {
+            if let value = columns[name] { builder.set(name, value) }
         }
+        return StoredRow(id: id, columns: builder.row)
     }
 }

@@ -7,9 +7,11 @@ struct VisitedRow {
     let sight: EncodedRowView
     let key: Bytes
     let value: Bytes
+    /// The form of its id.
+    let form: UInt8
 }
 
-struct RowVisitor {
+final class RowVisitor {
     private let reader: StateReader
     /// What the keys of the table's rows have in common.
     let prefix: [UInt8]
@@ -24,7 +26,7 @@ struct RowVisitor {
 
     /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
     func forEachRow(form: UInt8, _ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
-        defer { withExtendedLifetime(shapes) {} }
+        defer { extendLifetime(shapes) }
         try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(StateError) in
             try show(key, value, body)
         }
@@ -32,13 +34,16 @@ struct RowVisitor {
 
     /// Calls `body` with the row of an entry of the state, if an app sees it.
     func visit(
-        _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
-    ) throws(StateError) -> Bool {
-        defer { withExtendedLifetime(shapes) {} }
-        return try show(key, value, body)
+        _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        defer { extendLifetime(shapes) }
+        _ = try show(key, value) { row throws(StateError) in
+            try body(row)
+            return true
+        }
     }
 
-    /// The same; its caller keeps the shapes.
+    /// Calls `body` with the row, if an app sees it. Its caller keeps the shapes.
     @inline(__always)
     private func show(
         _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
@@ -50,22 +55,25 @@ struct RowVisitor {
             if let spelling = entry.spelling { id = spelling }
             return try row.withView { view throws(StateError) in
                 try Array(id.utf8).withBytes { id throws(StateError) in
-                    try body(VisitedRow(sight: EncodedRowView(id: id, row: view), key: key, value: value))
+                    try body(
+                        VisitedRow(
+                            sight: EncodedRowView(id: id, row: view), key: key, value: value, form: key[prefix.count]))
                 }
             }
         }
         guard let sight = try EncodedRowView(table: prefix.count, key: key, value: value, shapes) else { return true }
-        return try body(VisitedRow(sight: sight, key: key, value: value))
+        return try body(VisitedRow(sight: sight, key: key, value: value, form: key[prefix.count]))
     }
 
     /// Calls `body` with what an entry of an index keeps of a row.
     func visit(
-        entry id: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
-    ) throws(StateError) -> Bool {
-        defer { withExtendedLifetime(shapes) {} }
+        entry id: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        defer { extendLifetime(shapes) }
         var reader = ByteReader(value)
         let view: RowView
         do throws(MalformedBytes) { view = try reader.view(shapes) } catch { throw .malformed("an index") }
-        return try body(VisitedRow(sight: EncodedRowView(formAndID: id, row: view), key: id, value: value))
+        guard let form = id.first else { throw .malformed("an index") }
+        try body(VisitedRow(sight: EncodedRowView(formAndID: id, row: view), key: id, value: value, form: form))
     }
 }

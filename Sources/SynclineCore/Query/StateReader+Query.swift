@@ -45,7 +45,7 @@ extension StateReader {
         var rows: [StoredRow] = []
         for form in RowKey.forms {
             try forEachRow(of: table, form: form) { row throws(StateError) in
-                rows.append(row.stored(selecting: nil))
+                rows.append(row.stored)
                 read(rows.count)
                 return true
             }
@@ -63,8 +63,6 @@ extension StateReader {
 }
 
 extension EncodedRowView {
-    /// The row with some of its columns, or all.
-    func stored(selecting columns: [String]?) -> StoredRow {
-        StoredRow(id: id, columns: columns.map { row(selecting: $0) } ?? row)
-    }
+    /// The row with all its columns.
+    var stored: StoredRow { StoredRow(id: id, columns: row) }
 }

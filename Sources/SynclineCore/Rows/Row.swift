@@ -66,7 +66,7 @@ public struct Row: Sendable {
     package func withView<Result, Failure: Error>(
         _ body: (RowView) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        defer { withExtendedLifetime(shape) {} }
+        defer { extendLifetime(shape) }
         return try bytes.withBytes { bytes throws(Failure) in try body(RowView(shape: shape, bytes: bytes)) }
     }
 

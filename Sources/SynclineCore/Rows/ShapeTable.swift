@@ -9,10 +9,12 @@ package final class ShapeTable: Sendable {
         var numbers: [RowShape: Int] = [:]
         /// The newest shapes, because an app's writes and a server's responses alternate.
         var recent: [RowShape] = []
+        /// A copy of the shapes for readers, until they change.
+        var list: ShapeList?
     }
 
     /// More than the number of tables in use at a time, but few enough to search for each row.
-    private static let recentLimit = 8
+    private static let recentLimit = 16
 
     private let content = Mutex(Content())
 
@@ -48,6 +50,7 @@ package final class ShapeTable: Sendable {
         content.withLock { content in
             content.numbers[shape] = content.shapes.count
             content.shapes.append(shape)
+            content.list = nil
             return content.shapes.count - 1
         }
     }
@@ -57,6 +60,7 @@ package final class ShapeTable: Sendable {
         content.withLock { content in
             for shape in content.shapes[count...] { content.numbers[shape] = nil }
             content.shapes.removeSubrange(count...)
+            content.list = nil
         }
     }
 
@@ -64,11 +68,20 @@ package final class ShapeTable: Sendable {
     package var all: [RowShape] { content.withLock { $0.shapes } }
 
     /// A copy for a scan, so that it does not take the lock for each row.
-    var list: ShapeList { ShapeList(all) }
+    var list: ShapeList {
+        content.withLock { content in
+            if let list = content.list { return list }
+            let list = ShapeList(content.shapes)
+            content.list = list
+            return list
+        }
+    }
 }
 
 /// Shapes by number, looked up without reference counting: the list retains them, and its user retains the list.
-package struct ShapeList {
+package struct ShapeList: @unchecked Sendable {
+    // Unchecked, because memory is a pointer to the compiler; it is written here and never again.
+
     private final class Memory {
         private let shapes: [RowShape]
         let references: UnsafeMutableBufferPointer<Unmanaged<RowShape>>

@@ -124,18 +124,6 @@ package struct EncodedRowView: FilterSubject {
         guard let under else { return over.row }
         return under.row.merged(with: over.row)
     }
-
-    /// The requested columns that exist, in the requested order.
-    package func row(selecting columns: [String]) -> Row {
-        var builder = RowBuilder()
-        for name in columns where name != "id" {
-            let exists =
-                over?.shape.place(of: name) != nil || under?.shape.place(of: name) != nil
-                || local?.shape.place(of: name) != nil
-            if exists { builder.set(name, value(ofColumn: name)) }
-        }
-        return builder.row
-    }
 }
 
 extension ByteReader {

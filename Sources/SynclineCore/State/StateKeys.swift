@@ -176,7 +176,14 @@ package struct RowKey: Hashable, Sendable {
     package static let forms: [UInt8] = [1, 2, 3]
 
     /// What the keys of a table's rows have in common.
-    static func prefix(_ table: String) -> [UInt8] { [Keyspace.rows] + Array(table.utf8) + [0] }
+    static func prefix(_ table: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(table.utf8.count + 2)
+        bytes.append(Keyspace.rows)
+        bytes.append(contentsOf: table.utf8)
+        bytes.append(0)
+        return bytes
+    }
 
     static func prefixLength(_ table: String) -> Int { table.utf8.count + 2 }
 

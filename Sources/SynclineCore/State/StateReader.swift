@@ -8,7 +8,8 @@ package struct StateFacts: Sendable {
     let indexes: IndexList
 }
 
-package struct StateReader: Sendable {
+/// A class, so that handing it on counts one reference and not one for each layer.
+package final class StateReader: Sendable {
     package let snapshot: StateSnapshot
     package let shapes: ShapeTable
     /// What the creator of the snapshot already knows of it.

@@ -19,6 +19,7 @@ enum StoreWorkload: String, CaseIterable, Sendable {
 struct StoreOptions: Sendable {
     var workloads = Set(StoreWorkload.allCases)
     var stores = Set(StoreName.allCases)
+    var questions = Set(ListQuestion.allCases)
     var rows = 1_000_000
     var rounds = 3
     var json: String?
@@ -31,6 +32,8 @@ struct StoreOptions: Sendable {
           --workloads a,b   \(StoreWorkload.allCases.map(\.rawValue).joined(separator: ", "))
                             (default: all)
           --stores a,b      \(StoreName.allCases.map(\.rawValue).joined(separator: ", "))
+                            (default: all)
+          --questions a,b   those of the lists: \(ListQuestion.allCases.map(\.rawValue).joined(separator: ", "))
                             (default: all)
           --rows n          how many rows a store gets (default: 1000000)
           --rounds n        how often each measurement is repeated, in turn with the others (default: 3)
@@ -55,6 +58,7 @@ struct StoreOptions: Sendable {
             switch option {
             case "--workloads": workloads = Set(try names(try value(of: option), "workload"))
             case "--stores": stores = Set(try names(try value(of: option), "store"))
+            case "--questions": questions = Set(try names(try value(of: option), "question"))
             case "--rows": rows = try number(of: option)
             case "--rounds": rounds = try number(of: option)
             case "--json": json = try value(of: option)

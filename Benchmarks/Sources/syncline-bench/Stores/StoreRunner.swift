@@ -139,7 +139,8 @@ struct StoreRunner {
     /// The questions of lists: first those without an index, then the others.
     private func lists(_ show: (StoreTable) -> Void) throws {
         let stores = stores.filter(\.hasQueries)
-        for question in ListQuestion.allCases where !question.isIndexed { show(try list(question, stores)) }
+        let questions = ListQuestion.allCases.filter(options.questions.contains)
+        for question in questions where !question.isIndexed { show(try list(question, stores)) }
         for store in stores {
             runner.progress("lists: indexes made by \(store.rawValue)")
             let worker = try start(store, directory(store), 1, isOrdered: false, .durable)
@@ -147,7 +148,7 @@ struct StoreRunner {
             try worker.ask(StoreCommand.close)
             worker.kill()
         }
-        for question in ListQuestion.allCases where question.isIndexed { show(try list(question, stores)) }
+        for question in questions where question.isIndexed { show(try list(question, stores)) }
     }
 
     private func list(_ question: ListQuestion, _ stores: [StoreName]) throws -> StoreTable {

@@ -1,0 +1,115 @@
+// How a query reads: entries of an index, the rows they lead to, and whole tables.
+
+import SynclineGround
+
+extension QueryRun {
+    func forEachEntry(
+        _ ranges: [IndexScan.Range], isBackward: Bool, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+    ) throws(StateError) {
+        for range in isBackward ? ranges.reversed() : ranges {
+            var goesOn = true
+            if isBackward {
+                try reader.snapshot.forEachBackward(from: range.start, before: range.end) {
+                    key, value throws(StateError) in
+                    goesOn = try body(key, value)
+                    return goesOn
+                }
+            } else {
+                try range.end.withBytes { end throws(StateError) in
+                    try reader.snapshot.forEach(from: range.start) { key, value throws(StateError) in
+                        guard key.compare(end) < 0 else { return false }
+                        goesOn = try body(key, value)
+                        return goesOn
+                    }
+                }
+            }
+            if !goesOn { return }
+        }
+    }
+
+    /// Calls `body` with each match that an index finds. Returns false if the index has too many entries.
+    func forEachMatch(
+        _ scan: IndexScan, _ isCovering: Bool, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) -> Bool {
+        guard isCovering else {
+            guard let keys = try keys(scan) else { return false }
+            try forEach(keys, unlessSure: scan, body)
+            return true
+        }
+        let filter = scan.isExact ? nil : filter
+        try forEachEntry(scan.ranges, isBackward: false) { key, value throws(StateError) in
+            plan.entriesRead += 1
+            try visit(try scan.index.rowID(in: key, from: scan.prefixLength), value, filter, body)
+            return true
+        }
+        return true
+    }
+
+    /// The keys of the rows that an index finds, sorted; nil if the index has too many entries.
+    func keys(_ scan: IndexScan) throws(StateError) -> RowKeys? {
+        let before = plan.entriesRead
+        var keys = RowKeys(prefix: visitor.prefix)
+        let budget = budget
+        try forEachEntry(scan.ranges, isBackward: false) { key, _ throws(StateError) in
+            plan.entriesRead += 1
+            keys.append(id: try scan.index.rowID(in: key, from: scan.prefixLength))
+            return plan.entriesRead - before <= budget
+        }
+        guard plan.entriesRead - before <= budget else {
+            plan.givenUp.append(scan.index.columns)
+            return nil
+        }
+        if !scan.isPinned { keys.sort() }
+        return keys
+    }
+
+    /// Calls `body` with what an entry of an index keeps of a row, if the row matches.
+    func visit(
+        _ id: Bytes, _ value: Bytes, _ filter: FilterProgram?, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        try visitor.visit(entry: id, value) { row throws(StateError) in try show(row, filter, body) }
+    }
+
+    func forEach(
+        _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        let filter = scan?.isExact == true ? nil : filter
+        try keys.forEach { key throws(StateError) in try look(key, filter, body) }
+    }
+
+    /// Looks up a row, and calls `body` with it if it matches.
+    func look(
+        _ key: Bytes, _ filter: FilterProgram?, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        guard let stored = try reader.snapshot.value(key) else { return }
+        plan.rowsRead += 1
+        try stored.withBytes { value throws(StateError) in
+            try visitor.visit(key, value) { row throws(StateError) in try show(row, filter, body) }
+        }
+    }
+
+    /// Calls `body` with each match of the table, which may skip the rest of an id form.
+    func forEachInTable(_ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+        let filter = filter
+        for form in RowKey.forms {
+            try visitor.forEachRow(form: form) { row throws(StateError) in
+                plan.rowsRead += 1
+                return try isMatch(row, filter) ? try body(row) : true
+            }
+        }
+    }
+
+    private func show(
+        _ row: VisitedRow, _ filter: FilterProgram?, _ body: (VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        if try isMatch(row, filter) { try body(row) }
+    }
+
+    /// - Parameter filter: Nil if only matches are found.
+    @inline(__always)
+    private func isMatch(_ row: VisitedRow, _ filter: FilterProgram?) throws(StateError) -> Bool {
+        if let filter, try !filter.matches(row.sight) { return false }
+        matches += 1
+        return true
+    }
+}

@@ -1,0 +1,79 @@
+// Collects the rows of a result. If all matches are wanted and come in the order of their keys, each is decoded as it is
+// found. Otherwise the first ones of the order are kept encoded, and decoded when all matches are known.
+
+import SynclineGround
+
+struct ResultRows {
+    private let query: RowQuery
+    /// The rows kept encoded; nil if all are decoded as they come.
+    private var first: FirstRows?
+    private var rows: [StoredRow] = []
+    private var selection: ColumnSelection?
+    /// The form of the ids so far, and whether there was another: only ids of one form sort as their keys do.
+    private var form: UInt8?
+    private var hasForms = false
+
+    /// - Parameters:
+    ///   - keys: The sort keys that decide.
+    ///   - comeByKey: Whether matches come in the order of their keys, which have their ids as they are shown.
+    init(_ query: RowQuery, _ shapes: ShapeTable, keys: [RowQuery.Key], after: RowQuery.Place?, comeByKey: Bool) {
+        self.query = query
+        selection = query.select.map { ColumnSelection($0, shapes) }
+        if comeByKey, query.order.isEmpty, query.top == nil, query.after == nil { return }
+        first = FirstRows(
+            SortOrder(keys), limit: query.top.map { query.skip.addingOrMax($0) } ?? .max,
+            after: after.map { SortOrder.position($0, keys) })
+    }
+
+    /// The position of the last row that is wanted, once there are enough rows.
+    var bound: [UInt8]? { first?.bound }
+
+    /// Offers a row. Returns false if it comes after all rows that are wanted.
+    @inline(__always)
+    mutating func offer(_ row: VisitedRow) throws(StateError) -> Bool {
+        if first != nil { return try first?.offer(row) ?? true }
+        rows.append(try decoded(row.sight))
+        if let form, row.form != form { hasForms = true }
+        form = row.form
+        return true
+    }
+
+    /// The same for a row whose sort keys are known.
+    mutating func offer(_ row: VisitedRow, sortKeys: ByteWriter) throws(StateError) -> Bool {
+        if first != nil { return first?.offer(row, sortKeys: sortKeys) ?? true }
+        return try offer(row)
+    }
+
+    private mutating func decoded(_ sight: EncodedRowView) throws(StateError) -> StoredRow {
+        guard let columns = try selection?.row(sight) else { return sight.stored }
+        return StoredRow(id: sight.id, columns: columns)
+    }
+
+    /// The rows of the result, and the place of the last one.
+    mutating func finish(
+        _ visitor: RowVisitor, isCovering: Bool
+    ) throws(StateError) -> (rows: [StoredRow], end: RowQuery.Place?) {
+        if first != nil { return try finishFirst(visitor, isCovering) }
+        if hasForms { rows.sort { Value.compare(.string($0.id), .string($1.id)) == .less } }
+        if query.skip > 0 { rows.removeFirst(min(query.skip, rows.count)) }
+        return (rows, rows.last.map { RowQuery.Place(values: [], id: $0.id) })
+    }
+
+    private mutating func finishFirst(
+        _ visitor: RowVisitor, _ isCovering: Bool
+    ) throws(StateError) -> (rows: [StoredRow], end: RowQuery.Place?) {
+        guard var first else { return ([], nil) }
+        var end: RowQuery.Place?
+        var left = first.count - query.skip
+        rows.reserveCapacity(max(0, left))
+        try first.forEach(skipping: query.skip) { key, value throws(StateError) in
+            func add(_ row: VisitedRow) throws(StateError) {
+                rows.append(try decoded(row.sight))
+                left -= 1
+                if left == 0 { end = query.place(of: row.sight) }
+            }
+            if isCovering { try visitor.visit(entry: key, value, add) } else { try visitor.visit(key, value, add) }
+        }
+        return (rows, end)
+    }
+}
