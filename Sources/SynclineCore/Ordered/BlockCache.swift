@@ -27,6 +27,13 @@ package final class BlockCache: Sendable {
         var hand = 0
         var runs: UInt64 = 0
 
+        mutating func removeAll(of run: UInt64) {
+            slots.removeAll { $0.place.run == run }
+            size = slots.reduce(0) { $0 + $1.block.size }
+            indexes.removeAll(keepingCapacity: true)
+            for (index, slot) in slots.enumerated() { indexes[slot.place] = index }
+        }
+
         mutating func add(_ block: MarkedBlock, at place: Place) {
             indexes[place] = slots.count
             slots.append(Slot(place: place, block: block))
@@ -96,6 +103,11 @@ package final class BlockCache: Sendable {
             while content.size > limit, !content.slots.isEmpty { content.step() }
             if known == nil { content.add(block, at: place) }
         }
+    }
+
+    /// Drops the blocks of a run that nothing reads any more, so that they take no room from others.
+    func removeAll(of run: UInt64) {
+        content.withLock { $0.removeAll(of: run) }
     }
 
     /// Caches a block that is not cached yet, unless another would have to go.

@@ -68,6 +68,8 @@ package final class Run: Sendable {
         }
     }
 
+    deinit { cache.removeAll(of: number) }
+
     func mayContain(_ key: Bytes, hash: UInt64) -> Bool {
         // A merge may have left nothing.
         guard !index.addresses.isEmpty else { return false }
@@ -93,8 +95,8 @@ package final class Run: Sendable {
         return block
     }
 
-    /// Returns a block to search for a key. It gets marks once it was searched a few times: until then they would cost more
-    /// than they save.
+    /// Returns a block to search for a key. It gets marks once it was searched a few times, because making them reads the
+    /// whole block.
     func searchable(_ place: Int) throws(StateError) -> MarkedBlock {
         guard let (known, searches) = cache.blockToSearch(at: cached(place)) else {
             let block = MarkedBlock(try read(place))

@@ -51,6 +51,21 @@ import Testing
         #expect(cache.size == 20)
     }
 
+    @Test func `the blocks of a run that is gone take no room`() {
+        let cache = BlockCache(limit: 64 << 10)
+        let (gone, left) = (cache.numberForRun(), cache.numberForRun())
+        for address in UInt64(0)..<15 {
+            cache.keep(Self.block(1 << 10, 0x81), at: .init(run: gone, address: address))
+            cache.keep(Self.block(1 << 10, 0x82), at: .init(run: left, address: address))
+        }
+        cache.removeAll(of: gone)
+        #expect(cache.size == 15 << 10)
+        for address in UInt64(0)..<15 {
+            #expect(cache.block(at: .init(run: gone, address: address)) == nil)
+            #expect(cache.block(at: .init(run: left, address: address))?.block.bytes.first == 0x82)
+        }
+    }
+
     @Test func `a block with marks replaces the same block without marks, and their memory counts`() {
         var writer = RunBlockWriter()
         for number in 0..<200 { Array("key\(1000 + number)".utf8).withBytes { writer.append($0, $0) } }

@@ -27,6 +27,14 @@ import Testing
                     model[number] = value
                 }
             }
+            // The newer run also has whole blocks that no older layer reaches into, with keys that were removed again.
+            for number in 6000..<8000 where layer == 1 {
+                try key(number).withBytes { key throws(StateError) in
+                    [1].withBytes { store.put(key, $0, old: nil) }
+                    if number % 3 == 0, let old = try store.value(key) { store.remove(key, old: old) }
+                }
+                if number % 3 != 0 { model[number] = [1] }
+            }
             store.endCommit()
             if layer < 2 {
                 store.rotate()
@@ -42,7 +50,7 @@ import Testing
         let (snapshot, model) = try Self.store(&chance)
         #expect(snapshot.layers.runs.count == 2)
         for _ in 0..<60 {
-            let bounds = [chance.below(4200), chance.below(4200)].sorted()
+            let bounds = [chance.below(8200), chance.below(8200)].sorted()
             let (start, end) = (Self.key(bounds[0]), Self.key(bounds[1]))
             let wanted = model.filter {
                 !IndexInterval.isBefore($0.key, start) && IndexInterval.isBefore($0.key, end)
@@ -90,6 +98,27 @@ import Testing
         for number in 0..<100 { #expect((cache.block(at: place(number)) != nil) == (number < 64)) }
         cache.keepIfRoom(block((4 << 10) + 1), at: place(500))
         #expect(cache.block(at: place(500)) == nil)
+    }
+
+    @Test func `a scan keeps blocks, a merge keeps none, and a run that is gone leaves none`() throws {
+        let (store, blocks, cache) = (StateStore(), MemoryBlocks(), BlockCache())
+        for number in 0..<4000 {
+            let value = Array(repeating: UInt8(7), count: 20)
+            Self.key(number).withBytes { key in value.withBytes { store.put(key, $0, old: nil) } }
+        }
+        store.rotate()
+        let root = try RunWriter.write(try store.layers.cursorOverRuns(0)) { block in blocks.append(block) }
+        do {
+            let run = try Run(root, blocks, file: 1, cache)
+            let layers = StateLayers(runs: [run], cache: cache)
+            var merged = try layers.cursorOverRuns(1)
+            while merged.key != nil { try merged.advance() }
+            // Only the block in which it began.
+            #expect(cache.size < RunBlockWriter.target + 4096)
+            #expect(try StateSnapshot(layers, commit: .max).contents().count == 4000)
+            #expect(cache.size > 5 * RunBlockWriter.target)
+        }
+        #expect(cache.size == 0)
     }
 
     @Test func `digits written eight at a time are those written one by one`() {
