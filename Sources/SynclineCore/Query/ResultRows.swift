@@ -63,6 +63,8 @@ struct ResultRows {
         _ visitor: RowVisitor, _ isCovering: Bool
     ) throws(StateError) -> (rows: [StoredRow], end: RowQuery.Place?) {
         guard var first else { return ([], nil) }
+        // The only one, so that sorting it copies nothing.
+        self.first = nil
         var end: RowQuery.Place?
         var left = first.count - query.skip
         rows.reserveCapacity(max(0, left))

@@ -48,6 +48,8 @@ final class RowVisitor {
     private func show(
         _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
     ) throws(StateError) -> Bool {
+        guard key.count > prefix.count else { throw .malformed("a row's key") }
+        let form = key[prefix.count]
         if EncodedRowView.isFrozen(value) {
             let entry = try RowEntry(value, reader.shapes)
             guard let row = entry.visible else { return true }
@@ -57,12 +59,12 @@ final class RowVisitor {
                 try Array(id.utf8).withBytes { id throws(StateError) in
                     try body(
                         VisitedRow(
-                            sight: EncodedRowView(id: id, row: view), key: key, value: value, form: key[prefix.count]))
+                            sight: EncodedRowView(id: id, row: view), key: key, value: value, form: form))
                 }
             }
         }
         guard let sight = try EncodedRowView(table: prefix.count, key: key, value: value, shapes) else { return true }
-        return try body(VisitedRow(sight: sight, key: key, value: value, form: key[prefix.count]))
+        return try body(VisitedRow(sight: sight, key: key, value: value, form: form))
     }
 
     /// Calls `body` with what an entry of an index keeps of a row.
