@@ -118,4 +118,50 @@ import Testing
         #expect(try await again.table("t").get(id: "large")?.columns["a"] == large)
         #expect(try !StateLoader(disk).load().store.layers.runs.isEmpty)
     }
+
+    @Test func `blocks read ahead are those read one by one, with values of all sizes`() async throws {
+        let disk = FaultyStorage()
+        var chance = Chance(seed: 11)
+        let database = try await SyncDatabase.open(disk, .test())
+        let items = (0..<400).map { number -> Value in
+            let size = number % 90 == 7 ? 1_500_000 : number % 40 == 3 ? 300_000 : chance.below(2000)
+            return .item(
+                "\(1000 + number)", ["a": .bytes((0..<size).map { _ in UInt8(truncatingIfNeeded: chance.next()) })])
+        }
+        try await database.transaction { transaction in
+            for item in items { try transaction.insert("t", item) }
+        }
+        try await database.checkpoint()
+        let rows = try await database.allRows()
+        try await database.close()
+        let again = try await SyncDatabase.open(disk, .test())
+        #expect(try await again.allRows() == rows)
+        for id in ["1007", "1008", "1043", "1399"] {
+            #expect(try await again.table("t").get(id: id)?.columns["a"] == rows["t/\(id)"]?["a"])
+        }
+        let backward = RowQuery(table: "t", order: [.init("id", descending: true)])
+        let ids = try await again.table("t").query(backward).rows.map { $0.id }
+        #expect(ids.map { "t/\($0)" } == rows.keys.sorted().reversed())
+    }
+
+    @Test func `damage in a block that was read ahead is reported when that block is wanted`() async throws {
+        let (disk, _) = try await store(checkpoints: 1)
+        let name = try #require(try checkpointFiles(disk).first)
+        let identity = try LogReader.open(disk, showing: .written).identity
+        let through = try #require(try Checkpoint.list(disk).first)
+        let addresses = try Checkpoint.open(disk, through: through, identity: identity).blocks()
+        let damaged = Int(addresses[12].rawValue) + 100
+        let file = try disk.openForWriting(name, create: false)
+        try [UInt8](repeating: 0xee, count: 8).withUnsafeBytes { _ = try file.write($0, at: UInt64(damaged)) }
+        file.close()
+        let source = try CheckpointBlocks(disk, through, identity, removesDamaged: false)
+        let wanted = addresses[0..<20].map(\.rawValue)
+        let length = Int(addresses[20].rawValue - addresses[0].rawValue)
+        #expect(try source.blocks(at: wanted[...], length: length).count == 12)
+        #expect(throws: StateError.self) { try source.blocks(at: wanted[12...], length: nil) }
+        #expect(throws: StateError.self) { try source.blocks(at: wanted[12...], length: length) }
+        #expect(try source.blocks(at: wanted[13...], length: length).count == 7)
+        // A piece that ends early.
+        #expect(try source.blocks(at: wanted[...], length: 10_000).count < 12)
+    }
 }

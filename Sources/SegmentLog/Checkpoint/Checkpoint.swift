@@ -1,6 +1,8 @@
 // Reads the blocks of a checkpoint in any order and verifies each. A checkpoint is derived data: losing one costs a
 // replay, but no record.
 
+import SynclineGround
+
 /// A checkpoint that is open for reading.
 public final class Checkpoint: Sendable {
     /// The last record it covers.
@@ -114,20 +116,64 @@ public final class Checkpoint: Sendable {
     public func withBlock<Result>(
         at address: BlockAddress, expecting length: Int = 1 << 17, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(LogError) -> Result {
-        let window = FileWindow(file, name: name, capacity: length)
-        var walker = FrameWalker(
-            window, seed: seed, from: address.rawValue,
-            expecting: FrameExpectation(chain: nil, sequence: through.next))
-        switch try walker.next() {
-        case .fault(let fault):
-            throw Checkpoint.damaged(name, address.rawValue, fault.reason)
-        case .frame(let header, let offset):
-            let decoder = PayloadDecoder()
-            guard header.knownKind == .block,
-                let payload = decoder.payload(of: header, stored: try walker.stored(header, at: offset))
-            else { throw Checkpoint.damaged(name, address.rawValue, "no block starts here") }
-            return body(payload)
+        let (bytes, memory) = try read(at: address, expecting: length)
+        defer { extendLifetime(memory) }
+        return body(bytes)
+    }
+
+    /// Returns the block at an address, and the memory that it is in.
+    package func read(
+        at address: BlockAddress, expecting length: Int
+    ) throws(LogError) -> (bytes: UnsafeRawBufferPointer, memory: ByteBuffer) {
+        for length in [length, Format.frameOverhead + roundUp(Format.frameStoredLimit, to: 8)] {
+            let piece = try piece(from: address, length)
+            if let block = try block(at: address, in: piece, from: address) { return block }
         }
+        throw Checkpoint.damaged(name, address.rawValue, FrameFault.cutOff.reason)
+    }
+
+    /// Reads a piece of the file into memory, which holds fewer bytes if the file ends.
+    package func piece(from address: BlockAddress, _ length: Int) throws(LogError) -> ByteBuffer {
+        let piece = ByteBuffer(capacity: length)
+        let free = UnsafeMutableRawBufferPointer(rebasing: piece.free(length)[..<length])
+        do throws(StorageError) {
+            piece.advance(by: try file.readFully(into: free, at: address.rawValue))
+        } catch {
+            throw LogError(error)
+        }
+        return piece
+    }
+
+    /// Verifies the block at an address in a piece of the file, and returns it with the memory that it is in. Nil if
+    /// the piece ends before the block.
+    package func block(
+        at address: BlockAddress, in piece: ByteBuffer, from start: BlockAddress
+    ) throws(LogError) -> (bytes: UnsafeRawBufferPointer, memory: ByteBuffer)? {
+        let offset = Int(min(address.rawValue - start.rawValue, UInt64(piece.count)))
+        do throws(FrameFault) {
+            return try block(piece.bytes.slice(offset, piece.count - offset), piece)
+        } catch {
+            if error == .cutOff || error == .endOfFile { return nil }
+            throw Checkpoint.damaged(name, address.rawValue, error.reason)
+        }
+    }
+
+    /// A block that is stored as it is stays where it was read.
+    private func block(
+        _ frame: UnsafeRawBufferPointer, _ piece: ByteBuffer
+    ) throws(FrameFault) -> (bytes: UnsafeRawBufferPointer, memory: ByteBuffer) {
+        let expected = FrameExpectation(chain: nil, sequence: through.next)
+        let header = try FrameCheck.header(frame, seed: seed, expecting: expected).get()
+        if let fault = FrameCheck.body(frame, of: header) { throw fault }
+        guard header.knownKind == .block else { throw .notAFrame }
+        let stored = frame.slice(Format.frameHeaderLength, Int(header.storedLength))
+        if header.codec == .stored, !header.flags.contains(.masked) { return (stored, piece) }
+        let decoder = PayloadDecoder()
+        defer { extendLifetime(decoder) }
+        guard let payload = decoder.payload(of: header, stored: stored) else { throw .unreadable }
+        let decoded = ByteBuffer(capacity: payload.count)
+        decoded.append(payload)
+        return (decoded.bytes, decoded)
     }
 
     /// Returns the addresses of all blocks, in the order they were written.

@@ -32,6 +32,9 @@ public struct SyncConfiguration: Sendable {
     public var recording: TrafficRecording?
     /// How much memory the newest changes may use before they are written to a checkpoint.
     public var memoryLimit: ByteCount
+    /// How much memory may be used for what was read of checkpoints, so that it need not be read again. More makes lists of
+    /// large tables faster.
+    public var cacheSize: ByteCount
     /// The log's settings.
     public var log: LogConfiguration
     /// A clock and a source of ids.
@@ -49,7 +52,7 @@ public struct SyncConfiguration: Sendable {
         serverProtocol: ServerProtocol = .zumo2, schema: SyncSchema? = nil, backend: String? = nil,
         credentials: (any CredentialProvider)? = nil, limits: NetworkLimits? = nil, isShared: Bool = false,
         diagnostics: DiagnosticReceiver? = nil, recording: TrafficRecording? = nil,
-        memoryLimit: ByteCount = .mebibytes(16), log: LogConfiguration = .init(),
+        memoryLimit: ByteCount = .mebibytes(16), cacheSize: ByteCount = .mebibytes(32), log: LogConfiguration = .init(),
         environment: any SyncEnvironment = SystemEnvironment()
     ) {
         self.creation = creation
@@ -64,6 +67,7 @@ public struct SyncConfiguration: Sendable {
         self.diagnostics = diagnostics
         self.recording = recording
         self.memoryLimit = memoryLimit
+        self.cacheSize = cacheSize
         self.log = log
         self.environment = environment
     }

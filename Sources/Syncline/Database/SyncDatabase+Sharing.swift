@@ -30,7 +30,8 @@ extension SyncDatabase {
     ) async throws(SyncError) -> SyncDatabase {
         let follower = try StoreFollower(storage, configuration.environment)
         let writer = StoreWriter(
-            StoreEngine(follower, configuration.environment), memoryLimit: Int(configuration.memoryLimit.rawValue)
+            StoreEngine(follower, configuration.environment), memoryLimit: Int(configuration.memoryLimit.rawValue),
+            cacheSize: Int(configuration.cacheSize.rawValue)
         ) { _ in
         }
         let database = SyncDatabase(writer, storage, configuration)

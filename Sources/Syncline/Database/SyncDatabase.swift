@@ -55,7 +55,10 @@ public final class SyncDatabase: Sendable {
         let engine = try StoreEngine(
             log, projector, configuration.environment, schemaVersion: configuration.schema?.version ?? 0,
             hasRecordedOpening: log.isNew)
-        let writer = StoreWriter(engine, memoryLimit: Int(configuration.memoryLimit.rawValue)) { error in
+        let writer = StoreWriter(
+            engine, memoryLimit: Int(configuration.memoryLimit.rawValue),
+            cacheSize: Int(configuration.cacheSize.rawValue)
+        ) { error in
             configuration.report(.warning, .store, "a checkpoint could not be written: \(error.code)")
         }
         let database = SyncDatabase(writer, log.storage, configuration)

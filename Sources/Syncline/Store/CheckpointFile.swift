@@ -127,21 +127,43 @@ struct CheckpointBlocks: BlockSource {
     }
 
     func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock {
-        let whole = length ?? 1 << 17
-        guard address & CheckpointBlocks.isList != 0 else { return try piece(address, whole) { RunBlock($0) } }
-        let list = try piece(address & ~CheckpointBlocks.isList, 1 << 12) { [UInt8]($0) }
+        guard address & CheckpointBlocks.isList != 0 else { return try read(address, length ?? 1 << 17) }
+        let list = try read(address & ~CheckpointBlocks.isList, 1 << 12)
         var bytes: [UInt8] = []
         for address in try CheckpointBlocks.addresses(list) {
-            try piece(address, Format.frameRawLimit) { bytes.append(contentsOf: $0) }
+            let piece = try read(address, Format.frameRawLimit)
+            bytes.append(contentsOf: piece.bytes)
+            extendLifetime(piece)
         }
         return bytes.withBytes { RunBlock($0) }
     }
 
-    private func piece<Result>(
-        _ address: UInt64, _ length: Int, _ body: (UnsafeRawBufferPointer) -> Result
-    ) throws(StateError) -> Result {
+    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock] {
+        guard let first = addresses.first else { return [] }
+        var blocks: [RunBlock] = []
+        if addresses.count > 1, let length, first & CheckpointBlocks.isList == 0 {
+            let start = BlockAddress(rawValue: first)
+            let piece = try reading { () throws(LogError) in try checkpoint.piece(from: start, length) }
+            // Damage is reported when the damaged block is the first that is wanted.
+            for address in addresses {
+                let found = try? checkpoint.block(at: BlockAddress(rawValue: address), in: piece, from: start)
+                guard let (bytes, memory) = found else { break }
+                blocks.append(RunBlock(bytes, ownedBy: memory))
+            }
+        }
+        return blocks.isEmpty ? [try block(at: first, length: addresses.count == 1 ? length : nil)] : blocks
+    }
+
+    private func read(_ address: UInt64, _ length: Int) throws(StateError) -> RunBlock {
+        try reading { () throws(LogError) in
+            let (bytes, memory) = try checkpoint.read(at: BlockAddress(rawValue: address), expecting: length)
+            return RunBlock(bytes, ownedBy: memory)
+        }
+    }
+
+    private func reading<Result>(_ body: () throws(LogError) -> Result) throws(StateError) -> Result {
         do throws(LogError) {
-            return try checkpoint.withBlock(at: BlockAddress(rawValue: address), expecting: length, body)
+            return try body()
         } catch {
             // Without the file, the next opening rebuilds the state from the log.
             if removesDamaged, error.code == .storeCorrupt, let name = error.file { try? storage.remove(name) }
@@ -149,14 +171,13 @@ struct CheckpointBlocks: BlockSource {
         }
     }
 
-    private static func addresses(_ list: [UInt8]) throws(StateError) -> [UInt64] {
+    private static func addresses(_ list: RunBlock) throws(StateError) -> [UInt64] {
+        defer { extendLifetime(list) }
         do throws(MalformedBytes) {
-            return try list.withBytes { (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> [UInt64] in
-                var reader = ByteReader(bytes)
-                var addresses: [UInt64] = []
-                while !reader.isAtEnd { addresses.append(try reader.varint()) }
-                return addresses
-            }
+            var reader = ByteReader(list.bytes)
+            var addresses: [UInt64] = []
+            while !reader.isAtEnd { addresses.append(try reader.varint()) }
+            return addresses
         } catch {
             throw .malformed("a list of a checkpoint's blocks")
         }

@@ -25,15 +25,20 @@ final class StoreWriter: Sendable {
 
     /// How much memory the newest changes may use before they become a run of a checkpoint.
     private let memoryLimit: Int
+    /// How much memory the blocks of checkpoints may use that are kept after they were read.
+    private let cacheSize: Int
     /// Told why a checkpoint could not be written.
     private let checkpointFailed: @Sendable (SyncError) -> Void
 
     init(
-        _ engine: sending StoreEngine, memoryLimit: Int, checkpointFailed: @escaping @Sendable (SyncError) -> Void
+        _ engine: sending StoreEngine, memoryLimit: Int, cacheSize: Int,
+        checkpointFailed: @escaping @Sendable (SyncError) -> Void
     ) {
         self.memoryLimit = memoryLimit
+        self.cacheSize = cacheSize
         self.checkpointFailed = checkpointFailed
         let projector = engine.projector
+        projector.store.layers.cache.resize(to: cacheSize)
         published = Mutex(
             Published(
                 reader: projector.reader(of: projector.store.endCommit()), through: projector.through,
@@ -184,6 +189,7 @@ final class StoreWriter: Sendable {
                 let before = current.reader
                 guard try body(engine) else { return }
                 let projector = engine.projector
+                projector.store.layers.cache.resize(to: cacheSize)
                 let reader = projector.reader(of: projector.store.endCommit())
                 let tables = try mapErrors { () throws(StateError) in Set(try before.tables() + reader.tables()) }
                 publish(

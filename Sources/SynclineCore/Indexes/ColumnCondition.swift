@@ -69,7 +69,7 @@ struct ColumnCondition {
                 // Values that can't be told apart have one interval.
                 all += some.filter { !all.contains($0) }
             }
-            guard all.allSatisfy({ $0.point != nil }) else { return nil }
+            guard all.allSatisfy(\.isPoint) else { return nil }
             return all.sorted { IndexInterval.isBefore($0.low, $1.low) }
         }
     }

@@ -4,27 +4,34 @@ import SynclineGround
 
 /// A part of the order of one column.
 struct IndexInterval: Hashable {
-    /// Its first bytes, and the first bytes after it.
+    /// Its first bytes.
     var low: [UInt8]
-    var high: [UInt8]
-    /// The place it consists of, if it is a single one.
-    var point: [UInt8]?
+    /// The first bytes after it; nil if it is a single place.
+    private var end: [UInt8]?
     /// Whether every row in it satisfies the condition.
     var isExact: Bool
 
     /// A single place.
     init(_ place: (bytes: [UInt8], isExact: Bool)) {
         low = place.bytes
-        high = place.bytes.followed(by: IndexInterval.highest)
-        point = place.isExact ? place.bytes : nil
+        end = place.isExact ? nil : place.bytes.followed(by: IndexInterval.highest)
         isExact = place.isExact
     }
 
     init(from low: [UInt8], to high: [UInt8], isExact: Bool) {
         self.low = low
-        self.high = high
+        end = high
         self.isExact = isExact
     }
+
+    /// The first bytes after it.
+    var high: [UInt8] { end ?? low.followed(by: IndexInterval.highest) }
+
+    /// Whether it is a single place.
+    var isPoint: Bool { end == nil }
+
+    /// The place it consists of, if it is a single one.
+    var point: [UInt8]? { isPoint ? low : nil }
 
     /// Greater than every byte that can follow a place.
     static let highest: UInt8 = 0xff

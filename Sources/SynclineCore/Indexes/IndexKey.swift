@@ -47,9 +47,10 @@ extension TableIndex {
     func keeps(_ column: String) -> Bool { including.contains(column) || columns.contains(column) }
 
     /// Returns whether its entries have the values of all these columns, so that rows need not be read.
-    func covers(_ names: some Sequence<String>) -> Bool {
-        !including.isEmpty && names.allSatisfy { $0 == "id" || keeps($0) }
-    }
+    func covers(_ names: some Sequence<String>) -> Bool { !including.isEmpty && names.allSatisfy(covers) }
+
+    /// Returns whether it is such an index and its entries have the value of a column.
+    func covers(_ name: String) -> Bool { !including.isEmpty && (name == "id" || keeps(name)) }
 
     /// The place of a value, and whether other values can't share it; nil if the index has none for it.
     func place(of value: Value) -> (bytes: [UInt8], isExact: Bool)? {

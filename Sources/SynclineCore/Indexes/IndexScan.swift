@@ -29,14 +29,15 @@ final class IndexScan {
         self.index = index
         pinnedPrefix = index.prefix(table)
         prefixLength = pinnedPrefix.count
-        var prefixes = [pinnedPrefix]
+        // Nil while there is only the one that is pinned.
+        var prefixes: [[UInt8]]?
         var used = 0
         for column in index.columns {
             guard let intervals = conditions.intervals(of: column, in: index, &used) else { break }
             for interval in intervals where !interval.isExact { isExact = false }
             if pin(intervals, &prefixes) { continue }
             rank += intervals.contains { $0.low.count > 1 && $0.high.count > 1 } ? 2 : 1
-            for prefix in prefixes {
+            for prefix in prefixes ?? [pinnedPrefix] {
                 for interval in intervals {
                     ranges.append(Range(start: prefix + interval.low, end: prefix + interval.high))
                 }
@@ -44,7 +45,7 @@ final class IndexScan {
             isExact = isExact && used == conditions.count
             return
         }
-        for prefix in prefixes {
+        for prefix in prefixes ?? [pinnedPrefix] {
             ranges.append(Range(start: prefix, end: prefix.followed(by: IndexInterval.highest)))
         }
         isExact = isExact && used == conditions.count
@@ -54,19 +55,16 @@ final class IndexScan {
     private static let rangeLimit = 64
 
     /// Continues the prefixes with the places of a column, if it has few single ones.
-    private func pin(_ intervals: [IndexInterval], _ prefixes: inout [[UInt8]]) -> Bool {
-        guard intervals.allSatisfy({ $0.point != nil }), prefixes.count * intervals.count <= IndexScan.rangeLimit
+    private func pin(_ intervals: [IndexInterval], _ prefixes: inout [[UInt8]]?) -> Bool {
+        guard intervals.allSatisfy(\.isPoint), (prefixes?.count ?? 1) * intervals.count <= IndexScan.rangeLimit
         else { return false }
         rank += 4
-        if intervals.count == 1, let point = intervals[0].point {
-            for place in prefixes.indices { prefixes[place] += point }
+        if prefixes == nil, intervals.count == 1 {
+            pins.append(intervals[0].low)
+            pinnedPrefix += intervals[0].low
         } else {
-            prefixes = prefixes.flatMap { prefix in intervals.compactMap { $0.point.map { prefix + $0 } } }
-        }
-        isInOrder = prefixes.count <= 1
-        if prefixes.count == 1 {
-            if let point = intervals[0].point { pins.append(point) }
-            pinnedPrefix = prefixes[0]
+            prefixes = (prefixes ?? [pinnedPrefix]).flatMap { prefix in intervals.map { prefix + $0.low } }
+            isInOrder = prefixes?.isEmpty ?? true
         }
         return true
     }

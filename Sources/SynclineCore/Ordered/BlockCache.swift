@@ -12,14 +12,13 @@ package final class BlockCache: Sendable {
 
     private struct Slot {
         let place: Place
-        var block: MarkedBlock
+        var block: RunBlock
         /// Whether it was used since the hand last passed.
         var isUsed = false
-        /// How many times it was searched.
-        var searches = 0
     }
 
     private struct Content {
+        var limit: Int
         var slots: [Slot] = []
         var indexes: [Place: Int] = [:]
         var size = 0
@@ -29,14 +28,23 @@ package final class BlockCache: Sendable {
 
         mutating func removeAll(of run: UInt64) {
             slots.removeAll { $0.place.run == run }
-            size = slots.reduce(0) { $0 + $1.block.size }
+            size = slots.reduce(0) { $0 + $1.block.bytes.count }
             indexes.removeAll(keepingCapacity: true)
             for (index, slot) in slots.enumerated() { indexes[slot.place] = index }
         }
 
-        mutating func add(_ block: MarkedBlock, at place: Place) {
+        mutating func add(_ block: RunBlock, at place: Place) {
             indexes[place] = slots.count
             slots.append(Slot(place: place, block: block))
+        }
+
+        /// Whether a block is not as large as many others together.
+        func suits(_ block: RunBlock) -> Bool { block.bytes.count <= limit / 16 }
+
+        func hasRoom(for block: RunBlock) -> Bool { suits(block) && size + block.bytes.count <= limit }
+
+        mutating func evict() {
+            while size > limit, !slots.isEmpty { step() }
         }
 
         /// Moves the hand by one: evicts an unused block, whose slot the last, newest one takes.
@@ -45,7 +53,7 @@ package final class BlockCache: Sendable {
             defer { hand += 1 }
             let slot = slots[hand]
             guard !slot.isUsed else { return slots[hand].isUsed = false }
-            size -= slot.block.size
+            size -= slot.block.bytes.count
             indexes[slot.place] = nil
             let last = slots.removeLast()
             guard hand < slots.count else { return }
@@ -54,11 +62,18 @@ package final class BlockCache: Sendable {
         }
     }
 
-    private let content = Mutex(Content())
-    private let limit: Int
+    private let content: Mutex<Content>
 
     package init(limit: Int = 32 << 20) {
-        self.limit = limit
+        content = Mutex(Content(limit: limit))
+    }
+
+    /// Sets the number of bytes that the cached blocks may take.
+    package func resize(to limit: Int) {
+        content.withLock { content in
+            content.limit = limit
+            content.evict()
+        }
     }
 
     /// Returns a unique number for a run.
@@ -72,7 +87,7 @@ package final class BlockCache: Sendable {
     /// The size of the cached blocks in bytes.
     var size: Int { content.withLock { $0.size } }
 
-    func block(at place: Place) -> MarkedBlock? {
+    func block(at place: Place) -> RunBlock? {
         content.withLock { content in
             guard let index = content.indexes[place] else { return nil }
             content.slots[index].isUsed = true
@@ -80,27 +95,17 @@ package final class BlockCache: Sendable {
         }
     }
 
-    /// Returns a block that is to be searched, and how many times it was searched before.
-    func blockToSearch(at place: Place) -> (block: MarkedBlock, searches: Int)? {
-        content.withLock { content in
-            guard let index = content.indexes[place] else { return nil }
-            content.slots[index].isUsed = true
-            content.slots[index].searches += 1
-            return (content.slots[index].block, content.slots[index].searches - 1)
-        }
-    }
-
     /// Caches a block, replacing the one at the same place, unless it would evict too many others.
-    func keep(_ block: MarkedBlock, at place: Place) {
-        guard block.size <= limit / 16 else { return }
+    func keep(_ block: RunBlock, at place: Place) {
         content.withLock { content in
-            content.size += block.size
+            guard content.suits(block) else { return }
+            content.size += block.bytes.count
             let known = content.indexes[place]
             if let known {
-                content.size -= content.slots[known].block.size
+                content.size -= content.slots[known].block.bytes.count
                 content.slots[known].block = block
             }
-            while content.size > limit, !content.slots.isEmpty { content.step() }
+            content.evict()
             if known == nil { content.add(block, at: place) }
         }
     }
@@ -110,12 +115,14 @@ package final class BlockCache: Sendable {
         content.withLock { $0.removeAll(of: run) }
     }
 
+    /// Whether a block could be cached without evicting another.
+    func hasRoom(for block: RunBlock) -> Bool { content.withLock { $0.hasRoom(for: block) } }
+
     /// Caches a block that is not cached yet, unless another would have to go.
-    func keepIfRoom(_ block: MarkedBlock, at place: Place) {
-        guard block.size <= limit / 16 else { return }
+    func keepIfRoom(_ block: RunBlock, at place: Place) {
         content.withLock { content in
-            guard content.size + block.size <= limit, content.indexes[place] == nil else { return }
-            content.size += block.size
+            guard content.hasRoom(for: block), content.indexes[place] == nil else { return }
+            content.size += block.bytes.count
             content.add(block, at: place)
         }
     }

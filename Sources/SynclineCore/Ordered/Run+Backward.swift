@@ -14,7 +14,7 @@ extension Run {
         private let run: Run
         @exclusivity(unchecked) private var place: Int
         /// Retains the values.
-        @exclusivity(unchecked) private var block: MarkedBlock
+        @exclusivity(unchecked) private var block: RunBlock
         @exclusivity(unchecked) private var part: Int
         /// The entries of the part that are left, and their whole keys.
         @exclusivity(unchecked) private var entries: [Entry] = []
@@ -26,7 +26,7 @@ extension Run {
             self.run = run
             place = run.place(of: key)
             block = try run.searchable(place)
-            part = block.part(of: key)
+            do throws(MalformedBytes) { part = try block.part(of: key) } catch { throw .malformed("a run's block") }
             super.init()
             try enter(before: key)
             try settle()
@@ -58,8 +58,8 @@ extension Run {
             entries.removeAll(keepingCapacity: true)
             keys.removeAll()
             do throws(MalformedBytes) {
-                var cursor = try block.cursor(atPart: part)
-                let end = block.end(ofPart: part)
+                var cursor = try RunBlock.Cursor(block, atPart: part)
+                let end = try block.end(ofPart: part)
                 while cursor.isValid, cursor.start < end {
                     if let limit, cursor.key.compare(limit) >= 0 { return }
                     entries.append(Entry(start: keys.count, length: cursor.key.count, value: cursor.value))

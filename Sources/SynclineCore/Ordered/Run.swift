@@ -7,6 +7,17 @@ package import SynclineGround
 package protocol BlockSource: Sendable {
     /// Returns a block. `length` is how much of the file the block takes, if that is known.
     func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock
+
+    /// Returns the block at the first of some addresses that grow, and those that follow it in the same piece of the
+    /// file. `length` is how much of the file they take, if that is known.
+    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock]
+}
+
+extension BlockSource {
+    package func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock] {
+        guard let first = addresses.first else { return [] }
+        return [try block(at: first, length: addresses.count == 1 ? length : nil)]
+    }
 }
 
 /// What is needed to open a run.
@@ -86,44 +97,78 @@ package final class Run: Sendable {
     /// Returns the number of the block that would hold a key.
     func place(of key: Bytes) -> Int { index.place(of: key) }
 
-    /// Reads a block during a scan. It is cached if no other has to go for it.
-    /// - Parameter keeps: False for a scan of runs that are about to be replaced.
-    func block(_ place: Int, keeps: Bool = true) throws(StateError) -> MarkedBlock {
+    /// Reads a block of a scan from larger keys to smaller ones. It is cached if no other has to go for it.
+    func block(_ place: Int) throws(StateError) -> RunBlock {
         if let known = cache.block(at: cached(place)) { return known }
-        let block = MarkedBlock(try read(place))
-        if keeps { cache.keepIfRoom(block, at: cached(place)) }
+        let block = try read(place)
+        cache.keepIfRoom(block, at: cached(place))
         return block
     }
 
-    /// Returns a block to search for a key. It gets marks once it was searched a few times, because making them reads the
-    /// whole block.
-    func searchable(_ place: Int) throws(StateError) -> MarkedBlock {
-        guard let (known, searches) = cache.blockToSearch(at: cached(place)) else {
-            let block = MarkedBlock(try read(place))
-            cache.keep(block, at: cached(place))
+    /// Reads the blocks of a scan, one after another. The longer the scan, the more it reads at once.
+    struct Scan {
+        private let keepsBlocks: Bool
+        /// The blocks that were read at once last, and the number of the first of them.
+        private var ahead: [RunBlock] = []
+        private var first = 0
+        private var count = 1
+
+        private static let most = 16
+
+        /// - Parameter keepsBlocks: False for a scan of runs that are about to be replaced.
+        init(keepsBlocks: Bool) { self.keepsBlocks = keepsBlocks }
+
+        /// Returns a block, which is cached if no other has to go for it.
+        mutating func block(_ place: Int, of run: Run) throws(StateError) -> RunBlock {
+            if let known = run.cache.block(at: run.cached(place)) { return known }
+            if !(first..<first + ahead.count).contains(place) {
+                ahead = try run.read(from: place, count)
+                first = place
+                count = min(count * 2, Scan.most)
+            }
+            let block = ahead[place - first]
+            // A copy, because the memory of blocks that were read at once is freed at once.
+            if keepsBlocks, run.cache.hasRoom(for: block) {
+                run.cache.keepIfRoom(RunBlock(block.bytes), at: run.cached(place))
+            }
             return block
         }
-        if known.isMarked || searches < Run.searchesWithoutMarks { return known }
-        let marked = MarkedBlock(marking: known.block)
-        cache.keep(marked, at: cached(place))
-        return marked
     }
 
-    private static let searchesWithoutMarks = 4
+    /// Returns a block to search for a key.
+    func searchable(_ place: Int) throws(StateError) -> RunBlock {
+        if let known = cache.block(at: cached(place)) { return known }
+        let block = try read(place)
+        cache.keep(block, at: cached(place))
+        return block
+    }
 
     private func read(_ place: Int) throws(StateError) -> RunBlock {
-        let address = index.addresses[place]
+        try source.block(at: index.addresses[place], length: distance(place, place + 1, lessThan: 1 << 21))
+    }
+
+    /// Reads a block and some that follow it, up to a number of blocks, at once.
+    private func read(from place: Int, _ count: Int) throws(StateError) -> [RunBlock] {
+        guard count > 1 else { return [try read(place)] }
+        let limit: UInt64 = 1 << 18
+        var end = place + 1
+        while end < place + count, distance(place, end + 1, lessThan: limit) != nil { end += 1 }
+        return try source.blocks(at: index.addresses[place..<end], length: distance(place, end, lessThan: limit))
+    }
+
+    /// Returns how far a block is from an earlier one in the file, if that is known and less than a limit.
+    private func distance(_ place: Int, _ next: Int, lessThan limit: UInt64) -> Int? {
+        guard next < index.addresses.count else { return nil }
         // Addresses grow with the size of the blocks. A source may mark some, which then seem far away.
-        let next = place + 1 < index.addresses.count ? index.addresses[place + 1] : address
-        return try source.block(
-            at: address, length: next > address && next - address < 1 << 21 ? Int(next - address) : nil)
+        let (first, second) = (index.addresses[place], index.addresses[next])
+        return second > first && second - first < limit ? Int(second - first) : nil
     }
 
     /// Looks up a key in the run.
     func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
         let block = try searchable(index.place(of: key))
         do throws(MalformedBytes) {
-            return (try block.find(key), block.block)
+            return (try block.find(key), block)
         } catch {
             throw .malformed("a run's block")
         }
@@ -131,7 +176,7 @@ package final class Run: Sendable {
 
     final class Cursor: LayerCursor {
         private let run: Run
-        private let keepsBlocks: Bool
+        @exclusivity(unchecked) private var scan: Scan
         @exclusivity(unchecked) private var place: Int
         @exclusivity(unchecked) private var inner: RunBlock.Cursor
 
@@ -139,11 +184,11 @@ package final class Run: Sendable {
         init?(_ run: Run, from key: Bytes, keepsBlocks: Bool) throws(StateError) {
             guard !run.index.addresses.isEmpty else { return nil }
             self.run = run
-            self.keepsBlocks = keepsBlocks
+            scan = Scan(keepsBlocks: keepsBlocks)
             place = run.index.place(of: key)
             let block = try run.searchable(place)
             do throws(MalformedBytes) {
-                inner = try block.cursor(from: key)
+                inner = try RunBlock.Cursor(block, from: key)
             } catch {
                 throw .malformed("a run's block")
             }
@@ -170,8 +215,8 @@ package final class Run: Sendable {
             while !inner.isValid {
                 place += 1
                 guard place < run.index.addresses.count else { return end() }
-                let block = try run.block(place, keeps: keepsBlocks)
-                do throws(MalformedBytes) { try inner.open(block.block) } catch { throw .malformed("a run's block") }
+                let block = try scan.block(place, of: run)
+                do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
             }
             show(inner.key, inner.value)
         }
@@ -198,5 +243,5 @@ private struct RunIndex {
     }
 
     /// Returns the block that would hold a key: the last one that does not begin after it.
-    func place(of key: Bytes) -> Int { keys.last(notBehind: key)?.place ?? 0 }
+    func place(of key: Bytes) -> Int { keys.last(notAfter: key) ?? 0 }
 }

@@ -1,35 +1,63 @@
-// A block of a run: entries in key order, each key without what it shares with the one before.
+// A block of a run: entries in key order, each key without what it shares with the one before. In parts of about 512
+// bytes, which begin with a whole key, so that a search reads one part and a few keys.
 //
+//   block := number of parts, varint · offset among the entries of each part but the first, u16 · entries
 //   entry := shared varint · rest varint · 0 if the key was removed, else value length + 1, varint · rest · value
+//
+// A block that begins with a zero consists of entries alone, as earlier versions wrote them: it is one part.
 
 import SynclineGround
 
 struct RunBlockWriter: ~Copyable {
-    private(set) var writer = ByteWriter(capacity: RunBlockWriter.target + 4096)
+    private var block = ByteWriter(capacity: RunBlockWriter.target + 4096)
+    private var entries = ByteWriter(capacity: RunBlockWriter.target + 4096)
+    private var parts: [UInt16] = []
     private var lastKey = KeyBuffer()
     private(set) var firstKey: [UInt8] = []
     private(set) var count = 0
 
-    /// The size at which a block is closed.
-    static let target = 1 << 13
+    /// The size of the entries at which a block is closed.
+    static let target = 1 << 12
+    private static let partSize = 512
 
-    var isFull: Bool { writer.count >= RunBlockWriter.target }
+    var isFull: Bool { entries.count >= RunBlockWriter.target }
 
     mutating func append(_ key: Bytes, _ value: Bytes?) {
+        let beginsPart = entries.count >= parts.last.map { Int($0) + RunBlockWriter.partSize } ?? 0
+        // A block that nobody closed has a long last part.
+        if beginsPart, let offset = UInt16(exactly: entries.count) {
+            parts.append(offset)
+            lastKey.replace(after: 0, with: Bytes(start: nil, count: 0))
+        }
         let shared = key.sharedPrefix(with: lastKey.bytes)
         let rest = Bytes(rebasing: key[shared...])
         if count == 0 { firstKey = [UInt8](key) }
-        writer.append(varint: shared)
-        writer.append(varint: rest.count)
-        writer.append(varint: value.map { $0.count + 1 } ?? 0)
-        writer.append(rest)
-        if let value { writer.append(value) }
+        entries.append(varint: shared)
+        entries.append(varint: rest.count)
+        entries.append(varint: value.map { $0.count + 1 } ?? 0)
+        entries.append(rest)
+        if let value { entries.append(value) }
         lastKey.replace(after: shared, with: rest)
         count += 1
     }
 
+    /// Calls `body` with the block.
+    mutating func withBlock<Result, Failure: Error>(
+        _ body: (Bytes) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        block.removeAll()
+        block.append(varint: parts.count)
+        for offset in parts.dropFirst() {
+            block.append(UInt8(truncatingIfNeeded: offset))
+            block.append(UInt8(truncatingIfNeeded: offset >> 8))
+        }
+        entries.withView { block.append($0) }
+        return try block.withView(body)
+    }
+
     mutating func removeAll() {
-        writer.removeAll()
+        entries.removeAll()
+        parts.removeAll(keepingCapacity: true)
         lastKey.replace(after: 0, with: Bytes(start: nil, count: 0))
         firstKey = []
         count = 0
@@ -63,33 +91,81 @@ struct KeyBuffer: ~Copyable {
 
 /// A block in memory, retained by its readers.
 package final class RunBlock: @unchecked Sendable {
-    // Unchecked, because memory is a pointer to the compiler; it is written here and never again.
-    let bytes: Bytes
+    // Unchecked, because memory is a pointer to the compiler; it is written before and never again.
+    package let bytes: Bytes
+    /// The owner of the memory; nil if it is the block's own.
+    private let owner: AnyObject?
+    /// The number of its parts.
+    let parts: Int
+    /// Where its entries begin; nil if that can't be read.
+    private let entries: Int?
 
-    package init(_ bytes: Bytes) {
+    /// Copies the bytes.
+    package convenience init(_ bytes: Bytes) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 8)
         memory.copyMemory(from: bytes)
-        self.bytes = Bytes(rebasing: Bytes(memory)[..<bytes.count])
+        self.init(Bytes(rebasing: Bytes(memory)[..<bytes.count]), ownedBy: nil)
     }
 
-    deinit { bytes.baseAddress?.deallocate() }
+    /// Uses the memory of an owner, which nothing writes to any more.
+    package init(_ bytes: Bytes, ownedBy owner: AnyObject?) {
+        self.bytes = bytes
+        self.owner = owner
+        (parts, entries) = RunBlock.layout(bytes)
+    }
 
-    /// Where a search for a key begins: at an entry that is not after it.
-    struct Start {
-        var offset = 0
-        /// How much of the key the previous entry has; that entry comes before the key.
-        var matched = 0
+    deinit { if owner == nil { bytes.baseAddress?.deallocate() } }
+
+    private static func layout(_ bytes: Bytes) -> (parts: Int, entries: Int?) {
+        guard let first = bytes.first, first != 0 else { return (1, 0) }
+        var reader = ByteReader(bytes)
+        guard let parts = try? reader.count(), parts - 1 <= reader.remaining / 2 else { return (1, nil) }
+        return (parts, reader.offset + 2 * (parts - 1))
+    }
+
+    // MARK: Parts
+
+    /// Returns the offset of the first entry of a part.
+    private func start(ofPart part: Int) throws(MalformedBytes) -> Int {
+        guard let entries else { throw MalformedBytes() }
+        guard part > 0 else { return entries }
+        let place = entries - 2 * (parts - part)
+        let offset = entries + Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+        guard offset < bytes.count else { throw MalformedBytes() }
+        return offset
+    }
+
+    /// Returns the offset at which a part ends.
+    func end(ofPart part: Int) throws(MalformedBytes) -> Int {
+        part + 1 < parts ? try start(ofPart: part + 1) : bytes.count
+    }
+
+    private func firstKey(ofPart part: Int) throws(MalformedBytes) -> Bytes {
+        var reader = ByteReader(bytes, at: try start(ofPart: part))
+        let entry = try Entry(&reader)
+        guard entry.shared == 0 else { throw MalformedBytes() }
+        return entry.rest
+    }
+
+    /// Returns the last part that does not begin after a key; the first one if there is none.
+    func part(of key: Bytes) throws(MalformedBytes) -> Int {
+        var (low, high) = (1, parts)
+        while low < high {
+            let middle = (low + high) / 2
+            if try firstKey(ofPart: middle).compare(key) <= 0 { low = middle + 1 } else { high = middle }
+        }
+        return low - 1
     }
 
     /// Looks up a key in the block. Never assembles a whole key: it is sufficient to know how much of the previous
     /// key matches.
-    func find(_ key: Bytes, from start: Start = Start()) throws(MalformedBytes) -> MemoryTable.Finding {
-        var reader = ByteReader(bytes, at: start.offset)
-        var matched = start.matched
+    func find(_ key: Bytes) throws(MalformedBytes) -> MemoryTable.Finding {
+        var reader = ByteReader(bytes, at: try start(ofPart: try part(of: key)))
+        var matched = 0
         while !reader.isAtEnd {
             let entry = try Entry(&reader)
             // An entry that shares more than what matches is before the key, like the previous one; an entry that
-            // shares less is after it.
+            // shares less is after it, and so is the beginning of the next part.
             if entry.shared > matched { continue }
             if entry.shared < matched { return .absent }
             let rest = Bytes(rebasing: key[matched...])
@@ -137,44 +213,39 @@ package final class RunBlock: @unchecked Sendable {
         private var keyBuffer = KeyBuffer()
         private(set) var value: Bytes?
         private(set) var isValid = false
-        /// The offset of the entry, and the length of the prefix it shares with the previous one.
+        /// The offset of the entry.
         private(set) var start = 0
-        private(set) var shared = 0
 
         /// Begins with the first entry that is not before a key.
-        init(_ block: RunBlock, from key: Bytes, _ start: Start = Start()) throws(MalformedBytes) {
+        init(_ block: RunBlock, from key: Bytes) throws(MalformedBytes) {
             self.block = block
-            reader = ByteReader(block.bytes, at: start.offset)
-            try seek(key, matched: start.matched)
+            reader = ByteReader(block.bytes)
+            reader.offset = try block.start(ofPart: try block.part(of: key))
+            try seek(key)
         }
 
-        /// Begins with the entry at an offset, whose whole key is given.
-        init(_ block: RunBlock, at offset: Int, _ key: [UInt8]) throws(MalformedBytes) {
+        /// Begins with the first entry of a part.
+        init(_ block: RunBlock, atPart part: Int) throws(MalformedBytes) {
             self.block = block
-            reader = ByteReader(block.bytes, at: offset)
-            start = offset
-            let entry = try Entry(&reader)
-            shared = entry.shared
-            key.withBytes { keyBuffer.replace(after: 0, with: $0) }
-            value = entry.value
-            isValid = true
+            reader = ByteReader(block.bytes)
+            reader.offset = try block.start(ofPart: part)
+            try advance()
         }
 
         var key: Bytes { keyBuffer.bytes }
 
         /// Moves to the first entry that is not before a key, without assembling whole keys: see `find`.
-        private mutating func seek(_ key: Bytes, matched: Int) throws(MalformedBytes) {
-            var matched = matched
+        private mutating func seek(_ key: Bytes) throws(MalformedBytes) {
+            var matched = 0
             while !reader.isAtEnd {
                 start = reader.offset
                 let entry = try Entry(&reader)
-                shared = entry.shared
                 if entry.shared > matched { continue }
                 guard entry.shared >= 0 else { throw MalformedBytes() }
                 let rest = Bytes(rebasing: key[entry.shared...])
                 let more = entry.rest.sharedPrefix(with: rest)
-                // An entry that shares less than the previous one comes after the key, and so does one with a
-                // greater byte.
+                // An entry that shares less than the previous one comes after the key, and so do one with a greater
+                // byte and the beginning of the next part.
                 let isBefore =
                     entry.shared == matched && more < rest.count
                     && (more == entry.rest.count || entry.rest[more] < rest[more])
@@ -194,7 +265,7 @@ package final class RunBlock: @unchecked Sendable {
         /// Moves to the beginning of another block.
         mutating func open(_ block: RunBlock) throws(MalformedBytes) {
             self.block = block
-            reader = ByteReader(block.bytes)
+            reader = ByteReader(block.bytes, at: try block.start(ofPart: 0))
             try advance()
         }
 
@@ -215,7 +286,6 @@ package final class RunBlock: @unchecked Sendable {
             guard isValid else { return }
             start = reader.offset
             let entry = try Entry(&reader)
-            shared = entry.shared
             guard entry.shared >= 0, entry.shared <= keyBuffer.count else { throw MalformedBytes() }
             keyBuffer.replace(after: entry.shared, with: entry.rest)
             value = entry.value

@@ -11,7 +11,7 @@ package struct RunWriter: ~Copyable {
     /// The digest of the entries written, if it is wanted.
     private var digest: Digest?
 
-    /// The size of index and filter blocks. Other blocks are near 8 KiB, and larger ones hold a single entry.
+    /// The size of index and filter blocks.
     private static let pieceSize = 1 << 16
 
     /// Stores a block and returns its address.
@@ -47,7 +47,7 @@ package struct RunWriter: ~Copyable {
 
     private mutating func closeBlock(_ sink: Sink) throws(StateError) {
         guard block.count > 0 else { return }
-        let address = try block.writer.bytes.withBytes(sink)
+        let address = try block.withBlock(sink)
         index.append(counted: block.firstKey)
         index.append(varint: address)
         block.removeAll()

@@ -7,46 +7,68 @@ struct ColumnSelection {
     private let names: [String]
     private let shapes: ShapeTable
     private var columns: [ColumnPlaces]
-    private var bytes = ByteWriter(capacity: 256)
-    /// Which columns the last row had, and the shape of the copy.
-    private var present: [Bool]
+    /// The size of the last copy.
+    private var size = 0
+    /// Which columns the last row lacked, and the shape of its copy.
+    private var lacking: [Int] = []
     private var shape: RowShape?
 
     /// - Parameter names: The columns, in the order of the copies. Those that a row lacks are left out.
     init(_ names: [String], _ shapes: ShapeTable) {
+        self.names = ColumnSelection.isPlain(names) ? names : ColumnSelection.plain(names)
+        self.shapes = shapes
+        columns = self.names.map { ColumnPlaces($0) }
+    }
+
+    /// Whether the names are of different columns, and none is the id.
+    private static func isPlain(_ names: [String]) -> Bool {
+        names.indices.allSatisfy { names[$0] != "id" && !names[..<$0].contains(names[$0]) }
+    }
+
+    private static func plain(_ names: [String]) -> [String] {
         var columns: [String] = []
         for name in names where name != "id" && !columns.contains(name) { columns.append(name) }
-        self.names = columns
-        self.shapes = shapes
-        self.columns = columns.map { ColumnPlaces($0) }
-        present = Array(repeating: true, count: columns.count)
+        return columns
     }
 
     /// Returns the columns of a row.
     mutating func row(_ sight: EncodedRowView) throws(StateError) -> Row {
-        bytes.removeAll()
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        var lacks = 0
         for index in columns.indices {
-            let value = sight.encoded(&columns[index])
-            if present[index] != (value != nil) {
-                present[index] = value != nil
-                shape = nil
+            if let value = sight.encoded(&columns[index]) {
+                bytes.append(contentsOf: try ColumnSelection.first(of: value))
+                continue
             }
-            if let value { try append(value) }
+            if lacks == lacking.count || lacking[lacks] != index {
+                forget(after: lacks)
+                lacking.append(index)
+            }
+            lacks += 1
         }
-        return Row(shape: try copyShape(), bytes: bytes.bytes)
+        if lacks < lacking.count { forget(after: lacks) }
+        size = bytes.count
+        return Row(shape: try copyShape(), bytes: bytes)
     }
 
-    /// Appends the value that bytes begin with.
-    private mutating func append(_ value: Bytes) throws(StateError) {
-        var reader = ByteReader(value)
+    /// Forgets what the last row lacked after some of it, because this row differs there.
+    private mutating func forget(after lacks: Int) {
+        lacking.removeSubrange(lacks...)
+        shape = nil
+    }
+
+    /// The value that bytes begin with.
+    private static func first(of bytes: Bytes) throws(StateError) -> Bytes {
+        var reader = ByteReader(bytes)
         do throws(MalformedBytes) { try reader.skipValue() } catch { throw .malformed("a row of the state") }
-        bytes.append(Bytes(rebasing: value[..<reader.offset]))
+        return Bytes(rebasing: bytes[..<reader.offset])
     }
 
     private mutating func copyShape() throws(StateError) -> RowShape {
         if let shape { return shape }
         var encoded = ByteWriter(capacity: 128)
-        for (name, isPresent) in zip(names, present) where isPresent { encoded.append(text: name) }
+        for index in names.indices where !lacking.contains(index) { encoded.append(text: names[index]) }
         let found: RowShape
         do throws(MalformedBytes) {
             found = try encoded.withView { names throws(MalformedBytes) in try shapes.shape(encodedNames: names) }

@@ -43,10 +43,11 @@ final class QueryRun {
 
     func rows() throws(StateError) -> QueryResult {
         if query.top == 0, !query.countsAll { return QueryResult(rows: []) }
-        for way in try ways() {
-            if let result = try rows(way) { return result }
-            matches = 0
-        }
+        let (first, second) = try ways()
+        if let first, let result = try rows(first) { return result }
+        matches = 0
+        if let second, let result = try rows(second) { return result }
+        matches = 0
         plan = QueryPlan(givenUp: plan.givenUp)
         var found = collector(comeByKey: true)
         // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
@@ -63,7 +64,7 @@ final class QueryRun {
             try forEach(keys) { row throws(StateError) in _ = try found.offer(row) }
             return try result(&found)
         case .entries(let scan):
-            let isCovering = covers(scan.index)
+            let isCovering = covers(scan)
             plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
             var found = collector(comeByKey: !isCovering || scan.isPinned)
             let isDone = try forEachMatch(scan, isCovering) { row throws(StateError) in _ = try found.offer(row) }
@@ -74,7 +75,7 @@ final class QueryRun {
     }
 
     private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(StateError) -> QueryResult? {
-        let isCovering = covers(scan.index)
+        let isCovering = covers(scan)
         plan.access = .index(columns: scan.index.columns, isOrdered: true, isCovering: isCovering)
         var found = ResultRows(query, reader.shapes, keys: order.keys, after: order.after, comeByKey: false)
         let ranges =
@@ -174,22 +175,19 @@ final class QueryRun {
 
     // MARK: Ways
 
-    /// The ways to try, best first; reading the table is always left.
-    private func ways() throws(StateError) -> [Way] {
-        if let ids = try ids() { return [.ids(ids)] }
+    /// The ways to try, in this order; reading the table is always left.
+    private func ways() throws(StateError) -> (Way?, Way?) {
+        if let ids = try ids() { return (.ids(ids), nil) }
         let isWindow = query.top != nil && !query.countsAll
         let scans = try scans(isWindow ? .all : .narrowed)
         let best = scans.first { $0.rank > 0 }
-        var ways: [Way] = best.map { [.entries($0)] } ?? []
-        if isWindow {
-            let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan, $0) } }
-            // Of two that the filter narrows as much, the one that decides more of the order.
-            let walk = walks.max { ($0.0.rank, $0.1.matched) < ($1.0.rank, $1.1.matched) }
-            if let (scan, order) = walk {
-                ways.insert(.walk(scan, order), at: scan.rank >= best?.rank ?? 0 ? 0 : ways.count)
-            }
-        }
-        return ways
+        let entries = best.map { Way.entries($0) }
+        guard isWindow else { return (entries, nil) }
+        let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan, $0) } }
+        // Of two that the filter narrows as much, the one that decides more of the order.
+        let walk = walks.max { ($0.0.rank, $0.1.matched) < ($1.0.rank, $1.1.matched) }
+        guard let (scan, order) = walk else { return (entries, nil) }
+        return scan.rank >= best?.rank ?? 0 ? (.walk(scan, order), entries) : (entries, .walk(scan, order))
     }
 
     private enum Indexes {
@@ -222,16 +220,18 @@ final class QueryRun {
         return keys
     }
 
-    private func covers(_ index: TableIndex) -> Bool {
-        guard let select = query.select else { return false }
-        return covers(index, select) && index.covers(query.order.map(\.column))
+    private func covers(_ scan: IndexScan) -> Bool {
+        guard let select = query.select, query.order.allSatisfy({ scan.index.covers($0.column) }) else { return false }
+        // The conditions of a filter that says no more than the scan are about columns of the index.
+        if scan.isExact { return !reader.spellsIDs && scan.index.covers(select) }
+        return covers(scan.index, select)
     }
 
     /// Whether an index has these columns and those of the filter.
     private func covers(_ index: TableIndex, _ columns: some Sequence<String>) -> Bool {
         guard index.covers(columns), !reader.spellsIDs else { return false }
         var hasAll = true
-        query.filter?.forEachColumn { if !index.covers(CollectionOfOne($0)) { hasAll = false } }
+        query.filter?.forEachColumn { if !index.covers($0) { hasAll = false } }
         return hasAll
     }
 

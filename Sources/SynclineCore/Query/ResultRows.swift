@@ -4,7 +4,8 @@
 import SynclineGround
 
 struct ResultRows {
-    private let query: RowQuery
+    private let skip: Int
+    private let order: [RowQuery.Key]
     /// The rows kept encoded; nil if all are decoded as they come.
     private var first: FirstRows?
     private var rows: [StoredRow] = []
@@ -17,7 +18,7 @@ struct ResultRows {
     ///   - keys: The sort keys that decide.
     ///   - comeByKey: Whether matches come in the order of their keys, which have their ids as they are shown.
     init(_ query: RowQuery, _ shapes: ShapeTable, keys: [RowQuery.Key], after: RowQuery.Place?, comeByKey: Bool) {
-        self.query = query
+        (skip, order) = (query.skip, query.order)
         selection = query.select.map { ColumnSelection($0, shapes) }
         if comeByKey, query.order.isEmpty, query.top == nil, query.after == nil { return }
         first = FirstRows(
@@ -55,7 +56,7 @@ struct ResultRows {
     ) throws(StateError) -> (rows: [StoredRow], end: RowQuery.Place?) {
         if first != nil { return try finishFirst(visitor, isCovering) }
         if hasForms { rows.sort { Value.compare(.string($0.id), .string($1.id)) == .less } }
-        if query.skip > 0 { rows.removeFirst(min(query.skip, rows.count)) }
+        if skip > 0 { rows.removeFirst(min(skip, rows.count)) }
         return (rows, rows.last.map { RowQuery.Place(values: [], id: $0.id) })
     }
 
@@ -66,13 +67,13 @@ struct ResultRows {
         // The only one, so that sorting it copies nothing.
         self.first = nil
         var end: RowQuery.Place?
-        var left = first.count - query.skip
+        var left = first.count - skip
         rows.reserveCapacity(max(0, left))
-        try first.forEach(skipping: query.skip) { key, value throws(StateError) in
+        try first.forEach(skipping: skip) { key, value throws(StateError) in
             func add(_ row: VisitedRow) throws(StateError) {
                 rows.append(try decoded(row.sight))
                 left -= 1
-                if left == 0 { end = query.place(of: row.sight) }
+                if left == 0 { end = RowQuery.Place(of: row.sight, in: order) }
             }
             if isCovering { try visitor.visit(entry: key, value, add) } else { try visitor.visit(key, value, add) }
         }

@@ -64,9 +64,9 @@ struct SortOrder {
     }
 }
 
-extension RowQuery {
-    /// The place of a row in the query's order.
-    func place(of row: EncodedRowView) -> Place {
-        Place(values: order.map { row.value(ofColumn: $0.column) }, id: row.id)
+extension RowQuery.Place {
+    /// The place of a row in an order.
+    init(of row: EncodedRowView, in order: [RowQuery.Key]) {
+        self.init(values: order.map { row.value(ofColumn: $0.column) }, id: row.id)
     }
 }

@@ -29,29 +29,39 @@ package struct TableIndex: Hashable, Sendable {
     }
 }
 
-/// The indexes by table. Names are compared by their bytes, as in the state: Swift treats two spellings of an
-/// accented letter as equal.
+/// The indexes by table.
 package struct IndexList: Hashable, Sendable {
-    private var indexes: [[UInt8]: [TableIndex]] = [:]
+    /// A table's name. Names are compared by their bytes, as in the state: Swift treats two spellings of an accented
+    /// letter as equal.
+    private struct Name: Hashable {
+        let text: String
+
+        static func == (left: Name, right: Name) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    private var indexes: [Name: [TableIndex]] = [:]
 
     var isEmpty: Bool { indexes.isEmpty }
 
-    func indexes(of table: String) -> [TableIndex] {
-        indexes[Array(table.utf8)] ?? []
-    }
+    func indexes(of table: String) -> [TableIndex] { indexes[Name(text: table)] ?? [] }
 
     /// All indexes, each with its table.
     var all: [(table: String, index: TableIndex)] {
-        indexes.flatMap { table, indexes in indexes.map { (String(decoding: table, as: UTF8.self), $0) } }
+        indexes.flatMap { table, indexes in indexes.map { (table.text, $0) } }
     }
 
     mutating func add(_ table: String, _ index: TableIndex) {
-        indexes[Array(table.utf8), default: []].append(index)
+        indexes[Name(text: table), default: []].append(index)
     }
 
     mutating func remove(_ table: String, _ index: TableIndex) {
         let left = indexes(of: table).filter { $0 != index }
-        indexes[Array(table.utf8)] = left.isEmpty ? nil : left
+        indexes[Name(text: table)] = left.isEmpty ? nil : left
     }
 
     /// The smallest number that no index of the table has; nil if all are taken.

@@ -7,8 +7,8 @@ import Testing
 @testable import SynclineCore
 
 @Suite struct BlockCacheTests {
-    private static func block(_ size: Int, _ byte: UInt8 = 0x80) -> MarkedBlock {
-        MarkedBlock([UInt8](repeating: byte, count: size).withBytes { RunBlock($0) })
+    private static func block(_ size: Int, _ byte: UInt8 = 0x80) -> RunBlock {
+        [UInt8](repeating: byte, count: size).withBytes { RunBlock($0) }
     }
 
     @Test func `the cache never exceeds its limit, and requested blocks stay`() throws {
@@ -19,7 +19,7 @@ import Testing
         var chance = Chance(seed: 5)
         for address in UInt64(1000)..<3000 {
             let kept = try #require(cache.block(at: wanted), "gone before \(address)")
-            #expect(kept.block.bytes.first == 0x87)
+            #expect(kept.bytes.first == 0x87)
             cache.keep(Self.block(1 + chance.below(4000)), at: .init(run: run, address: address))
             try #require(cache.size <= 64 << 10)
         }
@@ -46,8 +46,8 @@ import Testing
         #expect(cache.block(at: .init(run: second, address: 9)) == nil)
         cache.keep(Self.block(10, 0x82), at: .init(run: second, address: 9))
         cache.keep(Self.block(10, 0x83), at: .init(run: second, address: 9))
-        #expect(cache.block(at: .init(run: first, address: 9))?.block.bytes.first == 0x81)
-        #expect(cache.block(at: .init(run: second, address: 9))?.block.bytes.first == 0x83)
+        #expect(cache.block(at: .init(run: first, address: 9))?.bytes.first == 0x81)
+        #expect(cache.block(at: .init(run: second, address: 9))?.bytes.first == 0x83)
         #expect(cache.size == 20)
     }
 
@@ -62,22 +62,19 @@ import Testing
         #expect(cache.size == 15 << 10)
         for address in UInt64(0)..<15 {
             #expect(cache.block(at: .init(run: gone, address: address)) == nil)
-            #expect(cache.block(at: .init(run: left, address: address))?.block.bytes.first == 0x82)
+            #expect(cache.block(at: .init(run: left, address: address))?.bytes.first == 0x82)
         }
     }
 
-    @Test func `a block with marks replaces the same block without marks, and their memory counts`() {
-        var writer = RunBlockWriter()
-        for number in 0..<200 { Array("key\(1000 + number)".utf8).withBytes { writer.append($0, $0) } }
-        let block = MarkedBlock(writer.writer.bytes.withBytes { RunBlock($0) })
-        let marked = MarkedBlock(marking: block.block)
-        #expect(!block.isMarked && marked.isMarked && marked.size > block.size)
-        let cache = BlockCache()
-        let place = BlockCache.Place(run: cache.numberForRun(), address: 1)
-        cache.keep(block, at: place)
-        #expect(cache.size == block.size)
-        cache.keep(marked, at: place)
-        #expect(cache.size == marked.size)
-        #expect(cache.block(at: place)?.isMarked == true)
+    @Test func `a smaller limit evicts blocks, and a larger one keeps more`() {
+        let cache = BlockCache(limit: 64 << 10)
+        let run = cache.numberForRun()
+        for address in UInt64(0)..<100 { cache.keep(Self.block(1 << 10), at: .init(run: run, address: address)) }
+        #expect(cache.size == 64 << 10)
+        cache.resize(to: 16 << 10)
+        #expect(cache.size == 16 << 10)
+        cache.resize(to: 80 << 10)
+        for address in UInt64(200)..<300 { cache.keep(Self.block(1 << 10), at: .init(run: run, address: address)) }
+        #expect(cache.size == 80 << 10)
     }
 }

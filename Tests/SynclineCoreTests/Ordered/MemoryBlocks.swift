@@ -19,6 +19,21 @@ final class MemoryBlocks: BlockSource {
         guard let bytes else { throw .failed(SyncError(.ioError, "there is no block \(address)")) }
         return bytes.withUnsafeBytes { RunBlock($0) }
     }
+
+    /// All of them, in one piece of memory.
+    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock] {
+        var piece: [UInt8] = []
+        var places: [Range<Int>] = []
+        for address in addresses {
+            let start = piece.count
+            let block = try block(at: address, length: nil)
+            piece += block.bytes
+            extendLifetime(block)
+            places.append(start..<piece.count)
+        }
+        let whole = piece.withBytes { RunBlock($0) }
+        return places.map { RunBlock(Bytes(rebasing: whole.bytes[$0]), ownedBy: whole) }
+    }
 }
 
 extension StateStore {

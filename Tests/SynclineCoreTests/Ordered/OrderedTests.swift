@@ -169,12 +169,11 @@ private struct Play {
                 return start + (0..<chance.below(6)).map { _ in UInt8(chance.below(3)) }
             }
             let keys = Set((0..<40).map { _ in key() }).sorted { $0.lexicographicallyPrecedes($1) }
-            // From a mark for each to one for all.
+            // From a part for each to one for all.
             let room = [UInt8](repeating: 0, count: [600, 100, 10, 0][Int(seed / 3 % 4)])
             var writer = RunBlockWriter()
             for key in keys { key.withBytes { key in (room + key).withBytes { writer.append(key, $0) } } }
-            let block = writer.writer.bytes.withBytes { RunBlock($0) }
-            let marked = MarkedBlock(marking: block)
+            let block = writer.withBlock { RunBlock($0) }
             for _ in 0..<200 {
                 let wanted = key()
                 var found: [[UInt8]] = []
@@ -186,18 +185,35 @@ private struct Play {
                     }
                 }
                 #expect(found == keys.filter { !$0.lexicographicallyPrecedes(wanted) }, "seed \(seed)")
-                let first: [UInt8]? = try wanted.withBytes { bytes throws(MalformedBytes) in
-                    let cursor = try marked.cursor(from: bytes)
-                    return cursor.isValid ? [UInt8](cursor.key) : nil
+                let value = try wanted.withBytes { bytes throws(MalformedBytes) -> [UInt8]? in
+                    if case .value(let value) = try block.find(bytes) { [UInt8](value) } else { nil }
                 }
-                #expect(first == found.first, "seed \(seed)")
-                let values = try wanted.withBytes { bytes throws(MalformedBytes) in
-                    [try block.find(bytes), try marked.find(bytes)].map { finding -> [UInt8]? in
-                        if case .value(let value) = finding { [UInt8](value) } else { nil }
-                    }
-                }
-                let expected = keys.contains(wanted) ? room + wanted : nil
-                #expect(values == [expected, expected], "seed \(seed)")
+                #expect(value == (keys.contains(wanted) ? room + wanted : nil), "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `a block of entries alone, as earlier versions wrote it, is one part`() throws {
+        let keys = (0..<300).map { Array("key \(1000 + $0)".utf8) }
+        var writer = ByteWriter()
+        var last: [UInt8] = []
+        for key in keys {
+            let shared = zip(key, last).prefix { $0 == $1 }.count
+            writer.append(varint: shared)
+            writer.append(varint: key.count - shared)
+            writer.append(varint: key.count + 1)
+            writer.append(Array(key[shared...]) + key)
+            last = key
+        }
+        let block = writer.withView { RunBlock($0) }
+        #expect(block.parts == 1)
+        for (place, key) in keys.enumerated() {
+            try key.withBytes { bytes throws(MalformedBytes) in
+                guard case .value(let value) = try block.find(bytes) else { throw MalformedBytes() }
+                #expect([UInt8](value) == key)
+                var cursor = try RunBlock.Cursor(block, from: bytes)
+                #expect([UInt8](cursor.key) == key)
+                #expect(try cursor.countRest() == keys.count - place)
             }
         }
     }
@@ -211,17 +227,17 @@ private struct Play {
                     chance.bytes(number % 4 == 0 ? 600 : 9).withBytes { block.append(key, $0) }
                 }
             }
+            let whole = block.withBlock { [UInt8]($0) }
             for _ in 0..<50 {
-                var bytes = block.writer.bytes
+                var bytes = whole
                 bytes[chance.below(bytes.count)] = UInt8(truncatingIfNeeded: chance.next())
                 bytes.removeLast(chance.below(8))
-                let damaged = MarkedBlock(marking: bytes.withBytes { RunBlock($0) })
+                let damaged = bytes.withBytes { RunBlock($0) }
                 var count = 0
                 do throws(MalformedBytes) {
                     try Array("key1\(seed % 30)".utf8).withBytes { key throws(MalformedBytes) in
                         _ = try damaged.find(key)
-                        _ = try damaged.block.find(key)
-                        var cursor = try damaged.cursor(from: key)
+                        var cursor = try RunBlock.Cursor(damaged, from: key)
                         while cursor.isValid {
                             count += 1
                             try cursor.advance()

@@ -1,4 +1,4 @@
-// Ranges of keys over several layers, read forward, backward and counted, before and after their blocks have marks.
+// Ranges of keys over several layers, read forward, backward and counted.
 
 import SynclineGround
 import SynclineTesting
@@ -90,9 +90,7 @@ import Testing
         let cache = BlockCache(limit: 64 << 10)
         let run = cache.numberForRun()
         func place(_ number: Int) -> BlockCache.Place { .init(run: run, address: UInt64(number)) }
-        func block(_ size: Int) -> MarkedBlock {
-            MarkedBlock([UInt8](repeating: 7, count: size).withBytes { RunBlock($0) })
-        }
+        func block(_ size: Int) -> RunBlock { [UInt8](repeating: 7, count: size).withBytes { RunBlock($0) } }
         for number in 0..<100 { cache.keepIfRoom(block(1 << 10), at: place(number)) }
         #expect(cache.size == 64 << 10)
         for number in 0..<100 { #expect((cache.block(at: place(number)) != nil) == (number < 64)) }

@@ -35,6 +35,7 @@ extension Store {
 /// A store with its settings.
 enum StoreName: String, CaseIterable, Codable, Sendable {
     case syncline
+    case synclineTuned = "syncline-tuned"
     case sqliteRowid = "sqlite-rowid"
     case sqliteRowidTuned = "sqlite-rowid-tuned"
     case sqliteClustered = "sqlite-without-rowid"
@@ -43,12 +44,14 @@ enum StoreName: String, CaseIterable, Codable, Sendable {
     case rocksdb
 
     var isSQLite: Bool { rawValue.hasPrefix("sqlite") }
-    var hasQueries: Bool { self == .syncline || isSQLite }
+    var isSyncline: Bool { self == .syncline || self == .synclineTuned }
+    var hasQueries: Bool { isSyncline || isSQLite }
 
     /// Opens the store in a directory that exists, making it where there is none.
     func open(_ directory: String, _ durability: Durability) async throws -> any Store {
         switch self {
         case .syncline: try await SynclineStore(directory, durability)
+        case .synclineTuned: try await SynclineStore(directory, durability, tuned: true)
         case .sqliteRowid: try SQLiteStore(directory, durability, .init())
         case .sqliteRowidTuned: try SQLiteStore(directory, durability, .init(tuned: true))
         case .sqliteClustered: try SQLiteStore(directory, durability, .init(clustered: true))

@@ -47,8 +47,8 @@ struct StoreTable: Sendable {
     }
 
     /// The median of the rounds' ratios: two stores of one round ran minutes apart at most.
-    func ratio(to store: StoreName) -> Double? {
-        zip(rounds(of: .syncline), rounds(of: store)).map { $0.rate / $1.rate }.median
+    private func ratio(of mine: StoreName, to store: StoreName) -> Double? {
+        zip(rounds(of: mine), rounds(of: store)).map { $0.rate / $1.rate }.median
     }
 
     var text: String {
@@ -76,17 +76,20 @@ struct StoreTable: Sendable {
             rounds.compactMap(\.syncsPerStep).median, rounds.compactMap(\.diskBytesPerRow).median,
             rounds.compactMap(\.peakMemory).max().map { Double($0) / Double(1 << 20) },
         ]
-        let multiple = store == .syncline ? nil : ratio(to: store).map { formatted($0) + "×" }
+        let multiple = store == .syncline ? nil : ratio(of: .syncline, to: store).map { formatted($0) + "×" }
         return [store.rawValue, main.map { formatted($0) } ?? "", multiple ?? ""]
             + numbers.map { $0.map { formatted($0) } ?? "" }
     }
 
     private var verdicts: [String] {
         targets.compactMap { target in
-            let ratios = StoreName.allCases.filter(target.isMet).compactMap { ratio(to: $0) }
-            guard let least = ratios.min() else { return nil }
-            let verdict = least >= target.multiple ? "met" : "missed"
-            return "Asked: \(formatted(target.multiple))× \(target.of); here \(formatted(least))×: \(verdict)."
+            let others = StoreName.allCases.filter(target.isMet)
+            let verdicts = StoreName.allCases.filter(\.isSyncline).compactMap { mine -> String? in
+                guard let least = others.compactMap({ ratio(of: mine, to: $0) }).min() else { return nil }
+                return "\(mine.rawValue) \(formatted(least))×, \(least >= target.multiple ? "met" : "missed")"
+            }
+            if verdicts.isEmpty { return nil }
+            return "Asked: \(formatted(target.multiple))× \(target.of); here: \(verdicts.joined(separator: "; "))."
         }
     }
 }

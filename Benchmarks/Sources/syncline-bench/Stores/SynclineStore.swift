@@ -1,5 +1,5 @@
-// Syncline under test, with its defaults. A transaction's operations need no writing of their own: the outbox is a part
-// of the state.
+// Syncline under test, with its defaults or with as large a cache as the tuned SQLite has. A transaction's operations need
+// no writing of their own: the outbox is a part of the state.
 
 import SegmentLog
 import Syncline
@@ -10,8 +10,9 @@ final class SynclineStore: Store {
     private let table: RowTable
     private let durability: SegmentLog.Durability
 
-    init(_ directory: String, _ durability: Durability) async throws {
-        database = try await SyncDatabase.open(at: directory)
+    init(_ directory: String, _ durability: Durability, tuned: Bool = false) async throws {
+        let cache = ByteCount.mebibytes(tuned ? 256 : 32)
+        database = try await SyncDatabase.open(at: directory, SyncConfiguration(cacheSize: cache))
         table = database.table("todos")
         self.durability = durability == .durable ? .durable : .buffered
     }
