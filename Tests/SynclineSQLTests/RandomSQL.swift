@@ -107,6 +107,7 @@ struct RandomSQL {
 
     private mutating func ordered() -> String {
         if chance.once(in: 3) { return first() }
+        if chance.once(in: 4) { return words() }
         let left = source()
         let direction = chance.pick(["", " desc"])
         let keys = chance.once(in: 2) ? "\(column(left))\(chance.pick([" desc", ""])), " : ""
@@ -129,6 +130,21 @@ struct RandomSQL {
             select \(key) from \(left.text)\(chance.once(in: 2) ? " where \(end)" : "") \
             order by \(key)\(chance.pick(["", " desc"])) limit \(chance.below(8)) offset \(chance.below(3))
             """
+    }
+
+    /// One column of strings and the id: the entries of an index may have all that is read.
+    private mutating func words() -> String {
+        let left = source()
+        guard left.columns.contains("word") else { return first() }
+        let word = "\(left.alias).word"
+        let filter = chance.once(in: 3) ? " where \(word) \(chance.pick(["<", ">", "<>"])) \(literal())" : ""
+        switch chance.below(4) {
+        case 0: return "select distinct \(word) from \(left.text)\(filter) order by \(word)"
+        case 1: return "select \(word), \(left.alias).id from \(left.text)\(filter) order by \(word), \(left.alias).id"
+        case 2: return "select \(word) from \(left.text)\(filter) order by \(word) limit \(chance.below(8))"
+        default:
+            return "select \(word), count(*), max(\(left.alias).id) from \(left.text)\(filter) group by \(word) order by 1"
+        }
     }
 
     private mutating func compound() -> String {

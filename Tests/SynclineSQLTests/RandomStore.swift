@@ -13,7 +13,9 @@ struct RandomStore {
     /// Strings that SQL may compare as numbers, and some that only look so.
     static let numbers = ["5", "05", " 5", "5.0", "+5", "5e0", "7", "-1", "5x", "1-2", "0x5", "9007199254740993"]
     static let tables = ["item", "list", "Tag"]
-    static let columns = ["n", "text", "list", "done", "when", "more", "size", "rank", "at"]
+    static let columns = ["n", "text", "list", "done", "when", "more", "size", "rank", "at", "word"]
+    /// Strings of a column that has only these. Some differ only after the part that an index has.
+    static let words = ["", "milk", "2026-01-02", "5", "a\u{1}b", "a", "é"] + long + long.map { $0 + " c" }
 
     init(seed: UInt64) async throws {
         chance = Chance(seed: seed)
@@ -93,7 +95,7 @@ struct RandomStore {
 
     /// One or two columns.
     private mutating func indexColumns() -> [String] {
-        let columns = RandomStore.columns.filter { $0 != "size" }
+        let columns = RandomStore.columns.filter { $0 != "size" } + ["word"]
         let (first, second) = (chance.pick(columns), chance.pick(columns))
         return first == second || chance.once(in: 2) ? [first] : [first, second]
     }
@@ -104,6 +106,7 @@ struct RandomStore {
         case "rank":
             [.null, .integer(Int64(chance.below(20)) - 5), .double(Double(chance.below(9)) + 0.5)][chance.below(3)]
         case "at": chance.once(in: 5) ? .null : date()
+        case "word": chance.once(in: 6) ? .null : .string(chance.pick(RandomStore.words))
         default: value()
         }
     }

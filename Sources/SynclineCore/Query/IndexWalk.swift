@@ -5,9 +5,9 @@ import SynclineGround
 
 package struct IndexWalk {
     private let reader: StateReader
-    private let index: TableIndex
+    let index: TableIndex
     /// What the keys of the index's entries, and of the table's rows, begin with.
-    private let prefix: [UInt8]
+    let prefix: [UInt8]
     private let rowPrefix: [UInt8]
     private let isBackward: Bool
     /// What is left: from a key to the first key after it.
@@ -40,6 +40,15 @@ package struct IndexWalk {
             let booleans = try has(SortTag.bool..<SortTag.number)
             let others = try has(SortTag.string..<IndexInterval.highest)
             return !booleans && !others && !(numbers && dates)
+        }
+    }
+
+    /// Whether the column has nothing but null and strings.
+    package var hasStringsOnly: Bool {
+        get throws(StateError) {
+            let (before, after) = (SortTag.bool..<SortTag.string, SortTag.bytes..<IndexInterval.highest)
+            if try has(before) { return false }
+            return try !has(after)
         }
     }
 

@@ -98,7 +98,7 @@ package struct EncodedRowView: FilterSubject {
     }
 
     /// A row whose id is in the form that keys have.
-    init(formAndID id: UnsafeRawBufferPointer, row: RowView) {
+    init(formAndID id: UnsafeRawBufferPointer, row: RowView?) {
         name = .key(id, skipping: 0)
         local = nil
         over = nil

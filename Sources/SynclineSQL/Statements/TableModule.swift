@@ -126,9 +126,13 @@ extension PlanRequest {
                 let comparison = Comparison(offered.op),
                 let collation = sqlite3_vtab_collation(info, Int32(place)), String(cString: collation) == "BINARY"
             else { return nil }
-            let isList = sqlite3_vtab_in(info, Int32(place), -1) != 0
-            return Condition(column: Int(offered.iColumn), comparison: comparison, isList: isList)
+            var value: OpaquePointer?
+            return Condition(
+                column: Int(offered.iColumn), comparison: comparison,
+                isList: sqlite3_vtab_in(info, Int32(place), -1) != 0,
+                isConstant: sqlite3_vtab_rhs_value(info, Int32(place), &value) == SQLITE_OK)
         }
+        read = info.pointee.colUsed
         hasOthers = zip(offered, conditions).contains { $1 == nil && !windows.contains(Int32($0.op)) }
         if info.pointee.nOrderBy > 0, let first = info.pointee.aOrderBy?[0], first.iColumn >= 0 {
             order = Order(

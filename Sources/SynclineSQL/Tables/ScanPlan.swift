@@ -16,6 +16,8 @@ struct PlanRequest: Hashable {
         var comparison: Comparison
         /// Whether the value is a list, one of which the column must equal.
         var isList = false
+        /// Whether the value is known before the statement runs, so that it is not one of another table's row.
+        var isConstant = false
     }
 
     /// The first key of the wanted order.
@@ -33,6 +35,11 @@ struct PlanRequest: Hashable {
     var order: Order?
     /// Whether only the first rows are wanted.
     var hasLimit = false
+    /// The columns that are read, as bits; the last one stands for all from 63 on.
+    var read: UInt64 = .max
+
+    /// Whether nothing but the id and a column is read.
+    func readsOnly(_ column: Int) -> Bool { column < 63 && read & ~(1 | 1 << UInt64(column)) == 0 }
 }
 
 /// How a table's rows are found.
@@ -48,6 +55,8 @@ struct ScanPlan: Hashable {
         case index(column: Int, Ends)
         /// Rows in the order of an index, for a caller that wants the first few.
         case walk(column: Int, isBackward: Bool, Ends)
+        /// The entries of an index, for a caller that reads only its column and the id.
+        case entries(column: Int)
         /// The rows with a value in a column without an index. If they are asked for repeatedly, an index is made for
         /// the time of the statement.
         case made(column: Int)
@@ -80,6 +89,8 @@ struct ScanFacts: Hashable {
     var sortsIDs = true
     /// A column with an index whose order is that of SQL.
     var walkable: Int?
+    /// A column with an index, which has only strings and null.
+    var text: Int?
 
     /// The cheapest plan.
     func plan(_ request: PlanRequest) -> ScanPlan {
@@ -90,7 +101,7 @@ struct ScanFacts: Hashable {
             if condition.isList { found.takeList(of: size) }
             plans.append(found)
         }
-        plans += walk(request).map { [$0] } ?? []
+        plans += [walk(request), entries(request)].compactMap { $0 }
         var best = plans.min { $0.cost < $1.cost } ?? plans[0]
         guard let order = request.order, order.column == 0, !order.isDescending, !best.isList else { return best }
         // The id is unique, so keys after it do not matter.
@@ -111,6 +122,10 @@ struct ScanFacts: Hashable {
                 // How often a value occurs is not known: in a large table more often than in a small one.
                 let rows = size.squareRoot()
                 return ScanPlan(access: .index(column: column, .same), used: [place], cost: 1 + 2 * rows, rows: rows)
+            }
+            // One value finds a part of the rows, and no index is made for it.
+            if condition.isConstant {
+                return ScanPlan(access: .made(column: column), used: [place], cost: size * 0.99, rows: size / 8)
             }
             // Making the index is paid for once by all scans of the statement.
             return ScanPlan(
@@ -136,6 +151,14 @@ struct ScanFacts: Hashable {
         return ScanPlan(
             access: .walk(column: order.column, isBackward: order.isDescending, ends), used: used, isOrdered: true,
             cost: min(size * 0.9, 50), rows: min(size, 25))
+    }
+
+    /// A plan for all values of a column in their order.
+    private func entries(_ request: PlanRequest) -> ScanPlan? {
+        guard let order = request.order, order.isOnly, !order.isDescending, order.column == text,
+            request.readsOnly(order.column)
+        else { return nil }
+        return ScanPlan(access: .entries(column: order.column), isOrdered: true, cost: size * 0.8, rows: size)
     }
 
     /// The ends of a column's range, and the conditions that say them.

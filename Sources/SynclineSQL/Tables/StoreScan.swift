@@ -16,6 +16,8 @@ final class StoreScan: TableScan {
     private var nextKey = 0
     /// Provides more keys.
     private var walk: IndexWalk?
+    /// Nil unless only entries of an index are read.
+    private var entries: IndexEntries?
     /// How often rows with one value were asked for without an index.
     private var asked = 0
 
@@ -27,7 +29,7 @@ final class StoreScan: TableScan {
     override var isAtEnd: Bool { row == nil }
 
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
-        (row, cursor, end, keys, nextKey, walk) = (nil, nil, nil, [], 0, nil)
+        (row, cursor, end, keys, nextKey, walk, entries) = (nil, nil, nil, [], 0, nil, nil)
         do throws(StateError) {
             if plan.isList { return try beginList(plan.access, values.first) }
             switch plan.access {
@@ -45,6 +47,9 @@ final class StoreScan: TableScan {
                 }
             case .walk(let column, let isBackward, let ends):
                 try beginWalk(column, isBackward, ends.of(values.map(Operand.init)))
+            case .entries(let column):
+                entries = try table.entries(column)
+                row = entries?.row
             case .made(let column): try beginMade(column, values.first.map(Operand.init) ?? .null)
             }
         } catch {
@@ -54,9 +59,15 @@ final class StoreScan: TableScan {
 
     override func advance() throws(SyncError) {
         do throws(StateError) {
-            guard let cursor else { return try findNext() }
-            try cursor.advance()
-            show(cursor)
+            if let cursor {
+                try cursor.advance()
+                show(cursor)
+            } else if let entries {
+                try entries.advance()
+                row = entries.row
+            } else {
+                try findNext()
+            }
         } catch {
             throw SyncError(error)
         }
@@ -65,6 +76,7 @@ final class StoreScan: TableScan {
     override func write(_ column: Int, to sink: ResultSink) {
         guard let row else { return sink.null() }
         if column == 0 { return row.withID { sink.text($0) } }
+        if let entries, !entries.isWhole { return entries.text.map { sink.text($0) } ?? sink.null() }
         guard let value = row.encoded(&places[column - 1]) else { return sink.null() }
         sink.write(encoded: value)
     }

@@ -16,12 +16,14 @@ final class StoreTable: VirtualTable {
     private var numeric: [Int: [[UInt8]]?] = [:]
     /// Whether an index on a column has the order of SQL.
     private var walkable: [Int: Bool] = [:]
+    /// Whether a column with an index has only strings and null.
+    private var text: [Int: Bool] = [:]
 
     init(_ reader: StateReader, name: String, _ outline: TableOutline) throws(StateError) {
         self.reader = reader
         self.name = name
         let stored = outline.columns.filter { !$0.utf8.elementsEqual("id".utf8) }
-        let indexed = try reader.indexes(of: name).map(\.columns[0])
+        let indexed = try reader.indexes(of: name).map { $0.columns[0] }
         self.stored = stored
         facts = ScanFacts(
             count: outline.count,
@@ -46,6 +48,11 @@ final class StoreTable: VirtualTable {
         {
             facts.walkable = order.column
         }
+        if let order = request.order, facts.indexed.contains(order.column), request.readsOnly(order.column),
+            try hasText(order.column)
+        {
+            facts.text = order.column
+        }
         return facts.plan(request)
     }
 
@@ -62,6 +69,18 @@ final class StoreTable: VirtualTable {
     /// A walk through the index on a column.
     func walk(_ column: Int, isBackward: Bool) throws(StateError) -> IndexWalk? {
         try IndexWalk(reader, table: name, column: stored[column - 1], isBackward: isBackward)
+    }
+
+    /// The entries of an index on a column with strings and null.
+    func entries(_ column: Int) throws(StateError) -> IndexEntries? {
+        try IndexEntries(reader, table: name, column: stored[column - 1])
+    }
+
+    private func hasText(_ column: Int) throws(SyncError) -> Bool {
+        if let known = text[column] { return known }
+        let found = try mapErrors { () throws(StateError) in try entries(column) != nil }
+        text[column] = found
+        return found
     }
 
     private func isWalkable(_ column: Int) throws(SyncError) -> Bool {
