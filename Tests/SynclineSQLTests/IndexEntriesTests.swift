@@ -23,7 +23,9 @@ import Testing
                 default: long + "\(chance.below(5))"
                 }
             words["r\(number)"] = word
-            var members: [Value.Member] = [.init("other", .integer(Int64(chance.below(3)))), .init("version", .string("v"))]
+            var members: [Value.Member] = [
+                .init("other", .integer(Int64(chance.below(3)))), .init("version", .string("v")),
+            ]
             if let word { members.append(.init("word", .string(word))) }
             rows.append(PulledRow(id: "r\(number)", row: Row(members)))
         }
@@ -44,7 +46,8 @@ import Testing
         #expect(found.count == 300 && Set(found.map { $0.id }).count == 300)
         for entry in found { #expect(entry.word == words[entry.id].flatMap { $0.map { Array($0.utf8) } }) }
         for (one, next) in zip(found, found.dropFirst()) {
-            #expect((one.word ?? []).lexicographicallyPrecedes(next.word ?? []) || one.word == next.word || one.word == nil)
+            #expect(
+                (one.word ?? []).lexicographicallyPrecedes(next.word ?? []) || one.word == next.word || one.word == nil)
         }
     }
 

@@ -140,10 +140,14 @@ struct RandomSQL {
         let filter = chance.once(in: 3) ? " where \(word) \(chance.pick(["<", ">", "<>"])) \(literal())" : ""
         switch chance.below(4) {
         case 0: return "select distinct \(word) from \(left.text)\(filter) order by \(word)"
-        case 1: return "select \(word), \(left.alias).id from \(left.text)\(filter) order by \(word), \(left.alias).id"
+        case 1:
+            return "select \(word), \(left.alias).id from \(left.text)\(filter) order by \(word), \(left.alias).id"
         case 2: return "select \(word) from \(left.text)\(filter) order by \(word) limit \(chance.below(8))"
         default:
-            return "select \(word), count(*), max(\(left.alias).id) from \(left.text)\(filter) group by \(word) order by 1"
+            return """
+                select \(word), count(*), max(\(left.alias).id) from \(left.text)\(filter) \
+                group by \(word) order by 1
+                """
         }
     }
 

@@ -12,6 +12,7 @@ package final class IndexEntries {
     private let end: [UInt8]
     private let visitor: RowVisitor
     private let finder: RowFinder
+    // Unchecked: one thread uses the entries, and nothing here is called from within itself.
     @exclusivity(unchecked) private var cursor: StateCursor
     /// The current row; nil at the end. Of an entry, it has only the id.
     @exclusivity(unchecked) package private(set) var row: EncodedRowView?
@@ -20,8 +21,8 @@ package final class IndexEntries {
     /// Whether the current row was looked up, so that it has all columns.
     @exclusivity(unchecked) package private(set) var isWhole = false
     /// A string with zeros, without their escapes.
-    private var unescaped = ByteWriter(capacity: 16)
-    private var group: Group?
+    @exclusivity(unchecked) private var unescaped = ByteWriter(capacity: 16)
+    @exclusivity(unchecked) private var group: Group?
 
     /// The rows whose strings begin with the same bytes and were cut off.
     private struct Group {
@@ -60,7 +61,7 @@ package final class IndexEntries {
 
     /// Moves to the next row.
     package func advance() throws(StateError) {
-        if let group { return try advance(in: group) }
+        if group != nil { return try advanceInGroup() }
         try cursor.advance()
         try show()
     }
@@ -86,7 +87,7 @@ package final class IndexEntries {
         } catch {
             throw .malformed("an index")
         }
-        if let group { try advance(in: group) }
+        if group != nil { try advanceInGroup() }
     }
 
     /// The length of the string of an entry; nil for null, and if it has zeros or was cut off.
@@ -117,8 +118,8 @@ package final class IndexEntries {
 
     // MARK: Strings that were cut off
 
-    private func advance(in group: Group) throws(StateError) {
-        var group = group
+    private func advanceInGroup() throws(StateError) {
+        guard var group else { return }
         while true {
             while let key = group.keys.popFirst() {
                 guard let found = try finder.row(key: key) else { continue }

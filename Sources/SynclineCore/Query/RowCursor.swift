@@ -12,10 +12,10 @@ package final class RowCursor {
     /// One place for each form of an id that has rows left. Only the first one is read, unless the forms are merged.
     @exclusivity(unchecked) private var places: [StateCursor] = []
     /// The ids of the places, if they are merged.
-    private var ids: [[UInt8]] = []
+    @exclusivity(unchecked) private var ids: [[UInt8]] = []
     @exclusivity(unchecked) private var current = 0
     /// The current row, if it had to be decoded as a whole.
-    private var decoded: OwnedRow?
+    @exclusivity(unchecked) private var decoded: OwnedRow?
     /// Whether the current row was decoded, so that its shape is in no list.
     var isDecoded: Bool { decoded != nil }
     /// The current row; nil at the end. It is valid until the cursor moves.

@@ -8,11 +8,12 @@ package final class RowFinder {
     private let ids: IDComparison
     private let prefixLength: Int
     private let known: ShapeList
+    // Unchecked: one thread uses the finder, and nothing here is called from within itself.
     /// The key of the current row. Its memory stays where it is until the next search.
-    private var key = ByteWriter(capacity: 256)
+    @exclusivity(unchecked) private var key = ByteWriter(capacity: 256)
     /// Keeps the current row's value.
-    private var value: StateValue?
-    private var decoded: OwnedRow?
+    @exclusivity(unchecked) private var value: StateValue?
+    @exclusivity(unchecked) private var decoded: OwnedRow?
 
     package init(_ reader: StateReader, table: String) throws(StateError) {
         self.reader = reader

@@ -5,21 +5,22 @@ import SynclineCore
 
 final class StoreScan: TableScan {
     private let table: StoreTable
+    // Unchecked: SQLite calls the functions of a scan one after another.
     @exclusivity(unchecked) private var places: [ColumnPlaces]
     @exclusivity(unchecked) private var row: EncodedRowView?
     /// Nil while keys are looked up.
-    private var cursor: RowCursor?
+    @exclusivity(unchecked) private var cursor: RowCursor?
     /// The last id of a range.
-    private var end: [UInt8]?
-    private var finder: RowFinder?
-    private var keys: [[UInt8]] = []
-    private var nextKey = 0
+    @exclusivity(unchecked) private var end: [UInt8]?
+    @exclusivity(unchecked) private var finder: RowFinder?
+    @exclusivity(unchecked) private var keys: [[UInt8]] = []
+    @exclusivity(unchecked) private var nextKey = 0
     /// Provides more keys.
-    private var walk: IndexWalk?
+    @exclusivity(unchecked) private var walk: IndexWalk?
     /// Nil unless only entries of an index are read.
-    private var entries: IndexEntries?
+    @exclusivity(unchecked) private var entries: IndexEntries?
     /// How often rows with one value were asked for without an index.
-    private var asked = 0
+    @exclusivity(unchecked) private var asked = 0
 
     init(_ table: StoreTable) {
         self.table = table
