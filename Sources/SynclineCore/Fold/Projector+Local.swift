@@ -120,14 +120,20 @@ extension Projector {
 
     /// Takes a whole transaction out of the outbox, or its changes to one row; each change is the last of its row.
     func undo(_ event: UInt64, of row: [UInt8]? = nil) throws(StateError) {
-        for position in try StateReader(store.snapshot, shapes).changes(of: event).reversed() {
-            if let row, try journal(position).entry.rowKey != row { continue }
-            try removeLast(position)
+        let positions = try StateReader(store.snapshot, shapes).changes(of: event)
+        var first: [[UInt8]: Position] = [:]
+        for position in positions.reversed() { first[try journal(position).entry.rowKey] = position }
+        for position in positions.reversed() {
+            let changed = try journal(position).entry.rowKey
+            if let row, changed != row { continue }
+            try removeLast(position, settles: first[changed] == position)
             totals.cancelled += 1
         }
     }
 
-    private func removeLast(_ position: Position) throws(StateError) {
+    /// - Parameter settles: Whether changes that are left and cancel each other may go. An undo does not let them go
+    ///   before it has removed all of its changes, because one of them may be the next it removes.
+    private func removeLast(_ position: Position, settles: Bool) throws(StateError) {
         let change = try journal(position).entry
         let (found, old) = try entry(change.rowKey)
         guard var entry = found, let pending = entry.pending, pending.last == position else {
@@ -137,7 +143,7 @@ extension Projector {
         try drop(links.suffix(1))
         rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, decidesAgain: false)
         if let before = change.localBefore { entry.local = before }
-        try settleVoid(&entry)
+        if settles { try settleVoid(&entry) }
         try write(entry, change.rowKey, old: old)
     }
 

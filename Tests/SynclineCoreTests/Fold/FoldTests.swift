@@ -30,6 +30,33 @@ import Testing
         }
     }
 
+    @Test func `an undo of two changes of a row restores the insert before them, although a server has the row now`()
+        throws
+    {
+        let projector = try Projector()
+        func commit(_ changes: [(OperationKind, String, Row)]) throws {
+            var writer = LocalTransactionWriter(projector, number: projector.through + 1, time: 7, isGrouped: true)
+            for (kind, id, columns) in changes { try writer.change(kind, "t", id, columns) }
+            _ = try writer.finish()
+            projector.store.endCommit()
+        }
+        let columns = Row([.init("a", .integer(1))])
+        try commit([(.insert, "x", columns)])
+        try commit([(.delete, "x", Row([])), (.insert, "y", columns), (.update, "x", Row([.init("a", .integer(2))]))])
+        let server = Row([.init("version", .string("v1")), .init("b", .integer(3))])
+        let page = PulledPage(table: "t", queryID: "q", rows: [PulledRow(id: "x", row: server)], cursor: nil)
+        try projector.apply(Event(time: 0, .page(page)), number: projector.through + 1)
+        projector.store.endCommit()
+        func reader() -> StateReader { StateReader(projector.store.snapshot, projector.shapes) }
+        let event = try #require(try UndoSearch.newest(reader(), through: projector.through))
+        #expect(event == 2)
+        try projector.apply(Event(time: 0, .undone(event: event)), number: projector.through + 1)
+        projector.store.endCommit()
+        #expect(try reader().row("t", "y") == nil)
+        #expect(try reader().row("t", "x")?.columns["a"] == .integer(1))
+        #expect(try PushPlan(reader()).operations.map(\.id) == ["x"])
+    }
+
     @Test func `a checkpoint and the tail fold to the same bytes at every cut`() throws {
         for seed in Self.seeds {
             let history = try Self.history(seed, steps: 50)
