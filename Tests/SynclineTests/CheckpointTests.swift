@@ -1,11 +1,11 @@
 // Checkpoints are derived: whatever happens to one costs time, never data.
 
 import SegmentLog
-import SynclineCore
 import SynclineTesting
 import Testing
 
 @testable import Syncline
+@testable import SynclineCore
 
 @Suite struct CheckpointTests {
     /// A closed store whose state is in several checkpoints, and its rows.
@@ -117,6 +117,23 @@ import Testing
         let again = try await SyncDatabase.open(disk, .test())
         #expect(try await again.table("t").get(id: "large")?.columns["a"] == large)
         #expect(try !StateLoader(disk).load().store.layers.runs.isEmpty)
+    }
+
+    @Test(arguments: [ByteCount.bytes(0), .mebibytes(32), ByteCount(rawValue: .max)])
+    func `what was read of a checkpoint is kept up to the size of the cache`(size: ByteCount) async throws {
+        let (disk, rows) = try await store()
+        var configuration = SyncConfiguration.test()
+        configuration.cacheSize = size
+        let database = try await SyncDatabase.open(disk, configuration)
+        for _ in 0..<2 { #expect(try await database.allRows() == rows) }
+        #expect(try await database.table("t").get(id: "0-8") != nil)
+        let cached = database.writer.current.reader.snapshot.layers.cache.size
+        #expect(size.rawValue == 0 ? cached == 0 : cached > 100_000)
+        try await database.close()
+        let follower = try await SyncDatabase.follow(disk, configuration)
+        #expect(try await follower.allRows() == rows)
+        #expect((follower.writer.current.reader.snapshot.layers.cache.size > 0) == (size.rawValue > 0))
+        try await follower.close()
     }
 
     @Test func `blocks read ahead are those read one by one, with values of all sizes`() async throws {

@@ -31,7 +31,7 @@ extension SyncDatabase {
         let follower = try StoreFollower(storage, configuration.environment)
         let writer = StoreWriter(
             StoreEngine(follower, configuration.environment), memoryLimit: Int(configuration.memoryLimit.rawValue),
-            cacheSize: Int(configuration.cacheSize.rawValue)
+            cacheSize: Int(clamping: configuration.cacheSize.rawValue)
         ) { _ in
         }
         let database = SyncDatabase(writer, storage, configuration)

@@ -57,7 +57,7 @@ public final class SyncDatabase: Sendable {
             hasRecordedOpening: log.isNew)
         let writer = StoreWriter(
             engine, memoryLimit: Int(configuration.memoryLimit.rawValue),
-            cacheSize: Int(configuration.cacheSize.rawValue)
+            cacheSize: Int(clamping: configuration.cacheSize.rawValue)
         ) { error in
             configuration.report(.warning, .store, "a checkpoint could not be written: \(error.code)")
         }

@@ -157,7 +157,9 @@ struct CheckpointBlocks: BlockSource {
     private func read(_ address: UInt64, _ length: Int) throws(StateError) -> RunBlock {
         try reading { () throws(LogError) in
             let (bytes, memory) = try checkpoint.read(at: BlockAddress(rawValue: address), expecting: length)
-            return RunBlock(bytes, ownedBy: memory)
+            defer { extendLifetime(memory) }
+            // If the length was not known, much more was read than the block, and a copy lets that go.
+            return memory.count > 2 * bytes.count + 256 ? RunBlock(bytes) : RunBlock(bytes, ownedBy: memory)
         }
     }
 

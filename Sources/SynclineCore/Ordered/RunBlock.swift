@@ -24,7 +24,7 @@ struct RunBlockWriter: ~Copyable {
 
     mutating func append(_ key: Bytes, _ value: Bytes?) {
         let beginsPart = entries.count >= parts.last.map { Int($0) + RunBlockWriter.partSize } ?? 0
-        // A block that nobody closed has a long last part.
+        // The offset of a part has two bytes. A block that was not closed at its usual size has a long last part.
         if beginsPart, let offset = UInt16(exactly: entries.count) {
             parts.append(offset)
             lastKey.replace(after: 0, with: Bytes(start: nil, count: 0))
@@ -244,8 +244,8 @@ package final class RunBlock: @unchecked Sendable {
                 guard entry.shared >= 0 else { throw MalformedBytes() }
                 let rest = Bytes(rebasing: key[entry.shared...])
                 let more = entry.rest.sharedPrefix(with: rest)
-                // An entry that shares less than the previous one comes after the key, and so do one with a greater
-                // byte and the beginning of the next part.
+                // An entry comes after the key if it shares less than the previous one, as at the beginning of the next
+                // part, or if it has a greater byte.
                 let isBefore =
                     entry.shared == matched && more < rest.count
                     && (more == entry.rest.count || entry.rest[more] < rest[more])

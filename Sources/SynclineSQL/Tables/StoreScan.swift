@@ -49,8 +49,8 @@ final class StoreScan: TableScan {
             case .walk(let column, let isBackward, let ends):
                 try beginWalk(column, isBackward, ends.of(values.map(Operand.init)))
             case .entries(let column):
-                entries = try table.entries(column)
-                row = entries?.row
+                guard let found = try table.entries(column) else { throw .malformed("an index") }
+                (entries, row) = (found, found.row)
             case .made(let column): try beginMade(column, values.first.map(Operand.init) ?? .null)
             }
         } catch {
