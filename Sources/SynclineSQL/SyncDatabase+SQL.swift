@@ -11,7 +11,7 @@ extension SyncDatabase {
     /// A statement that would write is refused, and one whose task is cancelled is stopped.
     @concurrent
     public func sql(_ statement: String, _ arguments: SQLArguments = []) async throws(SyncError) -> [SQLRow] {
-        try await sqlSource.rows(statement, arguments)
+        try await sqlSource.rows(statement, arguments, databases)
     }
 
     /// Runs a SELECT statement and decodes a model from each row, or a plain value if rows have one column.
@@ -19,14 +19,14 @@ extension SyncDatabase {
     public func sql<Model: Decodable & Sendable>(
         _ statement: String, _ arguments: SQLArguments = [], as type: Model.Type
     ) async throws(SyncError) -> [Model] {
-        try await sqlSource.models(statement, arguments, type)
+        try await sqlSource.models(statement, arguments, type, databases)
     }
 
     /// Observes a SELECT statement: yields its current rows, and new ones after each commit that changes them. It
     /// runs again after a commit that changes a table that it reads.
     public func observeSQL(_ statement: String, _ arguments: SQLArguments = []) -> SQLResults<SQLRow> {
-        SQLResults(database: self, tables: { await $0.tables(readBy: statement) }) { source throws(SyncError) in
-            try await source.rows(statement, arguments)
+        SQLResults(database: self, tables: { [databases] in await $0.tables(readBy: statement, databases) }) {
+            [databases] source throws(SyncError) in try await source.rows(statement, arguments, databases)
         }
     }
 
@@ -34,16 +34,19 @@ extension SyncDatabase {
     public func observeSQL<Model: Decodable & Hashable & Sendable>(
         _ statement: String, _ arguments: SQLArguments = [], as type: Model.Type
     ) -> SQLResults<Model> {
-        SQLResults(database: self, tables: { await $0.tables(readBy: statement) }) { source throws(SyncError) in
-            try await source.models(statement, arguments, type)
+        SQLResults(database: self, tables: { [databases] in await $0.tables(readBy: statement, databases) }) {
+            [databases] source throws(SyncError) in try await source.models(statement, arguments, type, databases)
         }
     }
 
     /// The current state, for a statement.
     var sqlSource: SQLSource {
         let present = present
-        return SQLSource(present.reader, event: present.event.rawValue, present.storage, companion { OutlineCache() })
+        return SQLSource(present.reader, event: present.event.rawValue, present.storage, companion { StoreFacts() })
     }
+
+    /// The databases of SQLite that run the statements.
+    var databases: DatabasePool { companion { DatabasePool() } }
 }
 
 extension HistoricState {
@@ -68,8 +71,10 @@ extension SQLSource {
 
     /// Runs a statement and returns its rows. Never runs on the caller's actor.
     @concurrent
-    func rows(_ statement: String, _ arguments: SQLArguments) async throws(SyncError) -> [SQLRow] {
-        let running = try RunningStatement(statement, arguments, on: self)
+    func rows(
+        _ statement: String, _ arguments: SQLArguments, _ pool: DatabasePool? = nil
+    ) async throws(SyncError) -> [SQLRow] {
+        let running = try RunningStatement(statement, arguments, on: self, pool)
         var rows: [SQLRow] = []
         var size = 0
         while let row = try running.next() {
@@ -86,9 +91,9 @@ extension SQLSource {
 
     /// The tables that a statement reads; nil if any commit may change its result, or if it can't be run now.
     @concurrent
-    func tables(readBy statement: String) async -> Set<String>? {
+    func tables(readBy statement: String, _ pool: DatabasePool) async -> Set<String>? {
         do throws(SyncError) {
-            return try StatementConnection(self).tables(readBy: statement)
+            return try StatementConnection(self, pool).tables(readBy: statement)
         } catch {
             return nil
         }
@@ -96,10 +101,10 @@ extension SQLSource {
 
     @concurrent
     func models<Model: Decodable & Sendable>(
-        _ statement: String, _ arguments: SQLArguments, _ type: Model.Type
+        _ statement: String, _ arguments: SQLArguments, _ type: Model.Type, _ pool: DatabasePool? = nil
     ) async throws(SyncError) -> [Model] {
         var models: [Model] = []
-        for row in try await rows(statement, arguments) { models.append(try row.decode(type)) }
+        for row in try await rows(statement, arguments, pool) { models.append(try row.decode(type)) }
         return models
     }
 }

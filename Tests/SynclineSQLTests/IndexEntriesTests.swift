@@ -35,11 +35,12 @@ import Testing
         let entries = try #require(
             try IndexEntries(reader, table: "t", column: "word", groupLimit: groupLimit))
         var found: [(id: String, word: [UInt8]?)] = []
-        while let row = entries.row {
-            if entries.isWhole {
-                found.append((row.id, words[row.id].flatMap { $0.map { Array($0.utf8) } }))
+        while let entry = entries.current {
+            let id = entry.row.id
+            if entry.isWhole {
+                found.append((id, words[id].flatMap { $0.map { Array($0.utf8) } }))
             } else {
-                found.append((row.id, entries.text.map { [UInt8]($0) }))
+                found.append((id, entry.text.map { [UInt8]($0) }))
             }
             try entries.advance()
         }

@@ -33,7 +33,7 @@ import Testing
         var request = PlanRequest(conditions: [], order: .init(column: 2), read: 0b101)
         var facts = facts
         #expect(facts.plan(request).access == .all)
-        facts.text = 2
+        facts.text = [2]
         #expect(facts.plan(request).access == .entries(column: 2) && facts.plan(request).isOrdered)
         request.read = 0b111
         #expect(facts.plan(request).access == .all)
@@ -75,7 +75,7 @@ import Testing
         var request = PlanRequest(conditions: [nil], order: .init(column: 2, isDescending: true), hasLimit: true)
         var facts = facts
         #expect(facts.plan(request).access == .all)
-        facts.walkable = 2
+        facts.walkable = [2]
         #expect(facts.plan(request).access == .walk(column: 2, isBackward: true, .none))
         #expect(facts.plan(request).isOrdered)
         request.conditions = [.init(column: 2, comparison: .less), nil]

@@ -45,7 +45,7 @@ package struct EventWriter {
         }
         if isLatest, let latest = latestName { return writer.append(varint: latest.number) }
         // Strings that are equal in Unicode may have different bytes, which the state distinguishes.
-        if let known = names[name], known.spelling.utf8.elementsEqual(name.utf8) {
+        if let known = names[name], known.spelling.hasSameBytes(as: name) {
             latestName = (Array(name.utf8), known.number)
             return writer.append(varint: known.number)
         }

@@ -14,8 +14,8 @@ final class IndexScan {
     let prefixLength: Int
     /// In the order of the keys, and apart from each other.
     private(set) var ranges: [Range] = []
-    /// The places of the first columns, those that have one value each in all of it.
-    private(set) var pins: [[UInt8]] = []
+    /// The number of its first columns that have one value each in all of it.
+    private(set) var pins = 0
     /// Whether the entries of all ranges together are in the order of the columns after those.
     private(set) var isInOrder = true
     /// What the keys have in common up to these columns.
@@ -37,18 +37,23 @@ final class IndexScan {
             for interval in intervals where !interval.isExact { isExact = false }
             if pin(intervals, &prefixes) { continue }
             rank += intervals.contains { $0.low.count > 1 && $0.high.count > 1 } ? 2 : 1
-            for prefix in prefixes ?? [pinnedPrefix] {
-                for interval in intervals {
-                    ranges.append(Range(start: prefix + interval.low, end: prefix + interval.high))
-                }
+            ranges = (prefixes ?? [pinnedPrefix]).flatMap { prefix in
+                intervals.map { Range(start: prefix + $0.low, end: prefix + $0.high) }
             }
             isExact = isExact && used == conditions.count
             return
         }
-        for prefix in prefixes ?? [pinnedPrefix] {
-            ranges.append(Range(start: prefix, end: prefix.followed(by: IndexInterval.highest)))
+        if let prefixes {
+            ranges = prefixes.map(IndexScan.whole)
+        } else {
+            ranges.append(IndexScan.whole(pinnedPrefix))
         }
         isExact = isExact && used == conditions.count
+    }
+
+    /// All keys that begin with some bytes.
+    private static func whole(_ prefix: [UInt8]) -> Range {
+        Range(start: prefix, end: prefix.followed(by: IndexInterval.highest))
     }
 
     /// More are not worth their time.
@@ -60,7 +65,7 @@ final class IndexScan {
         else { return false }
         rank += 4
         if prefixes == nil, intervals.count == 1 {
-            pins.append(intervals[0].low)
+            pins += 1
             pinnedPrefix += intervals[0].low
         } else {
             prefixes = (prefixes ?? [pinnedPrefix]).flatMap { prefix in intervals.map { prefix + $0.low } }
@@ -70,7 +75,20 @@ final class IndexScan {
     }
 
     /// Whether each column has one value in all of it, so that its entries are in the order of the rows' keys.
-    var isPinned: Bool { pins.count == index.columns.count }
+    var isPinned: Bool { pins == index.columns.count }
+
+    /// The place of one of the first columns that have one value each.
+    func pin(_ column: Int) -> [UInt8]? {
+        pinnedPrefix.withBytes { key in
+            var reader = ByteReader(key, at: prefixLength)
+            var start = reader.offset
+            for _ in 0...column {
+                start = reader.offset
+                guard (try? reader.skipPlace(in: index)) != nil else { return nil }
+            }
+            return [UInt8](key[start..<reader.offset])
+        }
+    }
 
     /// The part that is not before, or not after, places of the columns after the pinned ones.
     func ranges(limitedTo places: [UInt8], isBackward: Bool) -> [Range] {
@@ -115,7 +133,7 @@ struct FilterConditions {
     /// conditions they take into account.
     fileprivate func intervals(of column: String, in index: TableIndex, _ used: inout Int) -> [IndexInterval]? {
         var result: [IndexInterval]?
-        for condition in columns where condition.column.utf8.elementsEqual(column.utf8) {
+        for condition in columns where condition.column.hasSameBytes(as: column) {
             guard let some = condition.intervals(index) else { continue }
             used += 1
             guard let left = result else {

@@ -107,7 +107,7 @@ package struct MaskedValues: Sendable {
 
     /// Returns the date that a string represents, or nil if it would be written differently.
     private static func date(_ text: String) -> Timestamp? {
-        guard let date = Timestamp(text), date.description.utf8.elementsEqual(text.utf8) else { return nil }
+        guard let date = Timestamp(text), date.description.hasSameBytes(as: text) else { return nil }
         return date
     }
 

@@ -1,6 +1,8 @@
 // A position in the state that moves forward in key order. It has one cursor for each layer; the smallest key
 // counts, and for equal keys that of the newest layer.
 
+import SynclineGround
+
 /// A position in one layer, which moves forward or backward.
 class LayerCursor {
     /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
@@ -35,9 +37,7 @@ class LayerCursor {
 }
 
 package struct StateCursor {
-    /// Retains the memory tables.
-    private let snapshot: StateSnapshot
-    /// Newest first.
+    /// Newest first. They retain what they read.
     private var layers: [LayerCursor]
     private let showsRemoved: Bool
     /// The layer of the current entry, retained by `layers`.
@@ -53,12 +53,11 @@ package struct StateCursor {
         _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false,
         keepsBlocks: Bool = true
     ) throws(StateError) {
-        self.snapshot = snapshot
         self.showsRemoved = showsRemoved
         layers = []
         layers.reserveCapacity(2 + snapshot.layers.runs.count)
-        add(snapshot.layers.active, from: key)
-        if let full = snapshot.layers.full { add(full, from: key) }
+        add(snapshot.layers.active, at: snapshot.commit, from: key)
+        if let full = snapshot.layers.full { add(full, at: snapshot.commit, from: key) }
         for run in snapshot.layers.runs {
             if let cursor = try Run.Cursor(run, from: key, keepsBlocks: keepsBlocks), cursor.key != nil {
                 layers.append(cursor)
@@ -67,21 +66,16 @@ package struct StateCursor {
         try settle()
     }
 
-    private mutating func add(_ table: MemoryTable, from key: Bytes) {
+    private mutating func add(_ table: MemoryTable, at commit: UInt64, from key: Bytes) {
         if table.isEmpty { return }
-        let cursor = MemoryTable.Cursor(table, at: snapshot.commit, from: key)
+        let cursor = MemoryTable.Cursor(table, at: commit, from: key)
         if cursor.key != nil { layers.append(cursor) }
     }
 
     package mutating func advance() throws(StateError) {
         guard let current else { return }
         repeat {
-            // Without a retain and a release for each entry.
-            var failure: StateError?
-            current._withUnsafeGuaranteedRef { layer in
-                do throws(StateError) { try layer.advance() } catch { failure = error }
-            }
-            if let failure { throw failure }
+            try current.borrowed { layer throws(StateError) in try layer.advance() }
             guard let key else { return try settle() }
             if let rival, key.compare(rival) >= 0 { return try settle() }
         } while value == nil && !showsRemoved

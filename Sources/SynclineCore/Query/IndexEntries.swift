@@ -14,15 +14,20 @@ package final class IndexEntries {
     private let finder: RowFinder
     // Unchecked: one thread uses the entries, and nothing here is called from within itself.
     @exclusivity(unchecked) private var cursor: StateCursor
-    /// The current row; nil at the end. Of an entry, it has only the id.
-    @exclusivity(unchecked) package private(set) var row: EncodedRowView?
-    /// The string of the current entry; nil for null.
-    @exclusivity(unchecked) package private(set) var text: Bytes?
-    /// Whether the current row was looked up, so that it has all columns.
-    @exclusivity(unchecked) package private(set) var isWhole = false
+    /// The current entry; nil at the end. It is valid until the next one.
+    @exclusivity(unchecked) package private(set) var current: Entry?
     /// A string with zeros, without their escapes.
     @exclusivity(unchecked) private var unescaped = ByteWriter(capacity: 16)
     @exclusivity(unchecked) private var group: Group?
+
+    package struct Entry {
+        /// With no more than its id, unless it is whole.
+        package let row: EncodedRowView
+        /// The string; nil for null, and of a whole row.
+        package var text: Bytes?
+        /// Whether the row was looked up, so that it has all columns.
+        package var isWhole = false
+    }
 
     /// The rows whose strings begin with the same bytes and were cut off.
     private struct Group {
@@ -59,18 +64,24 @@ package final class IndexEntries {
         try show()
     }
 
-    /// Moves to the next row.
-    package func advance() throws(StateError) {
-        if group != nil { return try advanceInGroup() }
-        try cursor.advance()
-        try show()
+    /// Moves to the next entry, and returns it.
+    @discardableResult
+    package func advance() throws(StateError) -> Entry? {
+        if group != nil {
+            try advanceInGroup()
+        } else {
+            try cursor.advance()
+            try show()
+        }
+        return current
     }
 
     private func show() throws(StateError) {
-        (row, text, isWhole) = (nil, nil, false)
+        current = nil
         guard let key = cursor.key, end.withBytes({ key.compare($0) < 0 }) else { return }
         do throws(MalformedBytes) {
             var place = ByteReader(key, at: prefix.count)
+            var text: Bytes?
             if let length = plainLength(key) {
                 place.offset += 1
                 text = try place.take(length)
@@ -82,7 +93,7 @@ package final class IndexEntries {
             }
             if group == nil {
                 for _ in index.columns.dropFirst() { try place.skipPlace(in: index) }
-                row = EncodedRowView(formAndID: place.rest, row: nil)
+                current = Entry(row: EncodedRowView(formAndID: place.rest, row: nil), text: text)
             }
         } catch {
             throw .malformed("an index")
@@ -123,7 +134,7 @@ package final class IndexEntries {
         while true {
             while let key = group.keys.popFirst() {
                 guard let found = try finder.row(key: key) else { continue }
-                (self.group, row, text, isWhole) = (group, found, nil, true)
+                (self.group, current) = (group, Entry(row: found, isWhole: true))
                 return
             }
             // The keys of the first rows have not been read yet, or there are more.
@@ -141,10 +152,11 @@ package final class IndexEntries {
         var first = FirstRows(SortOrder([.init(column)]), limit: groupLimit, after: group.last)
         let end = group.prefix.followed(by: IndexInterval.highest)
         var rowKey = ByteWriter(capacity: 128)
+        let rowPrefix = visitor.prefix
         try reader.snapshot.forEach(from: group.prefix) { key, _ throws(StateError) in
             guard end.withBytes({ key.compare($0) < 0 }) else { return false }
             rowKey.removeAll()
-            rowKey.append(visitor.prefix)
+            rowKey.append(rowPrefix)
             rowKey.append(try index.rowID(in: key, from: prefix.count))
             try rowKey.withView { key throws(StateError) in
                 guard let value = try reader.snapshot.value(key) else { return }

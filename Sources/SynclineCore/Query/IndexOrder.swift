@@ -16,16 +16,15 @@ struct IndexOrder {
         var keys: [RowQuery.Key] = []
         var values: [Value] = []
         for (place, key) in query.order.enumerated() {
-            let pin = scan.index.columns.prefix(scan.pins.count).firstIndex(of: key.column).map { scan.pins[$0] }
-            if let pin {
+            if let pinned = scan.index.columns.prefix(scan.pins).firstIndex(of: key.column) {
                 guard let after = query.after, after.values.indices.contains(place) else { continue }
-                guard scan.index.place(of: after.values[place])?.bytes != pin else { continue }
+                guard scan.index.place(of: after.values[place])?.bytes != scan.pin(pinned) else { continue }
                 return nil
             }
             keys.append(key)
             if let after = query.after, after.values.indices.contains(place) { values.append(after.values[place]) }
         }
-        let columns = scan.index.columns.dropFirst(scan.pins.count)
+        let columns = scan.index.columns.dropFirst(scan.pins)
         guard let first = keys.first else { return nil }
         matched = zip(keys, columns).prefix { $0.column == $1 && $0.isDescending == first.isDescending }.count
         guard matched > 0 else { return nil }

@@ -20,7 +20,7 @@ package struct IndexWalk {
     package init?(_ reader: StateReader, table: String, column: String, isBackward: Bool) throws(StateError) {
         let found = try reader.indexes(of: table).first { index in
             // Indexes of the older form lack some rows.
-            index.number != nil && index.columns[0].utf8.elementsEqual(column.utf8)
+            index.number != nil && index.columns[0].hasSameBytes(as: column)
         }
         guard let found else { return nil }
         self.reader = reader

@@ -15,15 +15,24 @@ extension QueryRun {
                     return goesOn
                 }
             } else {
-                try range.end.withBytes { end throws(StateError) in
-                    try reader.snapshot.forEach(from: range.start) { key, value throws(StateError) in
-                        guard key.compare(end) < 0 else { return false }
-                        goesOn = try body(key, value)
-                        return goesOn
-                    }
-                }
+                goesOn = try forEachEntry(range, body)
             }
             if !goesOn { return }
+        }
+    }
+
+    /// Returns false if the body did.
+    @inline(__always)
+    private func forEachEntry(
+        _ range: IndexScan.Range, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+    ) throws(StateError) -> Bool {
+        var place = try range.start.withBytes { start throws(StateError) in try reader.snapshot.cursor(from: start) }
+        return try range.end.withBytes { end throws(StateError) in
+            while let key = place.key, let value = place.value, key.compare(end) < 0 {
+                guard try body(key, value) else { return false }
+                try place.advance()
+            }
+            return true
         }
     }
 
@@ -36,7 +45,7 @@ extension QueryRun {
             try forEach(keys, unlessSure: scan, body)
             return true
         }
-        let filter = scan.isExact ? nil : filter
+        let filter = scan.isExact ? nil : try filter
         try forEachEntry(scan.ranges, isBackward: false) { key, value throws(StateError) in
             plan.entriesRead += 1
             try visit(try scan.index.rowID(in: key, from: scan.prefixLength), value, filter, body)
@@ -73,7 +82,7 @@ extension QueryRun {
     func forEach(
         _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
-        let filter = scan?.isExact == true ? nil : filter
+        let filter = scan?.isExact == true ? nil : try filter
         try keys.forEach { key throws(StateError) in try look(key, filter, body) }
     }
 
@@ -90,7 +99,7 @@ extension QueryRun {
 
     /// Calls `body` with each match of the table, which may skip the rest of an id form.
     func forEachInTable(_ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
-        let filter = filter
+        let filter = try filter
         for form in RowKey.forms {
             try visitor.forEachRow(form: form) { row throws(StateError) in
                 plan.rowsRead += 1

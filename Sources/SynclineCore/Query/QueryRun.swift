@@ -16,27 +16,27 @@ final class QueryRun {
     let reader: StateReader
     let visitor: RowVisitor
     let query: RowQuery
-    private let meaning: FilterExpression?
     private let conditions: FilterConditions
     // Unchecked: one thread runs a query, and nothing here is called from within itself.
     @exclusivity(unchecked) var plan = QueryPlan()
     @exclusivity(unchecked) var matches = 0
     @exclusivity(unchecked) private var compiled: FilterProgram?
 
-    init(_ reader: StateReader, _ query: RowQuery) throws(StateError) {
+    init(_ reader: StateReader, _ query: RowQuery) {
         self.reader = reader
         self.query = query
         visitor = RowVisitor(reader, query.table)
-        meaning = try reader.asServerDivides(query.filter)
-        conditions = FilterConditions(meaning)
+        conditions = FilterConditions(query.filter)
     }
 
     /// The filter, compiled when the first row has to be looked at.
     var filter: FilterProgram {
-        if let compiled { return compiled }
-        let program = FilterProgram(meaning)
-        compiled = program
-        return program
+        get throws(StateError) {
+            if let compiled { return compiled }
+            let program = FilterProgram(try reader.asServerDivides(query.filter))
+            compiled = program
+            return program
+        }
     }
 
     // MARK: Rows
@@ -80,9 +80,10 @@ final class QueryRun {
         var found = ResultRows(query, reader.shapes, keys: order.keys, after: order.after, comeByKey: false)
         let ranges =
             order.places(scan.index).map { scan.ranges(limitedTo: $0, isBackward: order.isBackward) } ?? scan.ranges
-        let unpinned = scan.index.columns.count - scan.pins.count
-        let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : filter)
+        let unpinned = scan.index.columns.count - scan.pins
+        let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : try filter)
         var (known, rowKey) = (ByteWriter(capacity: 128), ByteWriter(capacity: 128))
+        let rowPrefix = visitor.prefix
         let limit = isCovering ? Int.max : plan.entriesRead.addingOrMax(budget)
         var isTooMuch = false
         try forEachEntry(ranges, isBackward: order.isBackward) { key, value throws(StateError) in
@@ -106,7 +107,7 @@ final class QueryRun {
                 try visit(reader.rest, value, filter, offer)
             } else {
                 rowKey.removeAll()
-                rowKey.append(visitor.prefix)
+                rowKey.append(rowPrefix)
                 rowKey.append(reader.rest)
                 try rowKey.withView { key throws(StateError) in try look(key, filter, offer) }
             }
@@ -132,7 +133,7 @@ final class QueryRun {
     // MARK: Counting
 
     func count() throws(StateError) -> Int {
-        if let exact = try scans(.narrowed).first(where: { $0.rank > 0 && $0.isExact }) {
+        if let exact = try narrowestScan(where: \.isExact) {
             plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
             for range in exact.ranges {
                 plan.entriesRead += try reader.snapshot.count(from: range.start, before: range.end)
@@ -146,7 +147,7 @@ final class QueryRun {
     /// The keys of all rows that can match, from an index; nil if no index narrows the filter, or if it has too many
     /// entries.
     func candidates() throws(StateError) -> [[UInt8]]? {
-        guard let scan = try scans(.narrowed).first(where: { $0.rank > 0 }) else { return nil }
+        guard let scan = try narrowestScan() else { return nil }
         return try keys(scan)?.all
     }
 
@@ -160,7 +161,7 @@ final class QueryRun {
             plan.access = .ids
             return try forEach(ids, body)
         }
-        let scan = try scans(.all).first { $0.rank > 0 || covers($0.index, columns) }
+        let scan = try scans().first { $0.rank > 0 || covers($0.index, columns) }
         if let scan {
             let isCovering = covers(scan.index, columns)
             plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
@@ -179,10 +180,10 @@ final class QueryRun {
     private func ways() throws(StateError) -> (Way?, Way?) {
         if let ids = try ids() { return (.ids(ids), nil) }
         let isWindow = query.top != nil && !query.countsAll
-        let scans = try scans(isWindow ? .all : .narrowed)
+        guard isWindow else { return (try narrowestScan().map { .entries($0) }, nil) }
+        let scans = try scans()
         let best = scans.first { $0.rank > 0 }
         let entries = best.map { Way.entries($0) }
-        guard isWindow else { return (entries, nil) }
         let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan, $0) } }
         // Of two that the filter narrows as much, the one that decides more of the order.
         let walk = walks.max { ($0.0.rank, $0.1.matched) < ($1.0.rank, $1.1.matched) }
@@ -190,22 +191,27 @@ final class QueryRun {
         return scan.rank >= best?.rank ?? 0 ? (.walk(scan, order), entries) : (entries, .walk(scan, order))
     }
 
-    private enum Indexes {
-        case all
-        /// Those with a condition on their first column.
-        case narrowed
-    }
-
     /// What the filter leaves of indexes, the narrowest first.
-    private func scans(_ which: Indexes) throws(StateError) -> [IndexScan] {
+    private func scans() throws(StateError) -> [IndexScan] {
         var scans: [IndexScan] = []
-        for index in try reader.indexes(of: query.table) {
-            // An id is no column of a row, so an index on one says nothing.
-            guard !index.keeps("id"), which == .all || conditions.contain(index.columns[0]) else { continue }
-            scans.append(IndexScan(index, query.table, conditions))
-        }
+        for index in try indexes() { scans.append(IndexScan(index, query.table, conditions)) }
         if scans.count > 1 { scans.sort { $0.rank > $1.rank } }
         return scans
+    }
+
+    /// The one of those scans that the filter narrows most; nil if it narrows none.
+    private func narrowestScan(where suits: (IndexScan) -> Bool = { _ in true }) throws(StateError) -> IndexScan? {
+        var best: IndexScan?
+        for index in try indexes() where conditions.contain(index.columns[0]) {
+            let scan = IndexScan(index, query.table, conditions)
+            if scan.rank > best?.rank ?? 0, suits(scan) { best = scan }
+        }
+        return best
+    }
+
+    /// An id is no column of a row, so an index on one says nothing.
+    private func indexes() throws(StateError) -> LazyFilterSequence<[TableIndex]> {
+        try reader.indexes(of: query.table).lazy.filter { !$0.keeps("id") }
     }
 
     /// The keys of the rows whose ids the filter names, sorted; nil if it names none.

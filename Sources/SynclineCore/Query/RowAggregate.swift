@@ -70,7 +70,7 @@ extension StateReader {
     /// Adds all rows that match.
     func add(to groups: inout RowGroups) throws(StateError) {
         let aggregate = groups.aggregate
-        let run = try QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
+        let run = QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
         try run.forEachMatch(using: Set(aggregate.groups + aggregate.functions.compactMap(\.column))) {
             row throws(StateError) in
             _ = try groups.change(row.sight, isAdded: true)

@@ -58,11 +58,13 @@ package final class RowCursor {
     /// The current row's key, valid until the cursor moves.
     package var key: UnsafeRawBufferPointer? { current < places.count ? places[current].key : nil }
 
-    /// Moves to the next row.
-    package func advance() throws(StateError) {
-        guard current < places.count else { return }
+    /// Moves to the next row, and returns it.
+    @discardableResult
+    package func advance() throws(StateError) -> EncodedRowView? {
+        guard current < places.count else { return row }
         try step()
         try settle()
+        return row
     }
 
     /// Moves the current place by one key, and removes it at its end.

@@ -11,18 +11,22 @@ struct VisitedRow {
     let form: UInt8
 }
 
-final class RowVisitor {
+struct RowVisitor {
     private let reader: StateReader
-    /// What the keys of the table's rows have in common.
-    let prefix: [UInt8]
+    private let table: String
+    private let prefixLength: Int
     /// A snapshot uses no shape that was added after it.
     private let shapes: ShapeList
 
     init(_ reader: StateReader, _ table: String) {
         self.reader = reader
-        prefix = RowKey.prefix(table)
+        self.table = table
+        prefixLength = RowKey.prefixLength(table)
         shapes = reader.shapes.list
     }
+
+    /// What the keys of the table's rows have in common.
+    var prefix: [UInt8] { RowKey.prefix(table) }
 
     /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
     func forEachRow(form: UInt8, _ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
@@ -48,8 +52,8 @@ final class RowVisitor {
     private func show(
         _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
     ) throws(StateError) -> Bool {
-        guard key.count > prefix.count else { throw .malformed("a row's key") }
-        let form = key[prefix.count]
+        guard key.count > prefixLength else { throw .malformed("a row's key") }
+        let form = key[prefixLength]
         if EncodedRowView.isFrozen(value) {
             let entry = try RowEntry(value, reader.shapes)
             guard let row = entry.visible else { return true }
@@ -63,7 +67,7 @@ final class RowVisitor {
                 }
             }
         }
-        guard let sight = try EncodedRowView(table: prefix.count, key: key, value: value, shapes) else { return true }
+        guard let sight = try EncodedRowView(table: prefixLength, key: key, value: value, shapes) else { return true }
         return try body(VisitedRow(sight: sight, key: key, value: value, form: form))
     }
 

@@ -19,7 +19,7 @@ extension StateReader {
 
     /// Runs a query, and tells how it was carried out.
     package func explain(_ query: RowQuery) throws(StateError) -> (result: QueryResult, plan: QueryPlan) {
-        let run = try QueryRun(self, query)
+        let run = QueryRun(self, query)
         return (try run.rows(), run.plan)
     }
 
@@ -30,7 +30,7 @@ extension StateReader {
 
     /// Counts the matching rows, and tells how that was done.
     package func explainCount(_ query: RowQuery) throws(StateError) -> (count: Int, plan: QueryPlan) {
-        let run = try QueryRun(self, query)
+        let run = QueryRun(self, query)
         return (try run.count(), run.plan)
     }
 

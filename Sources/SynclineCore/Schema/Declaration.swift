@@ -1,6 +1,8 @@
 // The app's schema as the store has recorded it. It is in the log and in the state, so a process without a schema,
 // such as the tool, follows it too, and folding does not depend on the running process.
 
+import SynclineGround
+
 /// The schema as a store recorded it.
 public struct Declaration: Hashable, Sendable {
     /// The version of the newest schema the store was opened with; 0 if there was none.
@@ -130,7 +132,7 @@ extension Declaration {
 extension String {
     /// Returns whether it has the same bytes. The state distinguishes tables by their bytes, while Swift treats some
     /// spellings as equal.
-    func isSpelled(as other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
+    func isSpelled(as other: String) -> Bool { self == other && hasSameBytes(as: other) }
 }
 
 // MARK: In the state

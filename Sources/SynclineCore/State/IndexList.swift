@@ -25,30 +25,17 @@ package struct TableIndex: Hashable, Sendable {
 
     /// Whether it is sorted by these columns. Names are compared by their bytes.
     package func isSorted(by others: [String]) -> Bool {
-        columns.count == others.count && zip(columns, others).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+        columns.count == others.count && zip(columns, others).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 }
 
 /// The indexes by table.
 package struct IndexList: Hashable, Sendable {
-    /// A table's name. Names are compared by their bytes, as in the state: Swift treats two spellings of an accented
-    /// letter as equal.
-    private struct Name: Hashable {
-        let text: String
-
-        static func == (left: Name, right: Name) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-
-        func hash(into hasher: inout Hasher) {
-            var text = text
-            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        }
-    }
-
-    private var indexes: [Name: [TableIndex]] = [:]
+    private var indexes: [ExactString: [TableIndex]] = [:]
 
     var isEmpty: Bool { indexes.isEmpty }
 
-    func indexes(of table: String) -> [TableIndex] { indexes[Name(text: table)] ?? [] }
+    func indexes(of table: String) -> [TableIndex] { indexes[ExactString(table)] ?? [] }
 
     /// All indexes, each with its table.
     var all: [(table: String, index: TableIndex)] {
@@ -56,12 +43,12 @@ package struct IndexList: Hashable, Sendable {
     }
 
     mutating func add(_ table: String, _ index: TableIndex) {
-        indexes[Name(text: table), default: []].append(index)
+        indexes[ExactString(table), default: []].append(index)
     }
 
     mutating func remove(_ table: String, _ index: TableIndex) {
         let left = indexes(of: table).filter { $0 != index }
-        indexes[Name(text: table)] = left.isEmpty ? nil : left
+        indexes[ExactString(table)] = left.isEmpty ? nil : left
     }
 
     /// The smallest number that no index of the table has; nil if all are taken.

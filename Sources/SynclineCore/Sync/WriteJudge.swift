@@ -1,6 +1,8 @@
 // The meaning of a response to a write: one table, read from the top. It depends only on the request and the
 // response.
 
+import SynclineGround
+
 /// What happens to an operation after a response.
 package enum Verdict: Hashable, Sendable {
     /// The server has applied it. The row is nil if it is gone.
@@ -128,7 +130,7 @@ extension Value {
     fileprivate func isEcho(of other: Value) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)):
-            if left.utf8.elementsEqual(right.utf8) { return true }
+            if left.hasSameBytes(as: right) { return true }
             guard let left = Timestamp(left), let right = Timestamp(right) else { return false }
             return left.instant == right.instant
         case (.array(let left), .array(let right)):
@@ -147,7 +149,7 @@ extension ServerRow {
 extension IDComparison {
     package func areEqual(_ left: String, _ right: String) -> Bool {
         switch self {
-        case .exact: left.utf8.elementsEqual(right.utf8)
+        case .exact: left.hasSameBytes(as: right)
         case .ignoreCase: left.utf8.map(IDComparison.lowered).elementsEqual(right.utf8.map(IDComparison.lowered))
         }
     }

@@ -132,9 +132,10 @@ final class FollowingFile {
 
     private func copy(_ table: String, _ writer: any FileWriter, _ source: SQLSource) throws(FileFailure) {
         let cursor = try reading { () throws(StateError) in try RowCursor(source.reader, table: table) }
-        while let row = cursor.row {
+        var next = cursor.row
+        while let row = next {
             try writer.put(StoredRow(id: row.id, columns: row.row), of: table)
-            try reading { () throws(StateError) in try cursor.advance() }
+            next = try reading { () throws(StateError) in try cursor.advance() }
         }
     }
 }

@@ -9,13 +9,15 @@ package final class RunningStatement {
     /// The names of the columns of its rows.
     package let columns: [String]
 
-    /// - Parameter isStopped: Called again and again while the statement runs; it is cancelled when this returns true.
+    /// - Parameters:
+    ///   - pool: Where the database comes from, and where it waits afterwards; nil to open one for this statement.
+    ///   - isStopped: Called again and again while the statement runs; it is cancelled when this returns true.
     package init(
-        _ text: String, _ arguments: SQLArguments = [], on source: SQLSource,
+        _ text: String, _ arguments: SQLArguments = [], on source: SQLSource, _ pool: DatabasePool? = nil,
         isStopped: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) throws(SyncError) {
         if isStopped() { throw .queryCancelled }
-        connection = try StatementConnection(source, isStopped: isStopped)
+        connection = try StatementConnection(source, pool, isStopped: isStopped)
         statement = try connection.prepare(text)
         let names = (0..<sqlite3_column_count(statement)).map { [statement] column in
             sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""

@@ -1,16 +1,11 @@
-// Runs one statement on SQLite, which has no tables of its own here: all rows come from a store. One thread uses it.
-//
-// A statement only reads: the authorizer refuses everything else, and no file can be attached. Memory is bounded: sorted
-// rows and intermediate results beyond a few MiB go to temporary files, and the sizes of values and results are limited.
+// Runs one statement on SQLite: all rows come from a store. One thread uses it.
 
 import CSQLite
 import SynclineCore
 
 final class StatementConnection {
-    private let handle: OpaquePointer
-    /// The functions of the tables. SQLite keeps the address.
-    private let module: UnsafeMutablePointer<sqlite3_module>
-    private var offered: [OfferedTable] = []
+    private let database: EmptyDatabase
+    private let pool: DatabasePool?
     private let catalog: TableCatalog
     /// The catalogs of other moments, by their events.
     private var moments: [UInt64: TableCatalog] = [:]
@@ -18,53 +13,26 @@ final class StatementConnection {
     var failure: SyncError?
     /// What the statement would do besides reading.
     private var refusal: String?
-    fileprivate let isStopped: @Sendable () -> Bool
-
-    /// Limits of SQLite, among them the size of a value, the length of a statement, and the depth of nesting.
-    private static let limits: [(Int32, Int32)] = [
-        (SQLITE_LIMIT_LENGTH, 32 << 20), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20), (SQLITE_LIMIT_EXPR_DEPTH, 500),
-        (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000), (SQLITE_LIMIT_WORKER_THREADS, 0),
-    ]
+    let isStopped: @Sendable () -> Bool
+    private var handle: OpaquePointer { database.handle }
 
     /// Each moment is a state in memory.
     private static let momentLimit = 8
 
+    /// - Parameter pool: Where the database comes from, and where it waits afterwards; nil to open one for this statement.
     init(
-        _ source: SQLSource, isStopped: @escaping @Sendable () -> Bool = { Task.isCancelled }
+        _ source: SQLSource, _ pool: DatabasePool?, isStopped: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) throws(SyncError) {
         self.isStopped = isStopped
+        self.pool = pool
         catalog = try TableCatalog(source)
-        var opened: OpaquePointer?
-        let access = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX
-        guard sqlite3_open_v2(":memory:", &opened, access, nil) == SQLITE_OK, let opened else {
-            sqlite3_close_v2(opened)
-            throw SyncError(.internalError, "a database in memory can't be opened")
-        }
-        handle = opened
-        module = .allocate(capacity: 1)
-        module.initialize(to: TableModule.functions)
-        // A negative value is a size in KiB.
-        sqlite3_exec(handle, "PRAGMA temp_store = FILE; PRAGMA cache_size = -8192", nil, nil, nil)
-        syncline_sqlite_refuse_text_in_double_quotes(handle)
-        syncline_sqlite_be_defensive(handle)
-        for (limit, value) in StatementConnection.limits { sqlite3_limit(handle, limit, value) }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        sqlite3_set_authorizer(handle, authorize, context)
-        // A thousand steps take some tens of microseconds.
-        sqlite3_progress_handler(handle, 1000, isStatementStopped, context)
-        for name in catalog.names { offer(name) }
+        database = if let kept = pool?.take() { kept } else { try EmptyDatabase() }
+        database.begin(self, catalog.names)
     }
 
     deinit {
-        sqlite3_close_v2(handle)
-        module.deallocate()
-    }
-
-    /// Lets statements use a name as a table.
-    private func offer(_ name: String) {
-        let table = OfferedTable(name, self)
-        offered.append(table)
-        sqlite3_create_module(handle, name, module, Unmanaged.passUnretained(table).toOpaque())
+        database.end()
+        pool?.keep(database)
     }
 
     /// The table with a name, at the present or at the moment that the name says.
@@ -162,12 +130,10 @@ final class StatementConnection {
     /// Offers a table of another moment. Returns false if the name is not one, or is offered already.
     private func offerMoment(_ name: String) throws(SyncError) -> Bool {
         let name = name.rest(after: "main.") ?? name
-        guard let (bare, event) = StatementConnection.moment(name),
-            !offered.contains(where: { $0.name.lowercased() == name.lowercased() })
-        else { return false }
+        guard let (bare, event) = StatementConnection.moment(name), !database.offers(name) else { return false }
         let catalog = try catalog(at: event)
         guard catalog.has(bare) else { throw catalog.unknown(bare) }
-        offer(name)
+        database.offer(name)
         return true
     }
 
@@ -179,25 +145,9 @@ final class StatementConnection {
     }
 
     /// Whether the statement may do something while it is prepared.
-    fileprivate func mayDo(_ action: Int32, _ first: String?, _ second: String?) -> Bool {
+    func mayDo(_ action: Int32, _ first: String?, _ second: String?) -> Bool {
         guard let refused = SQLFailure.refusal(of: action, first, second) else { return true }
         refusal = refusal ?? refused
         return false
     }
-}
-
-private nonisolated func isStatementStopped(_ context: UnsafeMutableRawPointer?) -> Int32 {
-    guard let context else { return 1 }
-    return Unmanaged<StatementConnection>.fromOpaque(context).takeUnretainedValue().isStopped() ? 1 : 0
-}
-
-private nonisolated func authorize(
-    _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
-    _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?, _ trigger: UnsafePointer<CChar>?
-) -> Int32 {
-    guard let context else { return SQLITE_DENY }
-    let connection = Unmanaged<StatementConnection>.fromOpaque(context).takeUnretainedValue()
-    let isAllowed = connection.mayDo(
-        action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
-    return isAllowed ? SQLITE_OK : SQLITE_DENY
 }

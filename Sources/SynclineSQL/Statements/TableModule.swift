@@ -3,15 +3,26 @@
 
 import CSQLite
 import SynclineCore
+import SynclineGround
 
 /// A name that statements may use for a table. SQLite passes it to `tableConnect`.
 final class OfferedTable {
     let name: String
-    unowned let connection: StatementConnection
+    private unowned let database: EmptyDatabase
+    /// Whether a statement used it.
+    var isUsed = false
 
-    init(_ name: String, _ connection: StatementConnection) {
+    init(_ name: String, _ database: EmptyDatabase) {
         self.name = name
-        self.connection = connection
+        self.database = database
+    }
+
+    /// The statement that uses it.
+    fileprivate func statement() throws(SyncError) -> StatementConnection {
+        guard let statement = database.statement else {
+            throw SyncError(.internalError, "SQLite reads a table without a statement")
+        }
+        return statement
     }
 }
 
@@ -28,6 +39,8 @@ private struct OpenScan {
     let offered: Unmanaged<OfferedTable>
     let table: Unmanaged<VirtualTable>
     let scan: Unmanaged<TableScan>
+    /// Whether there is no current row.
+    var isAtEnd = true
 }
 
 enum TableModule {
@@ -56,7 +69,7 @@ extension OfferedTable {
             try body()
             return SQLITE_OK
         } catch {
-            connection.failure = connection.failure ?? error
+            if let statement = database.statement { statement.failure = statement.failure ?? error }
             return SQLITE_ERROR
         }
     }
@@ -72,7 +85,8 @@ private nonisolated func tableConnect(
     let offered = Unmanaged<OfferedTable>.fromOpaque(data)
     return offered.takeUnretainedValue().guarding { () throws(SyncError) in
         let owner = offered.takeUnretainedValue()
-        let table = try owner.connection.table(owner.name)
+        owner.isUsed = true
+        let table = try owner.statement().table(owner.name)
         guard sqlite3_declare_vtab(database, table.declaration) == SQLITE_OK else {
             throw SyncError(
                 .invalidQuery, "SQL can't read the table \(owner.name): \(String(cString: sqlite3_errmsg(database)))",
@@ -159,8 +173,8 @@ extension PlanRequest.Comparison {
 private typealias ScanPointer = UnsafeMutablePointer<sqlite3_vtab_cursor>
 
 @inline(__always)
-private func open(_ cursor: ScanPointer) -> OpenScan {
-    UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: OpenScan.self).pointee
+private func open(_ cursor: ScanPointer) -> UnsafeMutablePointer<OpenScan> {
+    UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: OpenScan.self)
 }
 
 private nonisolated func scanOpen(
@@ -189,38 +203,42 @@ private nonisolated func scanFilter(
     _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Int32 {
     guard let cursor else { return SQLITE_MISUSE }
-    let scan = open(cursor)
-    return scan.offered.takeUnretainedValue().guarding { () throws(SyncError) in
-        let plans = scan.table.takeUnretainedValue().plans
+    let open = open(cursor)
+    return open.pointee.offered.takeUnretainedValue().guarding { () throws(SyncError) in
+        let plans = open.pointee.table.takeUnretainedValue().plans
         guard plans.indices.contains(Int(number)) else {
             throw SyncError(.internalError, "SQLite asks for a plan that it was not given")
         }
         let given = (0..<Int(count)).compactMap { values?[$0] }
-        try scan.scan.takeUnretainedValue().begin(plans[Int(number)], given)
+        let scan = open.pointee.scan.takeUnretainedValue()
+        try scan.begin(plans[Int(number)], given)
+        open.pointee.isAtEnd = scan.isAtEnd
     }
 }
 
 private nonisolated func scanNext(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
     guard let cursor else { return SQLITE_MISUSE }
-    let scan = open(cursor)
+    let open = open(cursor)
     do throws(SyncError) {
-        try scan.scan.takeUnretainedValue().advance()
+        open.pointee.isAtEnd = try open.pointee.scan.borrowed { scan throws(SyncError) in
+            try scan.advance()
+            return scan.isAtEnd
+        }
         return SQLITE_OK
     } catch {
-        return scan.offered.takeUnretainedValue().guarding { () throws(SyncError) in throw error }
+        return open.pointee.offered.takeUnretainedValue().guarding { () throws(SyncError) in throw error }
     }
 }
 
 private nonisolated func scanIsAtEnd(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
-    guard let cursor else { return 1 }
-    return open(cursor).scan.takeUnretainedValue().isAtEnd ? 1 : 0
+    cursor.map { open($0).pointee.isAtEnd } ?? true ? 1 : 0
 }
 
 private nonisolated func scanColumn(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ context: OpaquePointer?, _ column: Int32
 ) -> Int32 {
     guard let cursor, let context else { return SQLITE_MISUSE }
-    open(cursor).scan.takeUnretainedValue().write(Int(column), to: ResultSink(context: context))
+    open(cursor).pointee.scan.borrowed { $0.write(Int(column), to: ResultSink(context: context)) }
     return SQLITE_OK
 }
 
@@ -228,6 +246,6 @@ private nonisolated func scanNumber(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ result: UnsafeMutablePointer<sqlite3_int64>?
 ) -> Int32 {
     guard let cursor, let result else { return SQLITE_MISUSE }
-    result.pointee = open(cursor).scan.takeUnretainedValue().number
+    result.pointee = open(cursor).pointee.scan.takeUnretainedValue().number
     return SQLITE_OK
 }

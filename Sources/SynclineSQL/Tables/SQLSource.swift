@@ -10,27 +10,39 @@ package struct SQLSource: Sendable {
     /// The last event that the state includes.
     package let event: UInt64
     package let storage: any LogStorage
-    private let outlines: OutlineCache
+    private let facts: StoreFacts
 
     package init(_ reader: StateReader, event: UInt64, _ storage: any LogStorage) {
-        self.init(reader, event: event, storage, OutlineCache())
+        self.init(reader, event: event, storage, StoreFacts())
     }
 
-    init(_ reader: StateReader, event: UInt64, _ storage: any LogStorage, _ outlines: OutlineCache) {
+    init(_ reader: StateReader, event: UInt64, _ storage: any LogStorage, _ facts: StoreFacts) {
         self.reader = reader
         self.event = event
         self.storage = storage
-        self.outlines = outlines
+        self.facts = facts
+    }
+
+    /// The store's tables, by their names in SQL.
+    func tables() throws(StateError) -> [(name: String, stored: String)] {
+        if let known = facts.known(at: reader.snapshot.commit).tables { return known }
+        let stored = try reader.knownTables()
+        let names = SQLName.tables(stored, besides: SystemTable.allCases.map(\.rawValue))
+        let tables = zip(names, stored).map { (name: $0, stored: $1) }
+        facts.add(at: reader.snapshot.commit) { $0.tables = tables }
+        return tables
     }
 
     /// The columns of a table, and the number of its rows.
-    func outline(of table: String) throws(StateError) -> TableOutline {
-        if let known = outlines.find(table, at: reader.snapshot.commit) { return known }
+    func facts(of table: String) throws(StateError) -> TableFacts {
+        let key = ExactString(table)
+        if let known = facts.known(at: reader.snapshot.commit).columns[key] { return known }
         guard let outline = try reader.outline(of: table, while: { !Task.isCancelled }) else {
             throw .failed(.queryCancelled)
         }
-        outlines.keep(outline, of: table, at: reader.snapshot.commit)
-        return outline
+        let found = try TableFacts(reader, table, outline)
+        facts.add(at: reader.snapshot.commit) { $0.columns[key] = found }
+        return found
     }
 
     /// The same store at another event.
@@ -47,18 +59,24 @@ package struct SQLSource: Sendable {
     }
 }
 
-/// The outlines of tables at one commit, the newest that was asked for.
-final class OutlineCache: Sendable {
-    private let known = Mutex((commit: UInt64.max, outlines: [ExactString: TableOutline]()))
-
-    func find(_ table: String, at commit: UInt64) -> TableOutline? {
-        known.withLock { $0.commit == commit ? $0.outlines[ExactString(table)] : nil }
+/// What statements found out about a store at one commit, the newest that was asked for.
+final class StoreFacts: Sendable {
+    struct Known {
+        /// The tables, by their names in SQL.
+        var tables: [(name: String, stored: String)]?
+        var columns: [ExactString: TableFacts] = [:]
     }
 
-    func keep(_ outline: TableOutline, of table: String, at commit: UInt64) {
-        known.withLock { known in
-            if known.commit != commit { known = (commit, [:]) }
-            known.outlines[ExactString(table)] = outline
+    private let newest = Mutex((commit: UInt64.max, known: Known()))
+
+    func known(at commit: UInt64) -> Known {
+        newest.withLock { $0.commit == commit ? $0.known : Known() }
+    }
+
+    func add(at commit: UInt64, _ add: (inout Known) -> Void) {
+        newest.withLock { newest in
+            if newest.commit != commit { newest = (commit, Known()) }
+            add(&newest.known)
         }
     }
 }

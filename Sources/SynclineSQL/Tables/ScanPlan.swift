@@ -87,10 +87,10 @@ struct ScanFacts: Hashable {
     var indexed: Set<Int> = []
     /// Whether rows can be read in the order of their ids.
     var sortsIDs = true
-    /// A column with an index whose order is that of SQL.
-    var walkable: Int?
-    /// A column with an index, which has only strings and null.
-    var text: Int?
+    /// The columns with an index whose order is that of SQL.
+    var walkable: Set<Int> = []
+    /// The columns with an index that have only strings and null.
+    var text: Set<Int> = []
 
     /// The cheapest plan.
     func plan(_ request: PlanRequest) -> ScanPlan {
@@ -144,7 +144,8 @@ struct ScanFacts: Hashable {
 
     /// A plan for the first rows in the order of an index, if no other column has a condition.
     private func walk(_ request: PlanRequest) -> ScanPlan? {
-        guard request.hasLimit, !request.hasOthers, let order = request.order, order.isOnly, order.column == walkable,
+        guard request.hasLimit, !request.hasOthers, let order = request.order, order.isOnly,
+            walkable.contains(order.column),
             request.conditions.allSatisfy({ $0.map { $0.column == order.column && $0.comparison != .equal } ?? true })
         else { return nil }
         let (ends, used) = range(order.column, request)
@@ -155,7 +156,7 @@ struct ScanFacts: Hashable {
 
     /// A plan for all values of a column in their order.
     private func entries(_ request: PlanRequest) -> ScanPlan? {
-        guard let order = request.order, order.isOnly, !order.isDescending, order.column == text,
+        guard let order = request.order, order.isOnly, !order.isDescending, text.contains(order.column),
             request.readsOnly(order.column)
         else { return nil }
         return ScanPlan(access: .entries(column: order.column), isOrdered: true, cost: size * 0.8, rows: size)

@@ -2,13 +2,17 @@
 
 import CSQLite
 import SynclineCore
+import SynclineGround
 
 final class StoreScan: TableScan {
     private let table: StoreTable
     // Unchecked: SQLite calls the functions of a scan one after another.
     @exclusivity(unchecked) private var places: [ColumnPlaces]
     @exclusivity(unchecked) private var row: EncodedRowView?
-    /// Nil while keys are looked up.
+    /// The entry of an index that the row is, unless the row has all columns.
+    @exclusivity(unchecked) private var entry: IndexEntries.Entry?
+    /// Where rows come from; nil while keys are looked up.
+    @exclusivity(unchecked) private var source: Source?
     @exclusivity(unchecked) private var cursor: RowCursor?
     /// The last id of a range.
     @exclusivity(unchecked) private var end: [UInt8]?
@@ -22,6 +26,12 @@ final class StoreScan: TableScan {
     /// How often rows with one value were asked for without an index.
     @exclusivity(unchecked) private var asked = 0
 
+    /// The cursor or the entries, which the scan retains.
+    private enum Source {
+        case cursor(Unmanaged<RowCursor>)
+        case entries(Unmanaged<IndexEntries>)
+    }
+
     init(_ table: StoreTable) {
         self.table = table
         places = table.stored.map { ColumnPlaces($0) }
@@ -30,7 +40,7 @@ final class StoreScan: TableScan {
     override var isAtEnd: Bool { row == nil }
 
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
-        (row, cursor, end, keys, nextKey, walk, entries) = (nil, nil, nil, [], 0, nil, nil)
+        (row, entry, source, cursor, end, keys, nextKey, walk, entries) = (nil, nil, nil, nil, nil, [], 0, nil, nil)
         do throws(StateError) {
             if plan.isList { return try beginList(plan.access, values.first) }
             switch plan.access {
@@ -50,7 +60,8 @@ final class StoreScan: TableScan {
                 try beginWalk(column, isBackward, ends.of(values.map(Operand.init)))
             case .entries(let column):
                 guard let found = try table.entries(column) else { throw .malformed("an index") }
-                (entries, row) = (found, found.row)
+                (entries, source) = (found, .entries(.passUnretained(found)))
+                show(found.current)
             case .made(let column): try beginMade(column, values.first.map(Operand.init) ?? .null)
             }
         } catch {
@@ -60,14 +71,12 @@ final class StoreScan: TableScan {
 
     override func advance() throws(SyncError) {
         do throws(StateError) {
-            if let cursor {
-                try cursor.advance()
-                show(cursor)
-            } else if let entries {
-                try entries.advance()
-                row = entries.row
-            } else {
-                try findNext()
+            switch source {
+            case .cursor(let cursor):
+                show(try cursor.borrowed { cursor throws(StateError) in try cursor.advance() })
+            case .entries(let entries):
+                show(try entries.borrowed { entries throws(StateError) in try entries.advance() })
+            case nil: try findNext()
             }
         } catch {
             throw SyncError(error)
@@ -77,7 +86,7 @@ final class StoreScan: TableScan {
     override func write(_ column: Int, to sink: ResultSink) {
         guard let row else { return sink.null() }
         if column == 0 { return row.withID { sink.text($0) } }
-        if let entries, !entries.isWhole { return entries.text.map { sink.text($0) } ?? sink.null() }
+        if let entry { return entry.text.map { sink.text($0) } ?? sink.null() }
         guard let value = row.encoded(&places[column - 1]) else { return sink.null() }
         sink.write(encoded: value)
     }
@@ -86,12 +95,17 @@ final class StoreScan: TableScan {
 
     private func beginAll(from id: String? = nil, byID: Bool = false) throws(StateError) {
         let cursor = try RowCursor(table.reader, table: table.name, from: id, byID: byID)
-        self.cursor = cursor
-        show(cursor)
+        (self.cursor, source) = (cursor, .cursor(.passUnretained(cursor)))
+        show(cursor.row)
     }
 
-    private func show(_ cursor: RowCursor) {
-        row = cursor.row
+    private func show(_ entry: IndexEntries.Entry?) {
+        row = entry?.row
+        self.entry = entry.flatMap { $0.isWhole ? nil : $0 }
+    }
+
+    private func show(_ found: EncodedRowView?) {
+        row = found
         guard let end, let row else { return }
         var isPast = false
         row.withID { id in isPast = end.withUnsafeBytes { id.compare($0) > 0 } }

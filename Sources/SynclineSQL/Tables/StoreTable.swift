@@ -2,59 +2,61 @@
 
 import Syncline
 import SynclineCore
+import SynclineGround
+
+/// What SQL has to know of a table of the store.
+struct TableFacts {
+    let outline: TableOutline
+    /// The names of its columns in the store, without the id.
+    let stored: [String]
+    /// The names of the id and its columns in SQL.
+    let columns: [String]
+    /// The statement that declares it to SQLite.
+    let declaration: String
+    let scan: ScanFacts
+
+    init(_ reader: StateReader, _ table: String, _ outline: TableOutline) throws(StateError) {
+        self.outline = outline
+        let stored = outline.columns.filter { !$0.hasSameBytes(as: "id") }
+        let indexed = try reader.indexes(of: table).map { $0.columns[0] }
+        self.stored = stored
+        columns = ["id"] + SQLName.unambiguous(stored, besides: ["id"])
+        // Without row numbers, SQLite tells rows apart by the id.
+        let rest = columns.dropFirst().map { ", " + SQLName.quoted($0) }.joined()
+        declaration = "CREATE TABLE x(\"id\" PRIMARY KEY NOT NULL\(rest)) WITHOUT ROWID"
+        var scan = ScanFacts(count: outline.count, sortsIDs: try reader.idComparison == .exact)
+        for (place, name) in stored.enumerated() where indexed.contains(where: { $0.hasSameBytes(as: name) }) {
+            scan.indexed.insert(place + 1)
+            guard let walk = try IndexWalk(reader, table: table, column: name, isBackward: false) else { continue }
+            if try walk.hasOneKind { scan.walkable.insert(place + 1) }
+            if scan.sortsIDs, try walk.hasStringsOnly { scan.text.insert(place + 1) }
+        }
+        self.scan = scan
+    }
+}
 
 /// A table of the store.
 final class StoreTable: VirtualTable {
     let reader: StateReader
     let name: String
     /// The names of its columns in the store, without the id.
-    let stored: [String]
-    private let facts: ScanFacts
+    var stored: [String] { facts.stored }
+    private let facts: TableFacts
     /// Indexes made for the time of the statement, by column; nil for one that would be too large.
     private var made: [Int: MadeIndex?] = [:]
     /// The keys of rows with strings that look like numbers, by column; nil for a column with too many.
     private var numeric: [Int: [[UInt8]]?] = [:]
-    /// Whether an index on a column has the order of SQL.
-    private var walkable: [Int: Bool] = [:]
-    /// Whether a column with an index has only strings and null.
-    private var text: [Int: Bool] = [:]
 
-    init(_ reader: StateReader, name: String, _ outline: TableOutline) throws(StateError) {
+    init(_ reader: StateReader, name: String, _ facts: TableFacts) {
         self.reader = reader
         self.name = name
-        let stored = outline.columns.filter { !$0.utf8.elementsEqual("id".utf8) }
-        let indexed = try reader.indexes(of: name).map { $0.columns[0] }
-        self.stored = stored
-        facts = ScanFacts(
-            count: outline.count,
-            indexed: Set(
-                stored.indices.filter { place in
-                    indexed.contains { $0.utf8.elementsEqual(stored[place].utf8) }
-                }.map { $0 + 1 }),
-            sortsIDs: try reader.idComparison == .exact)
-        super.init(columns: ["id"] + SQLName.unambiguous(stored, besides: ["id"]))
+        self.facts = facts
+        super.init(columns: facts.columns)
     }
 
-    override var declaration: String {
-        // Without row numbers, SQLite tells rows apart by the id.
-        let rest = columns.dropFirst().map { ", " + SQLName.quoted($0) }.joined()
-        return "CREATE TABLE x(\"id\" PRIMARY KEY NOT NULL\(rest)) WITHOUT ROWID"
-    }
+    override var declaration: String { facts.declaration }
 
-    override func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan {
-        var facts = facts
-        if request.hasLimit, let order = request.order, facts.indexed.contains(order.column),
-            try isWalkable(order.column)
-        {
-            facts.walkable = order.column
-        }
-        if let order = request.order, facts.indexed.contains(order.column), request.readsOnly(order.column),
-            try hasText(order.column)
-        {
-            facts.text = order.column
-        }
-        return facts.plan(request)
-    }
+    override func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan { facts.scan.plan(request) }
 
     override func scan() throws(SyncError) -> TableScan { StoreScan(self) }
 
@@ -74,22 +76,6 @@ final class StoreTable: VirtualTable {
     /// The entries of an index on a column with strings and null.
     func entries(_ column: Int) throws(StateError) -> IndexEntries? {
         try IndexEntries(reader, table: name, column: stored[column - 1])
-    }
-
-    private func hasText(_ column: Int) throws(SyncError) -> Bool {
-        if let known = text[column] { return known }
-        let found = try mapErrors { () throws(StateError) in try entries(column) != nil }
-        text[column] = found
-        return found
-    }
-
-    private func isWalkable(_ column: Int) throws(SyncError) -> Bool {
-        if let known = walkable[column] { return known }
-        let found = try mapErrors { () throws(StateError) in
-            try walk(column, isBackward: false)?.hasOneKind ?? false
-        }
-        walkable[column] = found
-        return found
     }
 
     /// The keys of all rows that can have a value in a range, read from an index; nil if an index can't tell, or if

@@ -49,10 +49,10 @@ enum SystemTable: String, CaseIterable {
         of tables: [(name: String, stored: String)], _ source: SQLSource
     ) throws(StateError) -> [[Value]] {
         try tables.map { name, stored throws(StateError) in
-            let outline = try source.outline(of: stored)
+            let facts = try source.facts(of: stored)
             return [
-                .string(name), .string(stored), .array(outline.columns.map(Value.string)),
-                .integer(Int64(outline.count)),
+                .string(name), .string(stored), .array(facts.outline.columns.map(Value.string)),
+                .integer(Int64(facts.outline.count)),
             ]
         }
     }

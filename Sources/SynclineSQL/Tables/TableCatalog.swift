@@ -12,9 +12,7 @@ final class TableCatalog {
 
     init(_ source: SQLSource) throws(SyncError) {
         self.source = source
-        let stored = try mapErrors { () throws(StateError) in try source.reader.knownTables() }
-        let names = SQLName.tables(stored, besides: SystemTable.allCases.map(\.rawValue))
-        storeTables = zip(names, stored).map { ($0, $1) }
+        storeTables = try mapErrors(source.tables)
     }
 
     /// All names, in SQL.
@@ -38,7 +36,7 @@ final class TableCatalog {
             throw SyncError(.internalError, "the table \(key) does not exist")
         }
         return try mapErrors { () throws(StateError) in
-            try StoreTable(source.reader, name: stored, try source.outline(of: stored))
+            StoreTable(source.reader, name: stored, try source.facts(of: stored))
         }
     }
 

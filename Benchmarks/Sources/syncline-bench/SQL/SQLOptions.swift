@@ -3,6 +3,8 @@
 struct SQLOptions: Sendable {
     var rows = 100_000
     var rounds = 5
+    /// The names of the statements to run; nil for all.
+    var statements: [String]?
     var json: String?
     var directory = ".bench"
 
@@ -11,7 +13,8 @@ struct SQLOptions: Sendable {
 
         usage: syncline-bench sql [options]
           --rows n          the rows of the larger table; the smaller one has a hundredth (default: 100000)
-          --rounds n        how often each statement is run by both, in turn (default: 5)
+          --rounds n        how often each statement is run by both, in turn, and short ones more often (default: 5)
+          --statements a+b  runs only the statements with these names, such as "group+order, all"
           --json file       writes every measurement as one line of JSON
           --dir directory   where the data goes while it runs (default: .bench)
         """
@@ -24,6 +27,7 @@ struct SQLOptions: Sendable {
             switch option {
             case "--rows": rows = try SQLOptions.number(value, of: option)
             case "--rounds": rounds = try SQLOptions.number(value, of: option)
+            case "--statements": statements = value.split(separator: "+").map(String.init)
             case "--json": json = value
             case "--dir": directory = value
             default: throw BenchError("Unknown option \(option); --help lists them.")
