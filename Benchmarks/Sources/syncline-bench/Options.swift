@@ -44,24 +44,16 @@ struct Options: Sendable {
 
     /// - Throws: a sentence for the user.
     init(_ arguments: [String]) throws {
-        var rest = arguments[...]
-        func value(of option: String) throws -> String {
-            guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value.") }
-            return value
-        }
-        while let option = rest.popFirst() {
+        var reader = OptionReader(arguments)
+        while let option = reader.next() {
             switch option {
-            case "--workloads": workloads = try names(try value(of: option), "workload")
-            case "--engines": engines = Set(try names(try value(of: option), "engine"))
+            case "--workloads": workloads = try names(try reader.value(of: option), "workload")
+            case "--engines": engines = Set(try names(try reader.value(of: option), "engine"))
             case "--quick": quick = true
-            case "--rounds":
-                guard let number = Int(try value(of: option)), number > 0 else {
-                    throw BenchError("--rounds needs a number above 0.")
-                }
-                rounds = number
-            case "--json": json = try value(of: option)
-            case "--svg": svg = try value(of: option)
-            case "--dir": directory = try value(of: option)
+            case "--rounds": rounds = try reader.number(of: option)
+            case "--json": json = try reader.value(of: option)
+            case "--svg": svg = try reader.value(of: option)
+            case "--dir": directory = try reader.value(of: option)
             default: throw BenchError("Unknown option \(option); --help lists them.")
             }
         }

@@ -41,7 +41,7 @@ package struct DraftFolder: Sendable {
     /// Removes the draft.
     package func remove() { DraftFolder.removeTree(path) }
 
-    /// Removes a file, or a folder with everything in it.
+    /// Removes a file, or as much of a folder as can be removed: a program may still write there.
     package static func removeTree(_ path: String) {
         if unlink(path) == 0 || errno == ENOENT { return }
         for name in (try? POSIXStorage(directory: path).names(in: "")) ?? [] { removeTree(path + "/" + name) }

@@ -101,15 +101,10 @@ struct EntityFrameworkFile: ForeignReading {
     }
 
     func leftTables() throws(SyncError) -> [ForeignReport.Left] {
-        var left: [ForeignReport.Left] = []
-        for name in EntityFrameworkFile.names(schema) where choice.description(of: name)?.isSkipped != true {
-            if EntityFrameworkFile.isSynced(columns(of: name)) { continue }
-            let count = try file.run("SELECT count(*) FROM \(SQLName.quoted(name))")
-            if case .integer(let rows)? = count.first?.first, rows > 0 {
-                left.add(name, nil, .notSynced, count: Int(rows))
-            }
-        }
-        return left
+        try file.left(
+            EntityFrameworkFile.names(schema).filter { name in
+                choice.description(of: name)?.isSkipped != true && !EntityFrameworkFile.isSynced(columns(of: name))
+            })
     }
 
     // MARK: The queue

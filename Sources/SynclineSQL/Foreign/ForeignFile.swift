@@ -103,6 +103,18 @@ final class ForeignFile {
         return schema
     }
 
+    /// Tables that are not synced, without those that have no rows.
+    func left(_ tables: [String]) throws(SyncError) -> [ForeignReport.Left] {
+        var left: [ForeignReport.Left] = []
+        for table in tables {
+            let count = try run("SELECT count(*) FROM \(SQLName.quoted(table))")
+            if case .integer(let rows)? = count.first?.first, rows > 0 {
+                left.add(table, nil, .notSynced, count: Int(rows))
+            }
+        }
+        return left
+    }
+
     /// Runs a statement that reads.
     func run(_ text: String, _ values: [Value] = []) throws(SyncError) -> [[Value]] {
         do throws(FileFailure) { return try connection.run(text, values) } catch {

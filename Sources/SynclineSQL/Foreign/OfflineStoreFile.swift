@@ -55,15 +55,11 @@ struct OfflineStoreFile: ForeignReading {
     ]
 
     func leftTables() throws(SyncError) -> [ForeignReport.Left] {
-        var left: [ForeignReport.Left] = []
-        for name in OfflineStoreFile.names(schema) where choice.description(of: name)?.isSkipped != true {
-            if schema[name]?.contains(where: { $0.name == "id" }) == true { continue }
-            let count = try file.run("SELECT count(*) FROM \(SQLName.quoted(name))")
-            if case .integer(let rows)? = count.first?.first, rows > 0 {
-                left.add(name, nil, .notSynced, count: Int(rows))
-            }
-        }
-        return left
+        try file.left(
+            OfflineStoreFile.names(schema).filter { name in
+                choice.description(of: name)?.isSkipped != true
+                    && schema[name]?.contains(where: { $0.name == "id" }) != true
+            })
     }
 
     // MARK: The queue

@@ -43,28 +43,18 @@ struct ServerOptions: Sendable {
 
     /// - Throws: a sentence for the user.
     init(_ arguments: [String]) throws {
-        var rest = arguments[...]
-        func value(of option: String) throws -> String {
-            guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value.") }
-            return value
-        }
-        func number(of option: String) throws -> Int {
-            guard let number = Int(try value(of: option)), number > 0 else {
-                throw BenchError("\(option) needs a number above 0.")
-            }
-            return number
-        }
-        while let option = rest.popFirst() {
+        var reader = OptionReader(arguments)
+        while let option = reader.next() {
             switch option {
-            case "--program": program = try value(of: option)
-            case "--workloads": workloads = Set(try names(try value(of: option), "workload"))
-            case "--postgres": postgres = try value(of: option)
-            case "--rows": rows = try number(of: option)
-            case "--connections": connections = try number(of: option)
-            case "--seconds": seconds = Double(try number(of: option))
-            case "--rounds": rounds = try number(of: option)
-            case "--json": json = try value(of: option)
-            case "--dir": directory = try value(of: option)
+            case "--program": program = try reader.value(of: option)
+            case "--workloads": workloads = Set(try names(try reader.value(of: option), "workload"))
+            case "--postgres": postgres = try reader.value(of: option)
+            case "--rows": rows = try reader.number(of: option)
+            case "--connections": connections = try reader.number(of: option)
+            case "--seconds": seconds = Double(try reader.number(of: option))
+            case "--rounds": rounds = try reader.number(of: option)
+            case "--json": json = try reader.value(of: option)
+            case "--dir": directory = try reader.value(of: option)
             default: throw BenchError("Unknown option \(option); --help lists them.")
             }
         }

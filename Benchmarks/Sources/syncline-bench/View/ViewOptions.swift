@@ -18,22 +18,16 @@ struct ViewOptions: Sendable {
 
     /// - Throws: a sentence for the user.
     init(_ arguments: [String]) throws {
-        var rest = arguments[...]
-        while let option = rest.popFirst() {
-            guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value.") }
+        var reader = OptionReader(arguments)
+        while let option = reader.next() {
             switch option {
-            case "--rows": rows = try ViewOptions.number(value, of: option)
-            case "--commits": commits = try ViewOptions.number(value, of: option)
-            case "--json": json = value
-            case "--dir": directory = value
+            case "--rows": rows = try reader.number(of: option)
+            case "--commits": commits = try reader.number(of: option)
+            case "--json": json = try reader.value(of: option)
+            case "--dir": directory = try reader.value(of: option)
             default: throw BenchError("Unknown option \(option); --help lists them.")
             }
         }
-    }
-
-    private static func number(_ text: String, of option: String) throws -> Int {
-        guard let number = Int(text), number > 0 else { throw BenchError("\(option) needs a number above 0.") }
-        return number
     }
 }
 
