@@ -8,22 +8,29 @@ final class FilterProgram {
     /// Nil if every row matches.
     private let step: FilterStep?
     private let work = FilterWork()
+    /// Both again, to be used for each row without being retained.
+    private let borrowedStep: Unmanaged<FilterStep>?
+    private let borrowedWork: Unmanaged<FilterWork>
 
     /// Without a filter every row matches.
     init(_ filter: FilterExpression?) {
         step = filter.map { FilterProgram.compile($0) }
+        borrowedStep = step.map { .passUnretained($0) }
+        borrowedWork = .passUnretained(work)
     }
 
     @inline(__always)
     func matches(_ row: EncodedRowView) throws(StateError) -> Bool {
-        guard let step else { return true }
-        return try matches(row, step)
+        guard let borrowedStep else { return true }
+        return try matches(row, borrowedStep)
     }
 
-    private func matches(_ row: EncodedRowView, _ step: FilterStep) throws(StateError) -> Bool {
-        work.beginRow()
-        let matches = step.truth(of: row, work) == true
-        if work.failure == nil { return matches }
+    private func matches(_ row: EncodedRowView, _ step: Unmanaged<FilterStep>) throws(StateError) -> Bool {
+        let (matches, hasFailed) = borrowedWork.borrowed { work in
+            work.beginRow()
+            return (step.borrowed { $0.truth(of: row, work) } == true, work.failure != nil)
+        }
+        if !hasFailed { return matches }
         throw .failed(
             SyncError(
                 .invalidQuery, "the filter makes more than \(FilterWork.textLimit >> 20) MiB of text from one row",

@@ -74,7 +74,7 @@ extension QueryRun {
 
     /// Calls `body` with what an entry of an index keeps of a row, if the row matches.
     func visit(
-        _ id: Bytes, _ value: Bytes, _ filter: FilterProgram?, _ body: (VisitedRow) throws(StateError) -> Void
+        _ id: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?, _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         try visitor.visit(entry: id, value) { row throws(StateError) in try show(row, filter, body) }
     }
@@ -88,7 +88,7 @@ extension QueryRun {
 
     /// Looks up a row, and calls `body` with it if it matches.
     func look(
-        _ key: Bytes, _ filter: FilterProgram?, _ body: (VisitedRow) throws(StateError) -> Void
+        _ key: Bytes, _ filter: Unmanaged<FilterProgram>?, _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         guard let stored = try reader.snapshot.value(key) else { return }
         plan.rowsRead += 1
@@ -109,15 +109,17 @@ extension QueryRun {
     }
 
     private func show(
-        _ row: VisitedRow, _ filter: FilterProgram?, _ body: (VisitedRow) throws(StateError) -> Void
+        _ row: VisitedRow, _ filter: Unmanaged<FilterProgram>?, _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         if try isMatch(row, filter) { try body(row) }
     }
 
     /// - Parameter filter: Nil if only matches are found.
     @inline(__always)
-    private func isMatch(_ row: VisitedRow, _ filter: FilterProgram?) throws(StateError) -> Bool {
-        if let filter, try !filter.matches(row.sight) { return false }
+    private func isMatch(_ row: VisitedRow, _ filter: Unmanaged<FilterProgram>?) throws(StateError) -> Bool {
+        if let filter, try !filter.borrowed({ filter throws(StateError) in try filter.matches(row.sight) }) {
+            return false
+        }
         matches += 1
         return true
     }

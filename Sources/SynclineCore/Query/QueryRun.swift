@@ -29,13 +29,13 @@ final class QueryRun {
         conditions = FilterConditions(query.filter)
     }
 
-    /// The filter, compiled when the first row has to be looked at.
-    var filter: FilterProgram {
+    /// The filter, compiled when the first row has to be looked at. The run retains it.
+    var filter: Unmanaged<FilterProgram> {
         get throws(StateError) {
-            if let compiled { return compiled }
+            if let compiled { return .passUnretained(compiled) }
             let program = FilterProgram(try reader.asServerDivides(query.filter))
             compiled = program
-            return program
+            return .passUnretained(program)
         }
     }
 
