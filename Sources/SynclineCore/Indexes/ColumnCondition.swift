@@ -52,6 +52,19 @@ struct ColumnCondition {
         }
     }
 
+    /// The place that it leaves, if that is a single one without other values.
+    func place(_ index: TableIndex) -> [UInt8]? {
+        guard case .compare(.equal, let value) = test else { return nil }
+        switch value {
+        case .bool, .integer, .double, .bytes: break
+        // A string also compares with dates, as an instant.
+        case .string(let text): if Timestamp(text) != nil { return nil }
+        case .null, .date, .array, .object: return nil
+        }
+        guard let place = index.place(of: value), place.isExact else { return nil }
+        return place.bytes
+    }
+
     /// Its intervals, in order and apart from each other; nil if the index can't tell.
     func intervals(_ index: TableIndex) -> [IndexInterval]? {
         switch test {

@@ -13,7 +13,10 @@ final class IndexScan {
     /// The length of what the keys of all entries of the index have in common.
     let prefixLength: Int
     /// In the order of the keys, and apart from each other.
-    private(set) var ranges: [Range] = []
+    var ranges: [Range] { only.map { [$0] } ?? several }
+    /// The only range; nil if there are several. Mostly there is one, which needs no array.
+    private(set) var only: Range?
+    private var several: [Range] = []
     /// The number of its first columns that have one value each in all of it.
     private(set) var pins = 0
     /// Whether the entries of all ranges together are in the order of the columns after those.
@@ -33,20 +36,25 @@ final class IndexScan {
         var prefixes: [[UInt8]]?
         var used = 0
         for column in index.columns {
+            if prefixes == nil, let place = conditions.place(of: column, in: index) {
+                used += 1
+                pin(place)
+                continue
+            }
             guard let intervals = conditions.intervals(of: column, in: index, &used) else { break }
             for interval in intervals where !interval.isExact { isExact = false }
             if pin(intervals, &prefixes) { continue }
             rank += intervals.contains { $0.low.count > 1 && $0.high.count > 1 } ? 2 : 1
-            ranges = (prefixes ?? [pinnedPrefix]).flatMap { prefix in
+            several = (prefixes ?? [pinnedPrefix]).flatMap { prefix in
                 intervals.map { Range(start: prefix + $0.low, end: prefix + $0.high) }
             }
             isExact = isExact && used == conditions.count
             return
         }
         if let prefixes {
-            ranges = prefixes.map(IndexScan.whole)
+            several = prefixes.map(IndexScan.whole)
         } else {
-            ranges.append(IndexScan.whole(pinnedPrefix))
+            only = IndexScan.whole(pinnedPrefix)
         }
         isExact = isExact && used == conditions.count
     }
@@ -63,15 +71,20 @@ final class IndexScan {
     private func pin(_ intervals: [IndexInterval], _ prefixes: inout [[UInt8]]?) -> Bool {
         guard intervals.allSatisfy(\.isPoint), (prefixes?.count ?? 1) * intervals.count <= IndexScan.rangeLimit
         else { return false }
-        rank += 4
         if prefixes == nil, intervals.count == 1 {
-            pins += 1
-            pinnedPrefix += intervals[0].low
+            pin(intervals[0].low)
         } else {
+            rank += 4
             prefixes = (prefixes ?? [pinnedPrefix]).flatMap { prefix in intervals.map { prefix + $0.low } }
             isInOrder = prefixes?.isEmpty ?? true
         }
         return true
+    }
+
+    private func pin(_ place: [UInt8]) {
+        rank += 4
+        pins += 1
+        pinnedPrefix += place
     }
 
     /// Whether each column has one value in all of it, so that its entries are in the order of the rows' keys.
@@ -128,6 +141,16 @@ struct FilterConditions {
 
     /// Returns whether one of them is about a column.
     func contain(_ column: String) -> Bool { columns.contains { $0.column == column } }
+
+    /// The place that the conditions on a column leave, if there is only one condition and it leaves a single place.
+    fileprivate func place(of column: String, in index: TableIndex) -> [UInt8]? {
+        var found: ColumnCondition?
+        for condition in columns where condition.column.hasSameBytes(as: column) {
+            guard found == nil else { return nil }
+            found = condition
+        }
+        return found?.place(index)
+    }
 
     /// The intervals that the conditions on a column leave; nil if none narrows it. Adds to `used` how many of the
     /// conditions they take into account.

@@ -3,6 +3,17 @@
 import SynclineGround
 
 extension QueryRun {
+    /// Calls `body` with the entries of a scan, in order, until it returns false.
+    private func forEachEntry(
+        of scan: IndexScan, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+    ) throws(StateError) {
+        if let only = scan.only {
+            _ = try forEachEntry(only, body)
+        } else {
+            try forEachEntry(scan.ranges, isBackward: false, body)
+        }
+    }
+
     func forEachEntry(
         _ ranges: [IndexScan.Range], isBackward: Bool, _ body: (Bytes, Bytes) throws(StateError) -> Bool
     ) throws(StateError) {
@@ -46,7 +57,7 @@ extension QueryRun {
             return true
         }
         let filter = scan.isExact ? nil : try filter
-        try forEachEntry(scan.ranges, isBackward: false) { key, value throws(StateError) in
+        try forEachEntry(of: scan) { key, value throws(StateError) in
             plan.entriesRead += 1
             try visit(try scan.index.rowID(in: key, from: scan.prefixLength), value, filter, body)
             return true
@@ -59,7 +70,7 @@ extension QueryRun {
         let before = plan.entriesRead
         var keys = RowKeys(prefix: visitor.prefix)
         let budget = budget
-        try forEachEntry(scan.ranges, isBackward: false) { key, _ throws(StateError) in
+        try forEachEntry(of: scan) { key, _ throws(StateError) in
             plan.entriesRead += 1
             keys.append(id: try scan.index.rowID(in: key, from: scan.prefixLength))
             return plan.entriesRead - before <= budget
@@ -74,7 +85,8 @@ extension QueryRun {
 
     /// Calls `body` with what an entry of an index keeps of a row, if the row matches.
     func visit(
-        _ id: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?, _ body: (VisitedRow) throws(StateError) -> Void
+        _ id: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
+        _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         try visitor.visit(entry: id, value) { row throws(StateError) in try show(row, filter, body) }
     }

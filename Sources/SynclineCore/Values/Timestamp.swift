@@ -74,6 +74,8 @@ extension Timestamp: CustomStringConvertible {
     /// Parses `2026-05-19T21:30:00.123Z` and similar forms: 0 … 9 decimals, `Z`, `±hh:mm` or nothing, or only a
     /// date. Nil for anything else, and for dates that do not exist.
     public init?(_ text: String) {
+        // The shortest form is a date.
+        guard text.utf8.count >= 10 else { return nil }
         var text = text
         let parsed = text.withUTF8 { Timestamp(utf8: $0) }
         guard let parsed else { return nil }
