@@ -29,6 +29,7 @@ struct RowVisitor {
     var prefix: [UInt8] { RowKey.prefix(table) }
 
     /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
+    @inline(__always)
     func forEachRow(form: UInt8, _ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
         defer { extendLifetime(shapes) }
         try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(StateError) in

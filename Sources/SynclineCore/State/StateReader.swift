@@ -227,6 +227,7 @@ package final class StateReader: Sendable {
 
 extension StateSnapshot {
     /// Visits every entry whose key begins with the given bytes, in order, until the body returns false.
+    @inline(__always)
     package func forEach(
         prefix: [UInt8],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
