@@ -128,12 +128,9 @@ struct Bench {
         if let json = options.json { try writeFile("", to: json) }
         let (runner, removeData) = try start(in: options.directory)
         defer { removeData() }
-        var lines = ""
         say(SQLMeasurement.head)
-        try await SQLBench(options: options, directory: runner.directory).run { measurement in
-            say(measurement.line)
-            lines += Self.lines(of: [measurement])
-        }
+        let measurements = try await SQLBench(options: options, directory: runner.directory).run { say($0.line) }
+        let lines = Self.lines(of: measurements)
         if let json = options.json { try writeFile(lines, to: json) }
     }
 
