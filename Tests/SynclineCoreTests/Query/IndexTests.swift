@@ -59,6 +59,21 @@ import Testing
         #expect(try Self.reader(state(10, [Self.forms[0]])).explain(query).plan.access == .table)
     }
 
+    @Test func `a string that is a date finds dates, with an index and without`() throws {
+        let text = "2026-05-19T00:00:00Z"
+        let values: [Value] = [.date(try #require(Timestamp(text))), .string(text), .string("2026-05-18"), .null]
+        for indexes in [[], [Self.forms[1]]] {
+            let projector = try state(0, indexes)
+            for (number, value) in values.enumerated() {
+                try Self.insert(number, [.init("n", value)], into: projector)
+            }
+            let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "n eq '\(text)'"))
+            let (result, plan) = try Self.reader(projector).explain(query)
+            #expect(result.rows.map(\.id) == ["0", "1"])
+            #expect((plan.access == .table) == indexes.isEmpty)
+        }
+    }
+
     @Test func `a stretch of very many rows is left to reading the table`() throws {
         let query = RowQuery(table: "t", filter: try FilterExpression(parsing: "n ge 0"))
         let plan = try Self.reader(state(5000, [Self.forms[1]])).explain(query).plan
