@@ -48,26 +48,20 @@ extension QueryRun {
     }
 
     /// Calls `body` with each match that an index finds. Returns false if the index has too many entries.
-    @inline(__always)
     func forEachMatch(
         _ scan: IndexScan, _ isCovering: Bool, _ body: (VisitedRow) throws(StateError) -> Void
     ) throws(StateError) -> Bool {
-        guard isCovering else { return try look(scan, body) }
+        guard isCovering else {
+            guard let keys = try keys(scan) else { return false }
+            try forEach(keys, unlessSure: scan, body)
+            return true
+        }
         let filter = scan.isExact ? nil : try filter
         try forEachEntry(of: scan) { key, value throws(StateError) in
             plan.entriesRead += 1
             try visit(try scan.index.rowID(in: key, from: scan.prefixLength), value, filter, body)
             return true
         }
-        return true
-    }
-
-    /// Looks up the rows that an index finds. Returns false if the index has too many entries.
-    private func look(
-        _ scan: IndexScan, _ body: (VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) -> Bool {
-        guard let keys = try keys(scan) else { return false }
-        try forEach(keys, unlessSure: scan, body)
         return true
     }
 
@@ -116,7 +110,6 @@ extension QueryRun {
     }
 
     /// Calls `body` with each match of the table, which may skip the rest of an id form.
-    @inline(__always)
     func forEachInTable(_ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
         let filter = try filter
         for form in RowKey.forms {
