@@ -79,6 +79,20 @@ import Testing
         #expect(snapshot == nil)
     }
 
+    @Test func `no more than four databases wait`() async throws {
+        let database = try await store()
+        do {
+            let running = try (0..<9).map { _ in
+                try RunningStatement("select * from todoitem", on: database.sqlSource, database.databases)
+            }
+            #expect(database.databases.take() == nil)
+            for statement in running { _ = try statement.next() }
+        }
+        var count = 0
+        while database.databases.take() != nil { count += 1 }
+        #expect(count == 4)
+    }
+
     @Test func `statements that run at the same time have a database each`() async throws {
         let database = try await store()
         try await withThrowingTaskGroup(of: Void.self) { group in

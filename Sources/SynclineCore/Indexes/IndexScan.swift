@@ -14,8 +14,9 @@ final class IndexScan {
     let prefixLength: Int
     /// In the order of the keys, and apart from each other.
     var ranges: [Range] { only.map { [$0] } ?? several }
-    /// The only range; nil if there are several. Mostly there is one, which needs no array.
+    /// All keys that begin with the pinned prefix, if that is the only range. It needs no array.
     private(set) var only: Range?
+    /// The ranges otherwise.
     private var several: [Range] = []
     /// The number of its first columns that have one value each in all of it.
     private(set) var pins = 0

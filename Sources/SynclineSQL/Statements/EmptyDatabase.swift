@@ -61,6 +61,8 @@ final class EmptyDatabase: @unchecked Sendable {
 
     /// Ends its use by a statement, and makes SQLite let the tables go that were used.
     func end() {
+        // First, because the statement is about to be gone, and SQLite may ask it whether to stop.
+        statement = nil
         for table in offered where table.isUsed {
             table.isUsed = false
             create(table)
@@ -68,7 +70,6 @@ final class EmptyDatabase: @unchecked Sendable {
         // What a replaced module had is let go when the next statement is prepared.
         var none: OpaquePointer?
         sqlite3_prepare_v2(handle, "", 0, &none, nil)
-        statement = nil
     }
 
     /// Lets statements use a name as a table.

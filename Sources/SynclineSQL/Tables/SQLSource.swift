@@ -59,7 +59,7 @@ package struct SQLSource: Sendable {
     }
 }
 
-/// What statements found out about a store at one commit, the newest that was asked for.
+/// What statements found out about a store at one commit, the last that was asked for.
 final class StoreFacts: Sendable {
     struct Known {
         /// The tables, by their names in SQL.
@@ -67,16 +67,16 @@ final class StoreFacts: Sendable {
         var columns: [ExactString: TableFacts] = [:]
     }
 
-    private let newest = Mutex((commit: UInt64.max, known: Known()))
+    private let last = Mutex((commit: UInt64.max, known: Known()))
 
     func known(at commit: UInt64) -> Known {
-        newest.withLock { $0.commit == commit ? $0.known : Known() }
+        last.withLock { $0.commit == commit ? $0.known : Known() }
     }
 
     func add(at commit: UInt64, _ add: (inout Known) -> Void) {
-        newest.withLock { newest in
-            if newest.commit != commit { newest = (commit, Known()) }
-            add(&newest.known)
+        last.withLock { last in
+            if last.commit != commit { last = (commit, Known()) }
+            add(&last.known)
         }
     }
 }
