@@ -62,6 +62,7 @@ public struct ByteReader {
     }
 
     @inlinable mutating func rest(ofVarint first: UInt8) throws(MalformedBytes) -> UInt64 {
+        if let number = wordVarint() { return number }
         var number = UInt64(first & 0x7f)
         var shift: UInt64 = 7
         while offset < bytes.count {
@@ -74,6 +75,23 @@ public struct ByteReader {
             if shift > 63 { throw MalformedBytes() }
         }
         throw MalformedBytes()
+    }
+
+    /// Reads a number whose first byte was read, without a loop; reads nothing if it takes more than eight bytes or
+    /// fewer are left.
+    @inlinable @inline(__always)
+    mutating func wordVarint() -> UInt64? {
+        guard remaining >= 7 else { return nil }
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset - 1, as: UInt64.self))
+        // The highest bit of each byte that ends a number. Only bytes up to the first of them count.
+        let ends = ~word & 0x8080_8080_8080_8080
+        guard ends != 0 else { return nil }
+        offset += ends.trailingZeroBitCount / 8
+        var number = word & (ends ^ (ends &- 1)) & 0x7f7f_7f7f_7f7f_7f7f
+        // Seven bits of each byte move together: to pairs, to fours, to one number.
+        number = number & 0x007f_007f_007f_007f | number >> 1 & 0x3f80_3f80_3f80_3f80
+        number = number & 0x0000_3fff_0000_3fff | number >> 2 & 0x0fff_c000_0fff_c000
+        return number & 0x0fff_ffff | number >> 4 & 0x00ff_ffff_f000_0000
     }
 
     /// A varint in its shortest form; a longer form is refused, so that bytes and values match one to one.

@@ -1,4 +1,4 @@
-// Numbers read three at a time equal those read one by one, whatever their sizes and whatever follows.
+// Numbers are read back, whatever their sizes and whatever follows, one by one and three at a time.
 
 import SynclineGround
 import Testing
@@ -11,6 +11,35 @@ import Testing
             for second in Self.numbers {
                 for third in Self.numbers {
                     for padding in 0..<3 { compare([first, second, third], padding) }
+                }
+            }
+        }
+    }
+
+    @Test func `a number reads the same alone and before others, and is refused if it is cut short`() {
+        let sizes = (0...64).flatMap { size -> [UInt64] in
+            let power = size == 64 ? UInt64.max : (UInt64(1) << size) - 1
+            return [power, power &+ 1, power & 0x5555_5555_5555_5555, power & 0xfedc_ba98_7654_3210]
+        }
+        for number in sizes {
+            var writer = ByteWriter()
+            writer.append(varint: number)
+            let length = writer.count
+            for follower in [0x00, 0x80, 0xff] as [UInt8] {
+                for padding in 0..<12 {
+                    let bytes = writer.bytes + [UInt8](repeating: follower, count: padding)
+                    bytes.withBytes { bytes in
+                        var reader = ByteReader(bytes)
+                        let found = try? reader.varint()
+                        #expect(found == number)
+                        #expect(reader.offset == length)
+                    }
+                }
+            }
+            for cut in 0..<length {
+                writer.bytes.withBytes { bytes in
+                    var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<cut]))
+                    #expect(throws: MalformedBytes.self) { try reader.varint() }
                 }
             }
         }

@@ -168,11 +168,7 @@ public final class Checkpoint: Sendable {
         guard header.knownKind == .block else { throw .notAFrame }
         let stored = frame.slice(Format.frameHeaderLength, Int(header.storedLength))
         if header.codec == .stored, !header.flags.contains(.masked) { return (stored, piece) }
-        let decoder = PayloadDecoder()
-        defer { extendLifetime(decoder) }
-        guard let payload = decoder.payload(of: header, stored: stored) else { throw .unreadable }
-        let decoded = ByteBuffer(capacity: payload.count)
-        decoded.append(payload)
+        guard let decoded = PayloadDecoder.decoded(header, stored: stored) else { throw .unreadable }
         return (decoded.bytes, decoded)
     }
 

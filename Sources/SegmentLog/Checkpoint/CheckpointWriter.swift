@@ -66,15 +66,20 @@ public struct CheckpointWriter: ~Copyable {
             throw LogError(.invalidArgument, "a block of \(block.count) bytes is larger than \(Format.frameRawLimit)")
         }
         let address = BlockAddress(rawValue: tail.offset)
-        encode(.block, block)
+        // Blocks are read much more often than they are written, and one that is stored as it is needs no decoding.
+        encode(.block, block, saving: max(1, block.count / 4))
         if buffer.count > 1 << 16 { try write() }
         return address
     }
 
-    private mutating func encode(_ kind: FrameKind, _ payload: UnsafeRawBufferPointer, compressed: Bool = true) {
+    private mutating func encode(
+        _ kind: FrameKind, _ payload: UnsafeRawBufferPointer, compressed: Bool = true, saving: Int = 1
+    ) {
         var frame = FrameHeader(kind: kind, firstSequence: tail.next)
         frame.chain = tail.chain
-        tail.step(over: encoder.encode(frame, payload: payload, compressed: compressed, into: buffer), time: nil)
+        tail.step(
+            over: encoder.encode(frame, payload: payload, compressed: compressed, saving: saving, into: buffer),
+            time: nil)
     }
 
     private func write() throws(LogError) {

@@ -20,16 +20,18 @@ package struct FrameEncoder {
     }
 
     /// Appends one frame and returns its header, whose checksum is the next frame's chain value. The caller fills in
-    /// `header`'s kind, sequence, lag, count, chain and transaction flags; the rest is filled in here.
+    /// `header`'s kind, sequence, lag, count, chain and transaction flags; the rest is filled in here. A payload of
+    /// which compression would save fewer bytes than `saving` is stored as it is.
     package mutating func encode(
-        _ header: FrameHeader, payload: UnsafeRawBufferPointer, compressed: Bool = true, into buffer: ByteBuffer
+        _ header: FrameHeader, payload: UnsafeRawBufferPointer, compressed: Bool = true, saving: Int = 1,
+        into buffer: ByteBuffer
     ) -> FrameHeader {
         precondition(payload.count <= Format.frameRawLimit, "a frame's payload is limited to 1 MiB")
         let bound = Format.frameOverhead + 16 + payload.count + payload.count / 255
         let frame = buffer.free(bound)
         let room = UnsafeMutableRawBufferPointer(rebasing: frame[Format.frameHeaderLength...])
         var header = header
-        var (codec, stored) = store(payload, compressed: compressed, into: room)
+        var (codec, stored) = store(payload, compressed: compressed, saving, into: room)
         if FrameEncoder.needsMask(room[..<stored]) {
             if FrameEncoder.mustNotBeMasked(room[..<stored]) {
                 (codec, stored) = (.lz4, RunLengthBlocks.compress(payload, into: room))
@@ -59,11 +61,11 @@ package struct FrameEncoder {
     }
 
     private mutating func store(
-        _ payload: UnsafeRawBufferPointer, compressed: Bool, into room: UnsafeMutableRawBufferPointer
+        _ payload: UnsafeRawBufferPointer, compressed: Bool, _ saving: Int,
+        into room: UnsafeMutableRawBufferPointer
     ) -> (Codec, Int) {
         if compressed && payload.count >= FrameEncoder.compressionFloor {
-            // Compressed bytes must be fewer than the payload's.
-            let limit = UnsafeMutableRawBufferPointer(rebasing: room[..<(payload.count - 1)])
+            let limit = UnsafeMutableRawBufferPointer(rebasing: room[..<(payload.count - saving)])
             if let dictionary, payload.count <= DictionaryCompressor.inputLimit {
                 if let length = dictionary.compress(payload, into: limit) { return (.lz4Dictionary, length) }
             } else if let length = blocks.compress(payload, into: limit, acceleration: acceleration) {

@@ -26,13 +26,28 @@ package struct PayloadDecoder {
         case .stored:
             return stored.count == length ? stored : nil
         case .lz4:
-            return decompress(stored, length, dictionary: nil)
+            return PayloadDecoder.decompress(stored, length, into: raw)
         case .lz4Dictionary:
             guard !dictionary.isEmpty else { return nil }
-            return dictionary.withUnsafeBytes { decompress(stored, length, dictionary: $0) }
+            return dictionary.withUnsafeBytes {
+                PayloadDecoder.decompress(stored, length, into: raw, dictionary: $0)
+            }
         case nil:
             return nil
         }
+    }
+
+    /// Returns the payload of a frame that needs no dictionary, in memory of its own.
+    package static func decoded(_ header: FrameHeader, stored: UnsafeRawBufferPointer) -> ByteBuffer? {
+        let memory = ByteBuffer(capacity: min(Int(header.rawLength), Format.frameRawLimit))
+        if header.codec == .lz4, !header.flags.contains(.masked) {
+            return decompress(stored, Int(header.rawLength), into: memory) == nil ? nil : memory
+        }
+        let decoder = PayloadDecoder()
+        defer { extendLifetime(decoder) }
+        guard let payload = decoder.payload(of: header, stored: stored) else { return nil }
+        memory.append(payload)
+        return memory
     }
 
     /// Returns the time at which a data frame was written: the first eight bytes of its payload, read without
@@ -52,13 +67,15 @@ package struct PayloadDecoder {
         payload.count < 8 ? nil : WallTime(rawValue: payload.number(at: 0))
     }
 
-    private func decompress(
-        _ stored: UnsafeRawBufferPointer, _ length: Int, dictionary: UnsafeRawBufferPointer?
+    private static func decompress(
+        _ stored: UnsafeRawBufferPointer, _ length: Int, into memory: ByteBuffer,
+        dictionary: UnsafeRawBufferPointer? = nil
     ) -> UnsafeRawBufferPointer? {
         guard length <= Format.frameRawLimit else { return nil }
-        raw.truncate(to: 0)
-        let output = UnsafeMutableRawBufferPointer(rebasing: raw.free(length)[..<length])
+        memory.truncate(to: 0)
+        let output = UnsafeMutableRawBufferPointer(rebasing: memory.free(length)[..<length])
         guard LZ4Blocks.decompress(stored, into: output, dictionary: dictionary) else { return nil }
-        return UnsafeRawBufferPointer(output)
+        memory.advance(by: length)
+        return memory.bytes
     }
 }

@@ -327,7 +327,7 @@ extension ByteReader {
     mutating func skipShortValue() -> Bool {
         guard !isAtEnd else { return false }
         let tag = bytes[offset]
-        guard tag >= ValueTag.smallInteger else { return false }
+        guard tag >= ValueTag.smallInteger || tag <= ValueTag.yes else { return false }
         let length = tag >= ValueTag.shortText ? Int(tag & 0x7f) + 1 : 1
         guard length <= remaining else { return false }
         offset += length

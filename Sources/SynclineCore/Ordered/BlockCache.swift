@@ -3,11 +3,10 @@
 import SynclineGround
 
 package final class BlockCache: Sendable {
-    /// Identifies a block of a run in the cache. Run numbers are never reused, because a run's file may be written
-    /// again under its name.
+    /// Identifies a block in the cache: the number of its run, which is never used again, and its own in the run.
     struct Place: Hashable {
-        let run: UInt64
-        let address: UInt64
+        let run: Int
+        let block: Int
     }
 
     private struct Slot {
@@ -20,21 +19,35 @@ package final class BlockCache: Sendable {
     private struct Content {
         var limit: Int
         var slots: [Slot] = []
-        var indexes: [Place: Int] = [:]
+        /// For each run the slots of its blocks, up to the last that was ever cached; -1 for those that are not.
+        var runs: [[Int32]] = []
         var size = 0
         /// The hand of the clock: it evicts what was not used since it last passed.
         var hand = 0
-        var runs: UInt64 = 0
 
-        mutating func removeAll(of run: UInt64) {
+        /// The slot of a block; nil if it is not cached.
+        subscript(place: Place) -> Int? {
+            get {
+                guard place.block < runs[place.run].count else { return nil }
+                let slot = runs[place.run][place.block]
+                return slot < 0 ? nil : Int(slot)
+            }
+            set {
+                let missing = place.block + 1 - runs[place.run].count
+                if missing > 0 { runs[place.run] += [Int32](repeating: -1, count: missing) }
+                runs[place.run][place.block] = newValue.map(Int32.init) ?? -1
+            }
+        }
+
+        mutating func removeAll(of run: Int) {
             slots.removeAll { $0.place.run == run }
             size = slots.reduce(0) { $0 + $1.block.bytes.count }
-            indexes.removeAll(keepingCapacity: true)
-            for (index, slot) in slots.enumerated() { indexes[slot.place] = index }
+            runs[run] = []
+            for (index, slot) in slots.enumerated() { self[slot.place] = index }
         }
 
         mutating func add(_ block: RunBlock, at place: Place) {
-            indexes[place] = slots.count
+            self[place] = slots.count
             slots.append(Slot(place: place, block: block))
         }
 
@@ -54,11 +67,11 @@ package final class BlockCache: Sendable {
             let slot = slots[hand]
             guard !slot.isUsed else { return slots[hand].isUsed = false }
             size -= slot.block.bytes.count
-            indexes[slot.place] = nil
+            self[slot.place] = nil
             let last = slots.removeLast()
             guard hand < slots.count else { return }
             slots[hand] = last
-            indexes[last.place] = hand
+            self[last.place] = hand
         }
     }
 
@@ -77,10 +90,10 @@ package final class BlockCache: Sendable {
     }
 
     /// Returns a unique number for a run.
-    func numberForRun() -> UInt64 {
+    func numberForRun() -> Int {
         content.withLock { content in
-            content.runs += 1
-            return content.runs
+            content.runs.append([])
+            return content.runs.count - 1
         }
     }
 
@@ -89,9 +102,9 @@ package final class BlockCache: Sendable {
 
     func block(at place: Place) -> RunBlock? {
         content.withLock { content in
-            guard let index = content.indexes[place] else { return nil }
-            content.slots[index].isUsed = true
-            return content.slots[index].block
+            guard let slot = content[place] else { return nil }
+            content.slots[slot].isUsed = true
+            return content.slots[slot].block
         }
     }
 
@@ -100,7 +113,7 @@ package final class BlockCache: Sendable {
         content.withLock { content in
             guard content.suits(block) else { return }
             content.size += block.bytes.count
-            let known = content.indexes[place]
+            let known = content[place]
             if let known {
                 content.size -= content.slots[known].block.bytes.count
                 content.slots[known].block = block
@@ -111,7 +124,7 @@ package final class BlockCache: Sendable {
     }
 
     /// Drops the blocks of a run that nothing reads any more, so that they take no room from others.
-    func removeAll(of run: UInt64) {
+    func removeAll(of run: Int) {
         content.withLock { $0.removeAll(of: run) }
     }
 
@@ -121,7 +134,7 @@ package final class BlockCache: Sendable {
     /// Caches a block that is not cached yet, unless another would have to go.
     func keepIfRoom(_ block: RunBlock, at place: Place) {
         content.withLock { content in
-            guard content.hasRoom(for: block), content.indexes[place] == nil else { return }
+            guard content.hasRoom(for: block), content[place] == nil else { return }
             content.size += block.bytes.count
             content.add(block, at: place)
         }

@@ -57,7 +57,7 @@ package final class Run: Sendable {
     private let filter: KeyFilter
     private let cache: BlockCache
     /// Its number in the cache.
-    private let number: UInt64
+    private let number: Int
 
     package init(
         _ root: RunRoot, _ source: any BlockSource, file: UInt64, _ cache: BlockCache = BlockCache()
@@ -87,9 +87,7 @@ package final class Run: Sendable {
         return !KeyFilter.covers(key) || filter.mayContain(hash: hash)
     }
 
-    private func cached(_ place: Int) -> BlockCache.Place {
-        BlockCache.Place(run: number, address: index.addresses[place])
-    }
+    private func cached(_ place: Int) -> BlockCache.Place { BlockCache.Place(run: number, block: place) }
 
     /// Whether a merge left nothing of it.
     var isEmpty: Bool { index.addresses.isEmpty }

@@ -37,12 +37,21 @@ class LayerCursor {
 }
 
 package struct StateCursor {
-    /// Newest first. They retain what they read.
-    private var layers: [LayerCursor]
+    /// Where a layer is.
+    private struct Place {
+        let layer: LayerCursor
+        /// 0 for the newest layer.
+        let age: Int
+        /// The layer's key, for all but the current one.
+        var key: Bytes?
+    }
+
+    /// The layers that are not at their end, in the order of their keys, which differ. The first is the current one.
+    private var places: [Place] = []
     private let showsRemoved: Bool
-    /// The layer of the current entry, retained by `layers`.
+    /// The layer of the first place, which retains it.
     private var current: Unmanaged<LayerCursor>?
-    /// The smallest key of the other layers, which is after the current one.
+    /// The key of the second place.
     private var rival: Bytes?
     /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
     package var key: UnsafeRawBufferPointer? { current?._withUnsafeGuaranteedRef { $0.key } ?? nil }
@@ -54,22 +63,26 @@ package struct StateCursor {
         keepsBlocks: Bool = true
     ) throws(StateError) {
         self.showsRemoved = showsRemoved
-        layers = []
-        layers.reserveCapacity(2 + snapshot.layers.runs.count)
-        add(snapshot.layers.active, at: snapshot.commit, from: key)
-        if let full = snapshot.layers.full { add(full, at: snapshot.commit, from: key) }
-        for run in snapshot.layers.runs {
-            if let cursor = try Run.Cursor(run, from: key, keepsBlocks: keepsBlocks), cursor.key != nil {
-                layers.append(cursor)
-            }
+        places.reserveCapacity(2 + snapshot.layers.runs.count)
+        try add(snapshot.layers.active, at: snapshot.commit, from: key, age: 0)
+        if let full = snapshot.layers.full { try add(full, at: snapshot.commit, from: key, age: 1) }
+        for (number, run) in snapshot.layers.runs.enumerated() {
+            guard let cursor = try Run.Cursor(run, from: key, keepsBlocks: keepsBlocks) else { continue }
+            try add(cursor, age: 2 + number)
         }
         try settle()
     }
 
-    private mutating func add(_ table: MemoryTable, at commit: UInt64, from key: Bytes) {
-        if table.isEmpty { return }
-        let cursor = MemoryTable.Cursor(table, at: commit, from: key)
-        if cursor.key != nil { layers.append(cursor) }
+    private mutating func add(
+        _ table: MemoryTable, at commit: UInt64, from key: Bytes, age: Int
+    ) throws(StateError) {
+        if !table.isEmpty { try add(MemoryTable.Cursor(table, at: commit, from: key), age: age) }
+    }
+
+    /// Adds a layer.
+    private mutating func add(_ layer: LayerCursor, age: Int) throws(StateError) {
+        places.insert(Place(layer: layer, age: age), at: 0)
+        try sort()
     }
 
     package mutating func advance() throws(StateError) {
@@ -92,31 +105,37 @@ package struct StateCursor {
         return count
     }
 
-    /// Finds the smallest key, in the newest layer that has it, and skips removed ones.
+    /// Finds the smallest key after the current layer has moved, and skips removed ones.
     private mutating func settle() throws(StateError) {
         repeat {
-            var found: LayerCursor?
-            rival = nil
-            for layer in layers {
-                guard let key = layer.key else { continue }
-                guard let smallest = found?.key else {
-                    found = layer
-                    continue
-                }
-                let order = key.compare(smallest)
-                if order < 0 {
-                    rival = smallest
-                    found = layer
-                    continue
-                }
-                // An older value of the same key is hidden.
-                if order == 0 { try layer.advance() }
-                guard let next = layer.key else { continue }
-                if rival.map({ next.compare($0) < 0 }) ?? true { rival = next }
-            }
-            current = found.map { .passUnretained($0) }
-            guard let found, value == nil, !showsRemoved else { return }
-            try found.advance()
+            try sort()
+            current = places.isEmpty ? nil : .passUnretained(places[0].layer)
+            rival = places.count > 1 ? places[1].key : nil
+            guard let current, value == nil, !showsRemoved else { return }
+            try current.borrowed { layer throws(StateError) in try layer.advance() }
         } while true
+    }
+
+    /// Moves the first layer to its place among the others.
+    private mutating func sort() throws(StateError) {
+        let end = try places.withUnsafeMutableBufferPointer { places throws(StateError) -> Int? in
+            var index = 0
+            while index < places.count, let key = places[index].layer.key {
+                places[index].key = key
+                guard index + 1 < places.count, let next = places[index + 1].key else { return nil }
+                let order = key.compare(next)
+                if order < 0 { return nil }
+                if order > 0 {
+                    places.swapAt(index, index + 1)
+                    index += 1
+                } else {
+                    // The older value of the same key is hidden.
+                    if places[index].age < places[index + 1].age { places.swapAt(index, index + 1) }
+                    try places[index].layer.advance()
+                }
+            }
+            return index
+        }
+        if let end, end < places.count { places.remove(at: end) }
     }
 }

@@ -49,26 +49,26 @@ struct FirstRows {
 
     /// Offers a row. Returns false if it comes after all rows that are wanted.
     @inline(__always)
-    mutating func offer(_ row: VisitedRow) throws(StateError) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
         if let edge, order.isAfter(edge, row.sight) { return false }
         return try place(row)
     }
 
     /// Offers a row whose sort keys are known.
-    mutating func offer(_ row: VisitedRow, sortKeys: ByteWriter) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow, sortKeys: ByteWriter) -> Bool {
         position.removeAll()
         sortKeys.withView { position.append($0) }
         return addAtPosition(row)
     }
 
-    private mutating func place(_ row: VisitedRow) throws(StateError) -> Bool {
+    private mutating func place(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
         position.removeAll()
         try order.append(row.sight, to: &position)
         return addAtPosition(row)
     }
 
     /// Adds a row whose sort keys are in `position`, if it is wanted.
-    private mutating func addAtPosition(_ row: VisitedRow) -> Bool {
+    private mutating func addAtPosition(_ row: borrowing VisitedRow) -> Bool {
         // The sort keys alone exclude most rows.
         if let bound, isAfter(bound) { return false }
         row.sight.withID { position.append($0) }

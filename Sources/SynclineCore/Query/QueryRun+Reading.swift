@@ -48,20 +48,26 @@ extension QueryRun {
     }
 
     /// Calls `body` with each match that an index finds. Returns false if the index has too many entries.
+    @inline(__always)
     func forEachMatch(
-        _ scan: IndexScan, _ isCovering: Bool, _ body: (VisitedRow) throws(StateError) -> Void
+        _ scan: IndexScan, _ isCovering: Bool, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) -> Bool {
-        guard isCovering else {
-            guard let keys = try keys(scan) else { return false }
-            try forEach(keys, unlessSure: scan, body)
-            return true
-        }
+        guard isCovering else { return try look(scan, body) }
         let filter = scan.isExact ? nil : try filter
         try forEachEntry(of: scan) { key, value throws(StateError) in
             plan.entriesRead += 1
             try visit(try scan.index.rowID(in: key, from: scan.prefixLength), value, filter, body)
             return true
         }
+        return true
+    }
+
+    /// Looks up the rows that an index finds. Returns false if the index has too many entries.
+    private func look(
+        _ scan: IndexScan, _ body: (borrowing VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) -> Bool {
+        guard let keys = try keys(scan) else { return false }
+        try forEach(keys, unlessSure: scan, body)
         return true
     }
 
@@ -86,13 +92,13 @@ extension QueryRun {
     /// Calls `body` with what an entry of an index keeps of a row, if the row matches.
     func visit(
         _ id: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
-        _ body: (VisitedRow) throws(StateError) -> Void
+        _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         try visitor.visit(entry: id, value) { row throws(StateError) in try show(row, filter, body) }
     }
 
     func forEach(
-        _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (VisitedRow) throws(StateError) -> Void
+        _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         let filter = scan?.isExact == true ? nil : try filter
         try keys.forEach { key throws(StateError) in try look(key, filter, body) }
@@ -100,7 +106,7 @@ extension QueryRun {
 
     /// Looks up a row, and calls `body` with it if it matches.
     func look(
-        _ key: Bytes, _ filter: Unmanaged<FilterProgram>?, _ body: (VisitedRow) throws(StateError) -> Void
+        _ key: Bytes, _ filter: Unmanaged<FilterProgram>?, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         guard let stored = try reader.snapshot.value(key) else { return }
         plan.rowsRead += 1
@@ -110,7 +116,8 @@ extension QueryRun {
     }
 
     /// Calls `body` with each match of the table, which may skip the rest of an id form.
-    func forEachInTable(_ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+    @inline(__always)
+    func forEachInTable(_ body: (borrowing VisitedRow) throws(StateError) -> Bool) throws(StateError) {
         let filter = try filter
         for form in RowKey.forms {
             try visitor.forEachRow(form: form) { row throws(StateError) in
@@ -121,14 +128,15 @@ extension QueryRun {
     }
 
     private func show(
-        _ row: VisitedRow, _ filter: Unmanaged<FilterProgram>?, _ body: (VisitedRow) throws(StateError) -> Void
+        _ row: borrowing VisitedRow, _ filter: Unmanaged<FilterProgram>?,
+        _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         if try isMatch(row, filter) { try body(row) }
     }
 
     /// - Parameter filter: Nil if only matches are found.
     @inline(__always)
-    private func isMatch(_ row: VisitedRow, _ filter: Unmanaged<FilterProgram>?) throws(StateError) -> Bool {
+    private func isMatch(_ row: borrowing VisitedRow, _ filter: Unmanaged<FilterProgram>?) throws(StateError) -> Bool {
         if let filter, try !filter.borrowed({ filter throws(StateError) in try filter.matches(row.sight) }) {
             return false
         }

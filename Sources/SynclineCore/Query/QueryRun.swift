@@ -29,9 +29,10 @@ final class QueryRun {
         conditions = FilterConditions(query.filter)
     }
 
-    /// The filter, compiled when the first row has to be looked at. The run retains it.
-    var filter: Unmanaged<FilterProgram> {
+    /// The filter, compiled when the first row has to be looked at; nil if there is none. The run retains it.
+    var filter: Unmanaged<FilterProgram>? {
         get throws(StateError) {
+            if query.filter == nil { return nil }
             if let compiled { return .passUnretained(compiled) }
             let program = FilterProgram(try reader.asServerDivides(query.filter))
             compiled = program
@@ -100,7 +101,7 @@ final class QueryRun {
             if let bound = found.bound, known.isAfter(beginningOf: bound) { return false }
             isTooMuch = plan.entriesRead > limit
             if isTooMuch { return false }
-            func offer(_ row: VisitedRow) throws(StateError) {
+            func offer(_ row: borrowing VisitedRow) throws(StateError) {
                 _ = isAll ? try found.offer(row, sortKeys: known) : try found.offer(row)
             }
             if isCovering {
@@ -155,7 +156,7 @@ final class QueryRun {
 
     /// Calls `body` with every match, in no order. Of the matches it reads only columns of the filter and these.
     func forEachMatch(
-        using columns: Set<String>, _ body: (VisitedRow) throws(StateError) -> Void
+        using columns: Set<String>, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         if let ids = try ids() {
             plan.access = .ids

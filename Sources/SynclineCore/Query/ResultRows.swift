@@ -31,7 +31,7 @@ struct ResultRows {
 
     /// Offers a row. Returns false if it comes after all rows that are wanted.
     @inline(__always)
-    mutating func offer(_ row: VisitedRow) throws(StateError) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
         if first != nil { return try first?.offer(row) ?? true }
         rows.append(try decoded(row.sight))
         if let form, row.form != form { hasForms = true }
@@ -40,7 +40,7 @@ struct ResultRows {
     }
 
     /// The same for a row whose sort keys are known.
-    mutating func offer(_ row: VisitedRow, sortKeys: ByteWriter) throws(StateError) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow, sortKeys: ByteWriter) throws(StateError) -> Bool {
         if first != nil { return first?.offer(row, sortKeys: sortKeys) ?? true }
         return try offer(row)
     }
@@ -70,7 +70,7 @@ struct ResultRows {
         var left = first.count - skip
         rows.reserveCapacity(max(0, left))
         try first.forEach(skipping: skip) { key, value throws(StateError) in
-            func add(_ row: VisitedRow) throws(StateError) {
+            func add(_ row: borrowing VisitedRow) throws(StateError) {
                 rows.append(try decoded(row.sight))
                 left -= 1
                 if left == 0 { end = RowQuery.Place(of: row.sight, in: order) }

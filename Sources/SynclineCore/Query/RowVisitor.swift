@@ -3,7 +3,7 @@
 import SynclineGround
 
 /// A row that an app sees, and the entry it was read from.
-struct VisitedRow {
+struct VisitedRow: ~Copyable {
     let sight: EncodedRowView
     let key: Bytes
     let value: Bytes
@@ -30,7 +30,7 @@ struct RowVisitor {
 
     /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
     @inline(__always)
-    func forEachRow(form: UInt8, _ body: (VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+    func forEachRow(form: UInt8, _ body: (borrowing VisitedRow) throws(StateError) -> Bool) throws(StateError) {
         defer { extendLifetime(shapes) }
         try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(StateError) in
             try show(key, value, body)
@@ -39,7 +39,7 @@ struct RowVisitor {
 
     /// Calls `body` with the row of an entry of the state, if an app sees it.
     func visit(
-        _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Void
+        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         defer { extendLifetime(shapes) }
         _ = try show(key, value) { row throws(StateError) in
@@ -51,22 +51,14 @@ struct RowVisitor {
     /// Calls `body` with the row, if an app sees it. Its caller keeps the shapes.
     @inline(__always)
     private func show(
-        _ key: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Bool
+        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(StateError) -> Bool
     ) throws(StateError) -> Bool {
         guard key.count > prefixLength else { throw .malformed("a row's key") }
         let form = key[prefixLength]
         if EncodedRowView.isFrozen(value) {
-            let entry = try RowEntry(value, reader.shapes)
-            guard let row = entry.visible else { return true }
-            var id = try RowKey(malformed: [UInt8](key)).id
-            if let spelling = entry.spelling { id = spelling }
-            return try row.withView { view throws(StateError) in
-                try Array(id.utf8).withBytes { id throws(StateError) in
-                    try body(
-                        VisitedRow(
-                            sight: EncodedRowView(id: id, row: view), key: key, value: value, form: form))
-                }
-            }
+            guard let owned = try OwnedRow(key, value, reader.shapes) else { return true }
+            defer { extendLifetime(owned) }
+            return try body(VisitedRow(sight: owned.sight, key: key, value: value, form: form))
         }
         guard let sight = try EncodedRowView(table: prefixLength, key: key, value: value, shapes) else { return true }
         return try body(VisitedRow(sight: sight, key: key, value: value, form: form))
@@ -74,7 +66,7 @@ struct RowVisitor {
 
     /// Calls `body` with what an entry of an index keeps of a row.
     func visit(
-        entry id: Bytes, _ value: Bytes, _ body: (VisitedRow) throws(StateError) -> Void
+        entry id: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         defer { extendLifetime(shapes) }
         var reader = ByteReader(value)

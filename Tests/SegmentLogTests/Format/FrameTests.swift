@@ -39,9 +39,12 @@ struct FrameTests {
             else { return nil }
             var decoder = PayloadDecoder()
             decoder.dictionary = dictionary
-            return decoder.payload(
-                of: header, stored: bytes.slice(Format.frameHeaderLength, Int(header.storedLength))
-            ).map { [UInt8]($0) }
+            let stored = bytes.slice(Format.frameHeaderLength, Int(header.storedLength))
+            let payload = decoder.payload(of: header, stored: stored).map { [UInt8]($0) }
+            if dictionary.isEmpty {
+                #expect(PayloadDecoder.decoded(header, stored: stored).map { [UInt8]($0.bytes) } == payload)
+            }
+            return payload
         }
     }
 
@@ -95,6 +98,23 @@ struct FrameTests {
     @Test func `a payload full of zeros that is stored is masked`() {
         let (_, header) = encode([UInt8](repeating: 0, count: 600), header(), compressed: false)
         #expect(header.flags.contains(.masked))
+    }
+
+    @Test func `a payload is compressed only if that saves as much as is asked`() {
+        let payload = [UInt8](repeating: 7, count: 300) + Self.payloads[2]
+        var encoder = FrameEncoder(seed: seed, acceleration: 1)
+        let buffer = ByteBuffer(capacity: 64)
+        func encode(saving: Int) -> FrameHeader {
+            buffer.truncate(to: 0)
+            let done = payload.withUnsafeBytes { encoder.encode(header(), payload: $0, saving: saving, into: buffer) }
+            #expect(decode([UInt8](buffer.bytes)) == payload)
+            return done
+        }
+        let saved = payload.count - Int(encode(saving: 1).storedLength)
+        #expect(saved > 200)
+        #expect(encode(saving: saved).codec == .lz4)
+        #expect(encode(saving: saved + 20).codec == .stored)
+        #expect(encode(saving: payload.count).codec == .stored)
     }
 
     @Test("Invariant 12: flipping any bit is noticed")
