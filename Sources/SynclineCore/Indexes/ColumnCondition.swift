@@ -52,17 +52,19 @@ struct ColumnCondition {
         }
     }
 
-    /// The place that it leaves, if that is a single one without other values.
-    func place(_ index: TableIndex) -> [UInt8]? {
-        guard case .compare(.equal, let value) = test else { return nil }
+    /// Appends the place that it leaves to a key; returns false if that is not a single one without other values.
+    func appendPlace(_ index: TableIndex, to key: inout [UInt8]) -> Bool {
+        guard case .compare(.equal, let value) = test else { return false }
         switch value {
         case .bool, .integer, .double, .bytes: break
         // A string also compares with dates, as an instant.
-        case .string(let text): if Timestamp(text) != nil { return nil }
-        case .null, .date, .array, .object: return nil
+        case .string(let text): if Timestamp(text) != nil { return false }
+        case .null, .date, .array, .object: return false
         }
-        guard let place = index.place(of: value), place.isExact else { return nil }
-        return place.bytes
+        var place = ByteWriter()
+        guard index.isExact(value), place.append(placeOf: value, in: index) else { return false }
+        place.withView { key.append(contentsOf: $0) }
+        return true
     }
 
     /// Its intervals, in order and apart from each other; nil if the index can't tell.

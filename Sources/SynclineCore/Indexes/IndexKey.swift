@@ -55,14 +55,17 @@ extension TableIndex {
     /// The place of a value, and whether other values can't share it; nil if the index has none for it.
     func place(of value: Value) -> (bytes: [UInt8], isExact: Bool)? {
         var writer = ByteWriter()
-        guard writer.append(placeOf: value, in: self) else { return nil }
-        let bytes = writer.bytes
+        return writer.append(placeOf: value, in: self) ? (writer.bytes, isExact(value)) : nil
+    }
+
+    /// Whether other values can't share a value's place.
+    func isExact(_ value: Value) -> Bool {
         switch value {
-        case .string(let text): return (bytes, text.utf8.count <= textLimit)
-        case .bytes(let content): return (bytes, content.count <= textLimit)
-        case .integer(let number) where self.number == nil: return (bytes, number.magnitude < 1 << 53)
-        case .double(let number) where self.number == nil: return (bytes, number.magnitude < 0x1p53)
-        default: return (bytes, true)
+        case .string(let text): text.utf8.count <= textLimit
+        case .bytes(let content): content.count <= textLimit
+        case .integer(let number) where self.number == nil: number.magnitude < 1 << 53
+        case .double(let number) where self.number == nil: number.magnitude < 0x1p53
+        default: true
         }
     }
 

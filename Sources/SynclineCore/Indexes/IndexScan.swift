@@ -37,9 +37,9 @@ final class IndexScan {
         var prefixes: [[UInt8]]?
         var used = 0
         for column in index.columns {
-            if prefixes == nil, let place = conditions.place(of: column, in: index) {
+            if prefixes == nil, conditions.appendPlace(of: column, in: index, to: &pinnedPrefix) {
                 used += 1
-                pin(place)
+                countPin()
                 continue
             }
             guard let intervals = conditions.intervals(of: column, in: index, &used) else { break }
@@ -73,7 +73,8 @@ final class IndexScan {
         guard intervals.allSatisfy(\.isPoint), (prefixes?.count ?? 1) * intervals.count <= IndexScan.rangeLimit
         else { return false }
         if prefixes == nil, intervals.count == 1 {
-            pin(intervals[0].low)
+            pinnedPrefix += intervals[0].low
+            countPin()
         } else {
             rank += 4
             prefixes = (prefixes ?? [pinnedPrefix]).flatMap { prefix in intervals.map { prefix + $0.low } }
@@ -82,10 +83,9 @@ final class IndexScan {
         return true
     }
 
-    private func pin(_ place: [UInt8]) {
+    private func countPin() {
         rank += 4
         pins += 1
-        pinnedPrefix += place
     }
 
     /// Whether each column has one value in all of it, so that its entries are in the order of the rows' keys.
@@ -143,14 +143,15 @@ struct FilterConditions {
     /// Returns whether one of them is about a column.
     func contain(_ column: String) -> Bool { columns.contains { $0.column == column } }
 
-    /// The place that the conditions on a column leave, if there is only one condition and it leaves a single place.
-    fileprivate func place(of column: String, in index: TableIndex) -> [UInt8]? {
+    /// Appends the place that the conditions on a column leave to a key; returns false if there is not exactly one
+    /// condition, or if it does not leave a single place.
+    fileprivate func appendPlace(of column: String, in index: TableIndex, to key: inout [UInt8]) -> Bool {
         var found: ColumnCondition?
         for condition in columns where condition.column.hasSameBytes(as: column) {
-            guard found == nil else { return nil }
+            guard found == nil else { return false }
             found = condition
         }
-        return found?.place(index)
+        return found?.appendPlace(index, to: &key) ?? false
     }
 
     /// The intervals that the conditions on a column leave; nil if none narrows it. Adds to `used` how many of the

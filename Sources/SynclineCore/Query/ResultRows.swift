@@ -33,6 +33,8 @@ struct ResultRows {
     @inline(__always)
     mutating func offer(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
         if first != nil { return try first?.offer(row) ?? true }
+        // Most results have a few rows, and an array that grows from one row on is copied for each of them.
+        if rows.isEmpty { rows.reserveCapacity(4) }
         rows.append(try decoded(row.sight))
         if let form, row.form != form { hasForms = true }
         form = row.form
