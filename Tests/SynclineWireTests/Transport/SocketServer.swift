@@ -93,7 +93,11 @@
         private func accept() {
             while true {
                 let descriptor = Glibc.accept(listener, nil, nil)
-                if descriptor < 0 { return }
+                if descriptor < 0 {
+                    if errno == EINTR || errno == ECONNABORTED { continue }
+                    close(listener)
+                    return
+                }
                 var yes: Int32 = 1
                 setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
                 connections.add(1, ordering: .acquiringAndReleasing)
@@ -106,10 +110,10 @@
             }
         }
 
-        /// Ends every connection.
+        /// Ends every connection. Only the thread that accepts closes the listener: if it were closed here, the thread
+        /// could accept the connections of another server, whose listener has been given the same number.
         func stop() {
             shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
             open.withLock { open in
                 for descriptor in open { shutdown(descriptor, Int32(SHUT_RDWR)) }
             }
