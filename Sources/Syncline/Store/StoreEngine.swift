@@ -102,7 +102,9 @@ package final class StoreEngine {
         try checkOwner()
         recordOpening()
         let number = nextNumber
-        let (news, effect) = try mapErrors { () throws(StateError) in try projector.applyNews(page, number: number) }
+        let (news, effect) = try mapErrors { () throws(StateError) in
+            try projector.pages.applyNews(page, number: number)
+        }
         guard let news else { return effect }
         staged.append(Event(time: environment.milliseconds(), .page(news)).bytes)
         if !news.rows.isEmpty { touch(page.table) }
@@ -207,13 +209,13 @@ package final class StoreEngine {
     private struct Mark {
         var changes: Int
         var staged: Int
-        var projector: Projector.Mark
+        var projector: FoldState.Mark
         var hasRecordedOpening: Bool
     }
 
     private func mark() -> Mark {
         Mark(
-            changes: projector.store.changeCount, staged: staged.count, projector: projector.mark,
+            changes: projector.store.changeCount, staged: staged.count, projector: projector.state.mark,
             hasRecordedOpening: hasRecordedOpening)
     }
 
@@ -223,7 +225,7 @@ package final class StoreEngine {
         } catch {
             preconditionFailure("what was just written is in memory: \(error)")
         }
-        projector.takeBack(to: mark.projector)
+        projector.state.takeBack(to: mark.projector)
         staged.removeSubrange(mark.staged...)
         touched.removeAll(keepingCapacity: true)
         hasRecordedOpening = mark.hasRecordedOpening

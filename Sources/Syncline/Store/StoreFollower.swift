@@ -78,7 +78,7 @@ final class StoreFollower {
 
     /// Adds the changes of a file, all or none, as the process that has the store open would.
     private func add(_ file: TributaryFile) throws(SyncError) {
-        let mark = projector.mark
+        let mark = projector.state.mark
         projector.store.beginChanges()
         defer { projector.store.endChanges() }
         do throws(SyncError) {
@@ -90,7 +90,7 @@ final class StoreFollower {
             }
         } catch {
             try mapErrors { () throws(StateError) in try projector.store.takeBack(to: 0) }
-            projector.takeBack(to: mark)
+            projector.state.takeBack(to: mark)
             throw error
         }
     }

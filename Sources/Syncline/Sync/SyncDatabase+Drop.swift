@@ -24,7 +24,7 @@ extension SyncDatabase {
                     hint: "`pending` lists the pending operations.",
                     address: address)
             }
-            let key = engine.projector.rowKey(table, id)
+            let key = engine.projector.state.rowKey(table, id)
             if self.onTheirWay.withLock({ $0.contains(key) }) {
                 throw SyncError(
                     .pendingChanges, "the operation on \(address) is being sent",

@@ -27,7 +27,7 @@ extension SyncDatabase {
                     .operationNotFound, "nothing is pending on \(address)", hint: "`pending` lists what can be held.",
                     address: address)
             }
-            let key = engine.projector.rowKey(table, id)
+            let key = engine.projector.state.rowKey(table, id)
             if self.onTheirWay.withLock({ $0.contains(key) }) {
                 throw SyncError(
                     .pendingChanges, "the operation on \(address) is being sent",
@@ -41,7 +41,7 @@ extension SyncDatabase {
     @concurrent
     public func release(table: String, id: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
-            let key = engine.projector.rowKey(table, id)
+            let key = engine.projector.state.rowKey(table, id)
             guard try engine.release(key) else {
                 throw SyncError(
                     .operationNotFound, "\(table)/\(id) is not held", hint: "`heldRows()` lists the held rows.",

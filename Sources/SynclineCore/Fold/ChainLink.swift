@@ -11,7 +11,7 @@ struct ChainLink {
     var stored: (change: JournalEntry, value: StateValue)?
 }
 
-extension Projector {
+extension FoldState {
     /// The changes of a row, oldest first.
     func chain(of pending: PendingRow) throws(StateError) -> [ChainLink] {
         var links: [ChainLink] = []
@@ -34,6 +34,20 @@ extension Projector {
             remove(journalKey(link.position), old: stored.value)
             try dropGroup(of: link.change, link.position.event)
         }
+    }
+
+    /// Removes the changes of a row from the outbox: the last counts as done, the others as part of it.
+    func settle(_ links: some Collection<ChainLink>) throws(StateError) {
+        try drop(links)
+        totals.done += 1
+        totals.superseded += UInt64(links.count - 1)
+    }
+
+    /// Marks a transaction as incomplete, so that it can't be undone.
+    func dropGroup(of change: JournalEntry, _ event: UInt64) throws(StateError) {
+        guard change.isGrouped else { return }
+        let key = journalKey(.end(of: event))
+        if let old = try value(key) { remove(key, old: old) }
     }
 
     /// Removes changes that cancel each other out, so that they do not hide the server's row.

@@ -32,13 +32,15 @@ package final class RescueFold {
         case .local(let transaction): isWhole = try fold(transaction, number)
         case .sent(let operations):
             for operation in operations {
-                let isFolded = try attempt { () throws(StateError) in try projector.apply(operation) }
+                let isFolded = try attempt { () throws(StateError) in
+                    try PushFold(state: projector.state).apply(operation)
+                }
                 isWhole = isWhole && isFolded
             }
         case .carried(_, let rows):
             for row in rows {
-                if try attempt({ () throws(StateError) in try projector.check(row) }) { continue }
-                let isFolded = try attempt { () throws(StateError) in try projector.restore(row) }
+                if try attempt({ () throws(StateError) in try projector.local.check(row) }) { continue }
+                let isFolded = try attempt { () throws(StateError) in try projector.state.restore(row) }
                 isWhole = isWhole && isFolded
             }
         default:
@@ -53,7 +55,7 @@ package final class RescueFold {
 
     /// All events through `last` have been folded or are lost.
     package func end(at last: UInt64) {
-        projector.through = last
+        projector.state.through = last
         projector.store.endCommit()
     }
 
@@ -63,19 +65,19 @@ package final class RescueFold {
         for (index, change) in transaction.changes.enumerated() {
             let position = Position(event: number, index: UInt32(index))
             let isFolded = try attempt { () throws(StateError) in
-                try projector.layGround(for: change)
-                if try projector.apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
+                try projector.state.layGround(for: change)
+                if try projector.local.apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
             }
             isWhole = isWhole && isFolded
         }
-        if transaction.isGrouped { projector.endGroup(number, count: made) }
+        if transaction.isGrouped { projector.local.endGroup(number, count: made) }
         return isWhole
     }
 
     /// Runs a body that leaves no trace if it fails; returns false then.
     private func attempt(_ body: () throws(StateError) -> Void) throws(StateError) -> Bool {
         let store = projector.store
-        let mark = projector.mark
+        let mark = projector.state.mark
         store.beginChanges()
         defer { store.endChanges() }
         do throws(StateError) {
@@ -89,13 +91,13 @@ package final class RescueFold {
             default: throw error
             }
             try store.takeBack(to: 0)
-            projector.takeBack(to: mark)
+            projector.state.takeBack(to: mark)
             return false
         }
     }
 }
 
-extension Projector {
+extension FoldState {
     /// The row that a change was made on is lost, but the fact that a server had it is not: the change is applied to a
     /// row of unknown version.
     fileprivate func layGround(for change: LocalChange) throws(StateError) {

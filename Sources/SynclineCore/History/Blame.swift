@@ -46,7 +46,7 @@ package struct Blame {
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         var reader = try EventReader(record, projector.shapes)
         if reader.kind == .page { try count(page: record) }
-        guard focus.mayConcern(record, kind: reader.kind, projector.ids) else { return false }
+        guard focus.mayConcern(record, kind: reader.kind, projector.state.ids) else { return false }
         let event = try reader.event()
         try projector.apply(event, number: number, onlyTo: focus)
         var page = 0
@@ -63,13 +63,13 @@ package struct Blame {
 
     /// Remembers when an operation on the row was sent, and what was answered.
     private mutating func note(_ event: Event, number: UInt64) {
-        let key = projector.rowKey(focus.table, focus.id)
+        let key = projector.state.rowKey(focus.table, focus.id)
         switch event.body {
         case .sent(let operations):
-            for operation in operations where projector.rowKey(operation.table, operation.id) == key {
+            for operation in operations where projector.state.rowKey(operation.table, operation.id) == key {
                 attempt = PushAttempt(sent: number, time: event.time)
             }
-        case .answered(let answer) where projector.rowKey(answer.table, answer.id) == key:
+        case .answered(let answer) where projector.state.rowKey(answer.table, answer.id) == key:
             attempt?.answered = number
             attempt?.answer = answer
         default: break
@@ -86,7 +86,7 @@ package struct Blame {
     private mutating func look(
         _ occasion: Occasion, cause: String, isAudit: Bool = false
     ) throws(StateError) -> Bool {
-        let (entry, stored) = try projector.entry(projector.rowKey(focus.table, focus.id))
+        let (entry, stored) = try projector.state.entry(projector.state.rowKey(focus.table, focus.id))
         let now = stored?.copy
         if now == bytes { return false }
         bytes = now
@@ -126,7 +126,7 @@ package struct Blame {
 
     /// Everything the state has about the row at this point.
     package var entry: RowEntry? {
-        get throws(StateError) { try projector.entry(projector.rowKey(focus.table, focus.id)).entry }
+        get throws(StateError) { try projector.state.entry(projector.state.rowKey(focus.table, focus.id)).entry }
     }
 }
 

@@ -109,7 +109,7 @@ package struct ReplaySearch {
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         if let focus = condition.focus {
             var reader = try EventReader(record, projector.shapes)
-            guard focus.mayConcern(record, kind: reader.kind, projector.ids) else { return holds }
+            guard focus.mayConcern(record, kind: reader.kind, projector.state.ids) else { return holds }
             try projector.apply(try reader.event(), number: number, onlyTo: focus)
             count = try condition.count(in: projector.reader(of: projector.store.snapshot))
             return holds

@@ -70,7 +70,7 @@ package struct OutboxOutline {
     /// Nil for a state that it can't outline.
     package init?(from start: Projector) throws(StateError) {
         guard !start.declaration.hasLocalColumns else { return nil }
-        ids = start.ids
+        ids = start.state.ids
         shapes = start.shapes
         let reader = start.reader(of: start.store.snapshot)
         var chains: [[UInt8]: Chain] = [:]

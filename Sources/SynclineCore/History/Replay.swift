@@ -40,7 +40,7 @@ package struct ReplayStep: Sendable {
 package struct Replay {
     package let projector: Projector
     private let variation: ReplayVariation
-    private var marks: [(changes: Int, mark: Projector.Mark)] = []
+    private var marks: [(changes: Int, mark: FoldState.Mark)] = []
     /// Conflicts that the variation's policy decides, by row. A push records a decision some events after the
     /// conflict; if it was the same, that event is kept.
     private var due: [[UInt8]: ReplayStep.Decision] = [:]
@@ -74,7 +74,7 @@ package struct Replay {
             projector.store.beginChanges()
             try projector.store.settle(above: 16 << 20)
         }
-        let mark = (changes: projector.store.changeCount, mark: projector.mark)
+        let mark = (changes: projector.store.changeCount, mark: projector.state.mark)
         marks.append(mark)
         var outcome = ReplayStep.Outcome.folded
         var decisions: [ReplayStep.Decision] = []
@@ -94,7 +94,7 @@ package struct Replay {
                 if outcome == .folded { try note(event, number, isRefused: isRefused) }
             }
         }
-        projector.through = number
+        projector.state.through = number
         return ReplayStep(
             number: number, event: event, outcome: outcome, decisions: decisions,
             changes: try StateChanges(projector, after: mark.changes))
@@ -103,20 +103,20 @@ package struct Replay {
     /// Ends a replay: applies the policy's decisions that no event has caused.
     package mutating func finish() throws(StateError) -> [ReplayStep.Decision] {
         let last = through
-        defer { projector.through = last }
+        defer { projector.state.through = last }
         return try settle(Array(due.keys))
     }
 
     /// Folds an event that may not be valid here; if it is not, its changes are undone.
     private func fold(_ event: Event, _ number: UInt64) throws(StateError) -> ReplayStep.Outcome {
-        let (changes, mark) = (projector.store.changeCount, projector.mark)
+        let (changes, mark) = (projector.store.changeCount, projector.state.mark)
         do throws(StateError) {
             try projector.apply(event, number: number)
             return .folded
         } catch {
             guard case .malformed(let what) = error else { throw error }
             try projector.store.takeBack(to: changes)
-            projector.takeBack(to: mark)
+            projector.state.takeBack(to: mark)
             return .impossible(what.hasSuffix(", which") ? String(what.dropLast(7)) : what)
         }
     }
@@ -131,11 +131,11 @@ package struct Replay {
         case .local, .undone, .configured, .indexed, .cursorReset, .serverWorked, .carried: return []
         // Only the decision of a policy can be the one that is due.
         case .resolved(let resolution) where resolution.policy != nil: return []
-        case .resolved(let resolution): return [projector.rowKey(resolution.table, resolution.id)]
-        case .sent(let operations): return operations.map { projector.rowKey($0.table, $0.id) }
-        case .answered(let answer): return [projector.rowKey(answer.table, answer.id)]
-        case .discarded(let table, let id): return [projector.rowKey(table, id)]
-        case .page(let page): return page.rows.map { projector.rowKey(page.table, $0.id) }
+        case .resolved(let resolution): return [projector.state.rowKey(resolution.table, resolution.id)]
+        case .sent(let operations): return operations.map { projector.state.rowKey($0.table, $0.id) }
+        case .answered(let answer): return [projector.state.rowKey(answer.table, answer.id)]
+        case .discarded(let table, let id): return [projector.state.rowKey(table, id)]
+        case .page(let page): return page.rows.map { projector.state.rowKey(page.table, $0.id) }
         // The push was over, or the operation it decided on may be removed.
         case .opened, .declared, .purged: return Array(due.keys)
         }
@@ -161,7 +161,7 @@ package struct Replay {
     private mutating func decide(
         _ event: Event, _ resolution: Resolution, _ number: UInt64, _ decisions: inout [ReplayStep.Decision]
     ) throws(StateError) -> ReplayStep.Outcome {
-        let key = projector.rowKey(resolution.table, resolution.id)
+        let key = projector.state.rowKey(resolution.table, resolution.id)
         guard resolution.policy != nil else {
             if decided.remove(key) != nil { return .leftOut }
             rebases[key] = nil
@@ -182,16 +182,17 @@ package struct Replay {
         guard variation.policy != nil, case .answered(let answer) = event.body, case .conflict = answer.outcome else {
             return false
         }
-        return try projector.entry(projector.rowKey(answer.table, answer.id)).entry?.pending?.frozen?.revival != nil
+        let key = projector.state.rowKey(answer.table, answer.id)
+        return try projector.state.entry(key).entry?.pending?.frozen?.revival != nil
     }
 
     /// Lets the policy decide the conflict that an answer caused, as a push does.
     private mutating func note(_ event: Event, _ number: UInt64, isRefused: Bool) throws(StateError) {
         guard let policy = variation.policy, case .answered(let answer) = event.body else { return }
-        let key = projector.rowKey(answer.table, answer.id)
+        let key = projector.state.rowKey(answer.table, answer.id)
         if case .done = answer.outcome { rebases[key] = nil }
         guard case .conflict = answer.outcome, !isRefused, rebases[key] ?? 0 < PushOptions.rebaseLimit,
-            let entry = try projector.entry(key).entry, let frozen = entry.pending?.frozen,
+            let entry = try projector.state.entry(key).entry, let frozen = entry.pending?.frozen,
             let conflict = Conflict(table: answer.table, id: answer.id, frozen), !conflict.mayHaveBeenDone
         else { return }
         let found = try? conflict.resolution(policy.decide(conflict), hasBase: entry.base != nil, policy: policy.name)
@@ -205,7 +206,7 @@ package struct Replay {
     package mutating func back() throws(StateError) -> Bool {
         guard let mark = marks.popLast() else { return false }
         try projector.store.takeBack(to: mark.changes)
-        projector.takeBack(to: mark.mark)
+        projector.state.takeBack(to: mark.mark)
         return true
     }
 }

@@ -36,16 +36,16 @@ extension Projector {
         _ record: UnsafeRawBufferPointer, number: UInt64, onlyTo row: RowFocus
     ) throws(StateError) {
         var reader = try EventReader(record, shapes)
-        if row.mayConcern(record, kind: reader.kind, ids) {
+        if row.mayConcern(record, kind: reader.kind, state.ids) {
             try apply(try reader.event(), number: number, onlyTo: row)
         }
-        through = number
+        state.through = number
     }
 
     /// Folds the part of an event that concerns one row.
     package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(StateError) {
-        let key = rowKey(row.table, row.id)
-        func isRow(_ table: String, _ id: String) -> Bool { table == row.table && rowKey(table, id) == key }
+        let key = state.rowKey(row.table, row.id)
+        func isRow(_ table: String, _ id: String) -> Bool { table == row.table && state.rowKey(table, id) == key }
         switch event.body {
         case .opened, .cursorReset, .indexed, .carried: break
         case .configured, .declared, .serverWorked: try apply(event, number: number)
@@ -53,10 +53,10 @@ extension Projector {
             var made = 0
             for (index, change) in transaction.changes.enumerated() where isRow(change.table, change.id) {
                 let position = Position(event: number, index: UInt32(index))
-                if try apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
+                if try local.apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
             }
-            if transaction.isGrouped { endGroup(number, count: made) }
-        case .undone(let undone): try undo(undone, of: key)
+            if transaction.isGrouped { local.endGroup(number, count: made) }
+        case .undone(let undone): try local.undo(undone, of: key)
         case .page(var page):
             page.rows.removeAll { !isRow(page.table, $0.id) }
             page.cursor = nil
@@ -67,7 +67,9 @@ extension Projector {
             let part = Purge(table: purge.table, ids: [row.id], isForced: purge.isForced)
             try apply(Event(time: event.time, .purged(part)), number: number)
         case .sent(let operations):
-            for operation in operations where isRow(operation.table, operation.id) { try apply(operation) }
+            for operation in operations where isRow(operation.table, operation.id) {
+                try PushFold(state: state).apply(operation)
+            }
         case .answered(let answer):
             if isRow(answer.table, answer.id) { try apply(event, number: number) }
         case .resolved(let resolution):
@@ -75,6 +77,6 @@ extension Projector {
         case .discarded(let table, let id):
             if isRow(table, id) { try apply(event, number: number) }
         }
-        through = number
+        state.through = number
     }
 }

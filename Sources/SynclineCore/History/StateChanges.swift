@@ -43,7 +43,7 @@ package struct StateChanges: Sendable {
             guard let space = bytes.first, space == Keyspace.rows || space == Keyspace.journal,
                 bytes.starts(with: prefix), known.insert(bytes).inserted
             else { return }
-            let new = try projector.value(bytes)
+            let new = try projector.state.value(bytes)
             if scope == .pendingRows, !old.holdsPending, !new.holdsPending { return }
             if space == Keyspace.rows {
                 try addRow(bytes, old, new, projector)

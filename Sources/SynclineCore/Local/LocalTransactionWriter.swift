@@ -40,7 +40,7 @@ package struct LocalTransactionWriter {
         event.append(change: change)
         do throws(StateError) {
             let position = Position(event: number, index: UInt32(count))
-            if try projector.apply(change, at: position, isGrouped: isGrouped) { made += 1 }
+            if try projector.local.apply(change, at: position, isGrouped: isGrouped) { made += 1 }
         } catch {
             let failure = SyncError(error)
             self.failure = failure
@@ -58,7 +58,7 @@ package struct LocalTransactionWriter {
         do throws(StateError) {
             let isMade = try self.id.withView { id throws(StateError) in
                 try columns.withView { row throws(StateError) in
-                    try projector.insertNew(table, id, row.shape, row.bytes, at: position, isGrouped: isGrouped)
+                    try projector.local.insertNew(table, id, row.shape, row.bytes, at: position, isGrouped: isGrouped)
                 }
             }
             guard isMade else { return false }
@@ -97,7 +97,7 @@ package struct LocalTransactionWriter {
     ) throws(SyncError) -> LocalChange? {
         let entry: RowEntry?
         do throws(StateError) {
-            entry = try projector.entry(projector.rowKey(table, id)).entry
+            entry = try projector.state.entry(projector.state.rowKey(table, id)).entry
         } catch {
             throw SyncError(error)
         }
@@ -114,8 +114,8 @@ package struct LocalTransactionWriter {
     package mutating func finish() throws(SyncError) -> [UInt8]? {
         if let failure { throw failure }
         guard count > 0 else { return nil }
-        if isGrouped { projector.endGroup(number, count: made) }
-        projector.through = number
+        if isGrouped { projector.local.endGroup(number, count: made) }
+        projector.state.through = number
         return event.bytes
     }
 }
@@ -135,7 +135,7 @@ extension LocalTransactionWriter {
 
     private func isPresent(_ table: String, _ id: String) throws(SyncError) -> Bool {
         do throws(StateError) {
-            return try projector.entry(projector.rowKey(table, id)).entry?.isPresent ?? false
+            return try projector.state.entry(projector.state.rowKey(table, id)).entry?.isPresent ?? false
         } catch {
             throw SyncError(error)
         }

@@ -8,7 +8,7 @@ extension Masking {
     package func mask(_ projector: Projector) throws(StateError) -> Projector {
         let masked = StateStore()
         let shapes = MaskedShapes(projector.shapes.all.map { shape in RowShape(shape.names.map { mask(column: $0) }) })
-        let comparison = projector.ids
+        let comparison = projector.state.ids
         var count = 0
         try projector.store.snapshot.forEach(from: []) { key, value throws(StateError) in
             let entry: (key: [UInt8], value: [UInt8])?
@@ -29,8 +29,8 @@ extension Masking {
         }
         masked.endCommit()
         let result = try Projector(store: masked, through: projector.through, totals: projector.totals)
-        for (table, index) in projector.indexes.all {
-            try result.fill(mask(table: table), index.mapping { mask(column: $0) })
+        for (table, index) in projector.state.indexes.all {
+            try IndexFold(state: result.state).fill(mask(table: table), index.mapping { mask(column: $0) })
         }
         masked.endCommit()
         return result

@@ -64,14 +64,14 @@ import Testing
         try make(LocalChange(kind: .insert, table: "t", id: "x", columns: Row([.init("a", .integer(1))])), 1)
         try make(LocalChange(kind: .update, table: "t", id: "x", columns: Row([.init("a", .integer(2))])), 2)
         let first = Position(event: 1, index: 0)
-        let (change, old) = try projector.journal(first)
+        let (change, old) = try projector.state.journal(first)
         var circular = change
         circular.previous = Position(event: 2, index: 0)
-        projector.write(circular, at: first, old: old)
+        projector.state.write(circular, at: first, old: old)
         let reader = projector.reader(of: projector.store.snapshot)
         let damage = StateError.malformed("the order of a row's changes")
         #expect(throws: damage) { try reader.carriedRows(through: 2) }
         let pending = try #require(try reader.entry(key: change.rowKey)?.pending)
-        #expect(throws: damage) { try projector.chain(of: pending) }
+        #expect(throws: damage) { try projector.state.chain(of: pending) }
     }
 }

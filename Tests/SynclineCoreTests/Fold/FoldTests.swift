@@ -112,7 +112,7 @@ import Testing
                     guard let pending = entry.pending else { return }
                     var made = PendingRow(
                         first: pending.first, last: pending.last, count: pending.count, isPresent: entry.base != nil)
-                    for link in try projector.chain(of: pending) {
+                    for link in try projector.state.chain(of: pending) {
                         made.append(link.change, link.columns, at: link.position)
                         #expect(link.change.isFrozen == (link.position <= pending.frozen?.through ?? .init(event: 0)))
                         if link.position == pending.frozen?.through {
@@ -130,7 +130,7 @@ import Testing
         for seed in Self.seeds {
             let history = try Self.history(seed)
             for table in try history.reader.tables() {
-                let names = history.projector.localColumns(of: table) ?? []
+                let names = history.projector.state.localColumns(of: table) ?? []
                 try history.reader.forEachEntry(of: table) { id, entry in
                     let sets = [entry.base, entry.pending?.overlay].compactMap { $0.map { Set($0.columns) } }
                     #expect(sets.allSatisfy { $0.isDisjoint(with: names) }, "seed \(seed), \(table)/\(id)")
@@ -155,7 +155,7 @@ import Testing
             }
             for table in try reader.tables() {
                 try reader.forEachEntry(of: table) { id, entry in
-                    let own = changes.removeValue(forKey: history.projector.rowKey(table, id)) ?? []
+                    let own = changes.removeValue(forKey: history.projector.state.rowKey(table, id)) ?? []
                     #expect(own.first == entry.pending?.first && own.last == entry.pending?.last, "seed \(seed)")
                     #expect(own.count == entry.pending?.count ?? 0, "seed \(seed)")
                 }

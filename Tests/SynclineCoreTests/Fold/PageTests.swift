@@ -78,7 +78,7 @@ import Testing
         func isNews(_ columns: [Value.Member]) throws -> Bool {
             let page = PulledPage(
                 table: "t", queryID: nil, rows: [.init(id: "r", row: Row(columns))], cursor: nil)
-            return try projector.applyNews(page, number: projector.through + 1).news != nil
+            return try projector.pages.applyNews(page, number: projector.through + 1).news != nil
         }
         let version = Value.Member("version", .string("1"))
         #expect(try !isNews([version, .init("a", .string("base"))]))

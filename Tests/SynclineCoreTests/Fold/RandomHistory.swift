@@ -106,7 +106,7 @@ struct RandomHistory {
     /// A transaction; if a change in it is refused, it leaves no trace.
     private mutating func local() throws {
         let contents = try projector.store.snapshot.contents()
-        let before = (projector.store.digest, projector.mark)
+        let before = (projector.store.digest, projector.state.mark)
         projector.store.beginChanges()
         defer { projector.store.endChanges() }
         let isGrouped = chance.once(in: 2)
@@ -118,7 +118,7 @@ struct RandomHistory {
             if let record = try writer.finish() { records.append(record) }
         } catch {
             try projector.store.takeBack(to: 0)
-            projector.takeBack(to: before.1)
+            projector.state.takeBack(to: before.1)
             try #require(projector.store.digest == before.0)
             try #require(try projector.store.snapshot.contents() == contents)
         }
@@ -164,7 +164,7 @@ extension Projector {
 
     /// Whether another projector has the same state, to the byte.
     func agrees(with other: Projector) throws -> Bool {
-        try through == other.through && totals == other.totals && ids == other.ids
+        try through == other.through && totals == other.totals && state.ids == other.state.ids
             && declaration == other.declaration
             && store.digest == other.store.digest && shapes.all == other.shapes.all
             && store.snapshot.contents() == other.store.snapshot.contents()

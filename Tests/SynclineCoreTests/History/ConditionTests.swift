@@ -89,8 +89,8 @@ extension Condition {
         switch subject {
         case .row(let focus, let filter):
             let rows = try reader.run(RowQuery(table: focus.table, filter: filter)).rows
-            let key = projector.rowKey(focus.table, focus.id)
-            return holds(rows.count { projector.rowKey(focus.table, $0.id) == key })
+            let key = projector.state.rowKey(focus.table, focus.id)
+            return holds(rows.count { projector.state.rowKey(focus.table, $0.id) == key })
         case .count(let table, let filter):
             return holds(try reader.run(RowQuery(table: table, filter: filter)).rows.count)
         case .pending: return holds(try PushPlan(reader).operations.count)

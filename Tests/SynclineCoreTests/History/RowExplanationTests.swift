@@ -30,7 +30,7 @@ private struct Tale {
         }
         var plan = try PushPlan(projector.reader(of: projector.store.snapshot)).operations
         if onTheWay { for index in plan.indices { plan[index].state = .inFlight } }
-        return try RowExplanation(blame, plan: plan, key: projector.rowKey("t", id))
+        return try RowExplanation(blame, plan: plan, key: projector.state.rowKey("t", id))
     }
 
     func absence(_ id: String) throws -> RowExplanation.Absence? {

@@ -22,13 +22,13 @@ private final class CompactorWalk {
     private static func newProjector() throws -> Projector {
         let projector = try Projector()
         let names = ["a", "b", "c"]
-        for shape in [[], ["version"] + names] { _ = projector.number(of: RowShape(shape)) }
+        for shape in [[], ["version"] + names] { _ = projector.state.number(of: RowShape(shape)) }
         for first in names {
-            _ = projector.number(of: RowShape([first]))
+            _ = projector.state.number(of: RowShape([first]))
             for second in names where second != first {
-                _ = projector.number(of: RowShape([first, second]))
+                _ = projector.state.number(of: RowShape([first, second]))
                 for third in names where third != first && third != second {
-                    _ = projector.number(of: RowShape([first, second, third]))
+                    _ = projector.state.number(of: RowShape([first, second, third]))
                 }
             }
         }
@@ -40,7 +40,7 @@ private final class CompactorWalk {
     {
         guard steps.count < depth else { return }
         for (step, row) in steps.count < first.count ? [first[steps.count]] : CompactorWalk.all {
-            let mark = (projector.store.changeCount, projector.mark)
+            let mark = (projector.store.changeCount, projector.state.mark)
             var model = model
             let steps = steps + [(step, row)]
             try take(step, row, &model, steps)
@@ -49,7 +49,7 @@ private final class CompactorWalk {
             count += 1
             try walk(steps, model, depth: depth, first: first)
             try projector.store.takeBack(to: mark.0)
-            projector.takeBack(to: mark.1)
+            projector.state.takeBack(to: mark.1)
         }
     }
 
@@ -102,7 +102,7 @@ private final class CompactorWalk {
 
     /// Undoes all that can be undone. If that was everything, the state is that of a store that only pulled.
     private func undoAll(_ model: CompactorModel, _ steps: [(CompactorStep, Int)]) throws {
-        let mark = (projector.store.changeCount, projector.mark)
+        let mark = (projector.store.changeCount, projector.state.mark)
         var model = model
         while true {
             let reader = StateReader(projector.store.snapshot, projector.shapes)
@@ -123,7 +123,7 @@ private final class CompactorWalk {
             try #require(projector.totals.pending == 0, "\(steps)")
         }
         try projector.store.takeBack(to: mark.0)
-        projector.takeBack(to: mark.1)
+        projector.state.takeBack(to: mark.1)
     }
 
     private func bareContents(_ pages: [UInt64]) throws -> [[UInt8]: [UInt8]] {
@@ -142,11 +142,11 @@ extension Projector {
     /// The row's pending operation is sent.
     fileprivate func freezeForTest(_ table: String, _ id: String) throws(SyncError) {
         do throws(StateError) {
-            let pending = try entry(rowKey(table, id)).entry?.pending
+            let pending = try state.entry(state.rowKey(table, id)).entry?.pending
             guard let pending, pending.frozen == nil, pending.operation != nil else { return }
             let plan = try PushPlan(StateReader(store.snapshot, shapes)).operations
             guard let position = plan.first(where: { $0.table == table })?.position else { return }
-            try apply(
+            try PushFold(state: state).apply(
                 SentOperation(table: table, id: id, operationID: "o", position: position, through: pending.last))
         } catch {
             throw SyncError(error)

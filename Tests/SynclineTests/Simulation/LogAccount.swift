@@ -56,7 +56,7 @@ struct LogAccount {
     /// The operation that an answer marks as done.
     private func done(_ event: Event, _ projector: Projector) throws -> (FrozenOperation, String)? {
         guard case .answered(let answer) = event.body, case .done = answer.outcome else { return nil }
-        let entry = try projector.entry(projector.rowKey(answer.table, answer.id)).entry
+        let entry = try projector.state.entry(projector.state.rowKey(answer.table, answer.id)).entry
         return entry?.pending?.frozen.map { ($0, "\(answer.table)/\(answer.id.lowercased())") }
     }
 
@@ -67,7 +67,7 @@ struct LogAccount {
         guard case .purged = event.body else { return [] }
         return Set(
             try outbox.values.filter { key in
-                let pending = try projector.entry(key).entry?.pending
+                let pending = try projector.state.entry(key).entry?.pending
                 return pending?.operation == nil && pending?.frozen == nil
             })
     }
@@ -76,7 +76,7 @@ struct LogAccount {
         _ position: Position, _ row: [UInt8], mayLeaveWith event: Event, _ projector: Projector,
         _ frozen: (FrozenOperation, String)?
     ) throws {
-        func isRow(_ table: String, _ id: String) -> Bool { projector.rowKey(table, id) == row }
+        func isRow(_ table: String, _ id: String) -> Bool { projector.state.rowKey(table, id) == row }
         let isAllowed =
             switch event.body {
             case .undone(let event): position.event == event

@@ -7,7 +7,7 @@ import SynclineWire
 
 extension Masking {
     convenience init(_ options: Options, of projector: Projector) {
-        self.init(options, ids: projector.ids, coded: Base64.encode)
+        self.init(options, ids: projector.state.ids, coded: Base64.encode)
     }
 
     // MARK: Sessions

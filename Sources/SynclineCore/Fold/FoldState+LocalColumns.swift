@@ -1,7 +1,7 @@
 // Keeps the columns that never leave the device apart from those that a server knows: they are part of no operation, no
 // pull changes them, and values that a server sends under their names are ignored.
 
-extension Projector {
+extension FoldState {
     /// Separates local columns from the columns that a change sets; nil if there are none among them.
     func separateLocal(_ columns: inout Row, of table: String) -> Row? {
         guard let names = localColumns(of: table) else { return nil }

@@ -2,9 +2,11 @@
 
 import SynclineGround
 
-extension Projector {
+package struct LocalFold {
+    let state: FoldState
+
     /// Folds a transaction of the log.
-    func applyLocal(_ reader: inout EventReader, number: UInt64) throws(StateError) {
+    func apply(_ reader: inout EventReader, number: UInt64) throws(StateError) {
         do {
             let isGrouped = try reader.flag()
             var index: UInt32 = 0
@@ -20,12 +22,21 @@ extension Projector {
                 index += 1
             }
             if isGrouped { endGroup(number, count: made) }
-            through = number
+            state.through = number
         } catch let error as StateError {
             throw error
         } catch {
             throw .malformed("an event of local changes")
         }
+    }
+
+    func apply(_ transaction: LocalTransaction, number: UInt64) throws(StateError) {
+        var made = 0
+        for (index, change) in transaction.changes.enumerated() {
+            let position = Position(event: number, index: UInt32(index))
+            if try apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
+        }
+        if transaction.isGrouped { endGroup(number, count: made) }
     }
 
     /// Folds the insert of a row that the state does not know, which is the most frequent change; returns false for
@@ -44,21 +55,23 @@ extension Projector {
     func insertNew(
         _ table: String, _ id: Bytes, _ shape: RowShape, _ values: Bytes, at position: Position, isGrouped: Bool
     ) throws(StateError) -> Bool {
-        guard ids == .exact, indexes.isEmpty, localColumns(of: table) == nil, !hasDefaults(table) else { return false }
-        scratch.key.removeAll()
+        guard state.ids == .exact, state.indexes.isEmpty, state.localColumns(of: table) == nil,
+            !state.hasDefaults(table)
+        else { return false }
+        state.scratch.key.removeAll()
         var table = table
-        guard table.withUTF8({ scratch.key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
-        let key = scratch.key
+        guard table.withUTF8({ state.scratch.key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
+        let key = state.scratch.key
         return try key.withView { key throws(StateError) in
-            guard try store.value(key) == nil else { return false }
-            let number = number(of: shape)
-            scratch.value.removeAll()
-            scratch.value.append(insertedRow: number, values, position)
-            scratch.value.withView { store.put(key, $0, old: nil) }
-            scratch.value.removeAll()
-            JournalEntry.encode(insertOf: key, isGrouped: isGrouped, into: &scratch.value)
-            scratch.value.withView { value in position.withJournalKey { store.put($0, value, old: nil) } }
-            totals.made += 1
+            guard try state.store.value(key) == nil else { return false }
+            let number = state.number(of: shape)
+            state.scratch.value.removeAll()
+            state.scratch.value.append(insertedRow: number, values, position)
+            state.scratch.value.withView { state.store.put(key, $0, old: nil) }
+            state.scratch.value.removeAll()
+            JournalEntry.encode(insertOf: key, isGrouped: isGrouped, into: &state.scratch.value)
+            state.scratch.value.withView { value in position.withJournalKey { state.store.put($0, value, old: nil) } }
+            state.totals.made += 1
             return true
         }
     }
@@ -66,24 +79,24 @@ extension Projector {
     /// Folds one change of a transaction; returns false if no part of it is to be pushed, so that it does not enter the
     /// outbox.
     package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
-        let key = rowKey(change.table, change.id)
-        let (found, old) = try entry(key)
+        let key = state.rowKey(change.table, change.id)
+        let (found, old) = try state.entry(key)
         var entry = found ?? RowEntry()
-        if ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
+        if state.ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
         var change = change
-        let local = separateLocal(&change.columns, of: change.table)
+        let local = state.separateLocal(&change.columns, of: change.table)
         if change.kind == .update, change.columns.isEmpty {
             // No part of it is to be pushed.
             guard let local, entry.isPresent else { return false }
-            try setLocal(local, &entry)
-            try write(entry, key, old: old)
+            try state.setLocal(local, &entry)
+            try state.write(entry, key, old: old)
             return false
         }
         var journalEntry = JournalEntry(kind: change.kind, rowKey: key)
         journalEntry.isGrouped = isGrouped
         journalEntry.cancels = change.cancels
         journalEntry.replaces = change.replaces
-        applyLocal(local, of: change.kind, on: &entry, &journalEntry)
+        state.applyLocal(local, of: change.kind, on: &entry, &journalEntry)
         if var pending = entry.pending {
             if pending.count == 1 { try moveContent(of: pending) }
             journalEntry.previous = pending.last
@@ -97,17 +110,17 @@ extension Projector {
             pending.append(journalEntry, change.columns, at: position)
             entry.pending = pending
         }
-        write(journalEntry, at: position, old: nil)
-        try write(entry, key, old: old)
-        totals.made += 1
+        state.write(journalEntry, at: position, old: nil)
+        try state.write(entry, key, old: old)
+        state.totals.made += 1
         return true
     }
 
     /// A second change of a row follows: moves the columns of the first one into the journal.
     private func moveContent(of pending: PendingRow) throws(StateError) {
-        var (first, old) = try journal(pending.first)
+        var (first, old) = try state.journal(pending.first)
         first.content = pending.overlay
-        write(first, at: pending.first, old: old)
+        state.write(first, at: pending.first, old: old)
     }
 
     /// Records how many changes of a transaction are in the outbox, which is known at its end.
@@ -115,51 +128,42 @@ extension Projector {
         if count == 0 { return }
         var writer = ByteWriter()
         writer.append(varint: count)
-        put(journalKey(.end(of: event)), writer.bytes, old: nil)
+        state.put(state.journalKey(.end(of: event)), writer.bytes, old: nil)
     }
 
     /// Takes a whole transaction out of the outbox, or its changes to one row; each change is the last of its row.
     func undo(_ event: UInt64, of row: [UInt8]? = nil) throws(StateError) {
-        let positions = try StateReader(store.snapshot, shapes).changes(of: event)
+        let positions = try StateReader(state.store.snapshot, state.shapes).changes(of: event)
         var first: [[UInt8]: Position] = [:]
-        for position in positions.reversed() { first[try journal(position).entry.rowKey] = position }
+        for position in positions.reversed() { first[try state.journal(position).entry.rowKey] = position }
         for position in positions.reversed() {
-            let changed = try journal(position).entry.rowKey
+            let changed = try state.journal(position).entry.rowKey
             if let row, changed != row { continue }
             try removeLast(position, settles: first[changed] == position)
-            totals.cancelled += 1
+            state.totals.cancelled += 1
         }
     }
 
     /// - Parameter settles: Whether changes that are left and cancel each other may go. An undo does not let them go
     ///   before it has removed all of its changes, because one of them may be the next it removes.
     private func removeLast(_ position: Position, settles: Bool) throws(StateError) {
-        let change = try journal(position).entry
-        let (found, old) = try entry(change.rowKey)
+        let change = try state.journal(position).entry
+        let (found, old) = try state.entry(change.rowKey)
         guard var entry = found, let pending = entry.pending, pending.last == position else {
             throw .malformed("an undo of a change that is not its row's last")
         }
-        let links = try chain(of: pending)
-        try drop(links.suffix(1))
-        rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, decidesAgain: false)
+        let links = try state.chain(of: pending)
+        try state.drop(links.suffix(1))
+        state.rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, decidesAgain: false)
         if let before = change.localBefore { entry.local = before }
-        if settles { try settleVoid(&entry) }
-        try write(entry, change.rowKey, old: old)
+        if settles { try state.settleVoid(&entry) }
+        try state.write(entry, change.rowKey, old: old)
     }
 
-    /// Marks a transaction as incomplete, so that it can't be undone.
-    func dropGroup(of change: JournalEntry, _ event: UInt64) throws(StateError) {
-        guard change.isGrouped else { return }
-        let key = journalKey(.end(of: event))
-        if let old = try value(key) { remove(key, old: old) }
-    }
-}
-
-extension Projector {
     /// Checks that a carried row agrees with the outbox; it adds nothing.
     func check(_ carried: CarriedRow) throws(StateError) {
-        let key = rowKey(carried.table, carried.id)
-        guard try StateReader(store.snapshot, shapes).carriedRow(key: key) == carried else {
+        let key = state.rowKey(carried.table, carried.id)
+        guard try StateReader(state.store.snapshot, state.shapes).carriedRow(key: key) == carried else {
             throw .malformed("carried changes that are not those of the outbox, which")
         }
     }

@@ -3,11 +3,13 @@
 
 import SynclineGround
 
-extension Projector {
-    func apply(_ page: PulledPage, number: UInt64) throws(StateError) {
+package struct PageFold {
+    let state: FoldState
+
+    func apply(_ page: PulledPage) throws(StateError) {
         var effect = PageEffect()
         for row in page.rows { _ = try apply(row, in: page.table, isAudit: page.isAudit, &effect) }
-        if let queryID = page.queryID, let cursor = page.cursor { try putCursor(page.table, queryID, cursor) }
+        if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
     }
 
     /// Folds a page and returns only the rows that changed something; returns nil and folds nothing if no row did and
@@ -20,8 +22,8 @@ extension Projector {
             news.rows.append(row)
         }
         if news.rows.isEmpty && news.cursor == nil { return (nil, effect) }
-        if let queryID = page.queryID, let cursor = page.cursor { try putCursor(page.table, queryID, cursor) }
-        through = number
+        if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
+        state.through = number
         return (news, effect)
     }
 
@@ -30,13 +32,13 @@ extension Projector {
     private func apply(
         _ pulled: PulledRow, in table: String, isAudit: Bool, _ effect: inout PageEffect
     ) throws(StateError) -> Bool {
-        let key = rowKey(table, pulled.id)
-        let (found, old) = try entry(key)
+        let key = state.rowKey(table, pulled.id)
+        let (found, old) = try state.entry(key)
         var entry = found ?? RowEntry()
         if isAudit && entry.pending != nil { return false }
-        if var row = shared(pulled.row, of: table) {
+        if var row = state.shared(pulled.row, of: table) {
             // The server's spelling of the id applies once the server has answered.
-            if ids == .ignoreCase { entry.spelling = pulled.id }
+            if state.ids == .ignoreCase { entry.spelling = pulled.id }
             if entry.base?.isKnown(row) == true || entry.hasOvertaken(row) { return false }
             entry.forgetOvertaken()
             // What the base has besides is as it was: a pull may have asked for some columns only.
@@ -49,14 +51,14 @@ extension Projector {
             if entry.base != nil || meetsChange { try removeBase(&entry, key) }
         }
         effect.count(found, entry)
-        try write(entry, key, old: old)
+        try state.write(entry, key, old: old)
         return true
     }
 
     private func rebase(_ entry: inout RowEntry, _ key: [UInt8], onto row: Row) throws(StateError) {
         let ancestor = entry.base
         entry.take(base: row, isAnswer: false)
-        try settleVoid(&entry)
+        try state.settleVoid(&entry)
         guard var pending = entry.pending else { return }
         if pending.frozen?.status == .conflict {
             pending.frozen?.server = row
@@ -77,10 +79,10 @@ extension Projector {
         if isDelete {
             // Both sides deleted it: they agree.
             entry.isOwnTombstone = true
-            let links = try chain(of: pending)
+            let links = try state.chain(of: pending)
             let taken = links.prefix { link in pending.frozen.map { link.position <= $0.through } ?? true }
-            try settle(taken)
-            rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
+            try state.settle(taken)
+            state.rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
         } else if pending.frozen?.status == .conflict {
             pending.frozen?.server = nil
             pending.frozen?.code = ConflictReason.gone.rawValue
@@ -101,7 +103,7 @@ extension Projector {
             columns: pending.overlay, ancestor: ancestor)
         frozen.server = server
         frozen.code = reason.rawValue
-        rebuild(&entry, from: try chain(of: pending), frozen: frozen)
+        state.rebuild(&entry, from: try state.chain(of: pending), frozen: frozen)
     }
 
     /// The position of an operation in the order of a push.
@@ -109,7 +111,7 @@ extension Projector {
         of operation: PendingRow.Operation, in pending: PendingRow, _ key: [UInt8]
     ) throws(StateError) -> Position {
         guard operation.kind == .update, pending.last > operation.first else { return operation.first }
-        let reader = StateReader(store.snapshot, shapes)
+        let reader = StateReader(state.store.snapshot, state.shapes)
         var isMoved = false
         try reader.forEachChange(from: operation.first.event) { position, change throws(StateError) in
             guard position < pending.last else { return false }
@@ -121,45 +123,6 @@ extension Projector {
             return !isMoved
         }
         return isMoved ? pending.last : operation.first
-    }
-
-    /// Removes the changes of a row from the outbox: the last counts as done, the others as part of it.
-    func settle(_ links: some Collection<ChainLink>) throws(StateError) {
-        try drop(links)
-        totals.done += 1
-        totals.superseded += UInt64(links.count - 1)
-    }
-
-    // MARK: Purge
-
-    func apply(_ purge: Purge) throws(StateError) {
-        var keys: [[UInt8]] = []
-        if let ids = purge.ids {
-            keys = ids.map { rowKey(purge.table, $0) }
-        } else {
-            var prefix = ByteWriter()
-            prefix.append(tablePrefix: purge.table)
-            try store.snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
-                keys.append([UInt8](key))
-                return true
-            }
-        }
-        for key in keys {
-            let (entry, old) = try entry(key)
-            if let pending = entry?.pending { try drop(pending) }
-            if let old {
-                if !indexes.isEmpty { try reindex(key, from: entry, to: nil) }
-                remove(key, old: old)
-            }
-        }
-        for cursor in try StateReader(store.snapshot, shapes).cursors() where cursor.table == purge.table {
-            try putCursor(cursor.table, cursor.queryID, nil)
-        }
-    }
-
-    private func drop(_ pending: PendingRow) throws(StateError) {
-        try drop(chain(of: pending))
-        totals.cancelled += UInt64(pending.count)
     }
 }
 

@@ -3,15 +3,11 @@
 
 import SynclineGround
 
-extension Projector {
-    /// Refuses a name that no table can have and, in a strict store, a table that is not declared.
-    package func check(table: String) throws(SyncError) {
-        try Item.check(table: table)
-        try declaration.check(table)
-    }
+struct SchemaFold {
+    let state: FoldState
 
     func apply(_ declared: Declaration, _ steps: [SchemaStep]) throws(StateError) {
-        let before = declaration ?? .none
+        let before = state.declaration ?? .none
         var known = before
         for step in steps {
             try apply(step)
@@ -29,8 +25,8 @@ extension Projector {
         for (table, columns) in known.localColumns(missingIn: declared) {
             try rewrite(table, .endLocal(columns))
         }
-        declaration = declared
-        try put(setting: SettingName.schema, declared.value)
+        state.declaration = declared
+        try state.put(setting: SettingName.schema, declared.value)
         for table in declared.changedTables(since: before) {
             let names = (before.wireNames(of: table), declared.wireNames(of: table))
             let local = declared.localColumns(of: table) ?? []
@@ -38,40 +34,31 @@ extension Projector {
         }
     }
 
-    /// Refuses a column whose name on the server belongs to another column.
-    package func check(columnsOf row: Row, in table: String) throws(SyncError) {
-        guard let names = declaration?.wireNames(of: table) else { return }
-        guard let column = row.columns.first(where: { names.owner(of: $0) != nil }) else { return }
-        throw SyncError(
-            .invalidItem, "\(table) has no column \"\(column)\": on the server, another column has this name",
-            hint: names.owner(of: column).map { "Here it is called \"\($0)\"." })
-    }
-
     /// Renames the index together with its column.
     private func apply(_ step: SchemaStep) throws(StateError) {
         switch step {
         case .renameColumn(let table, let from, let to):
-            let affected = indexes.indexes(of: table).filter { $0.keeps(from) }
-            for index in affected { try drop(table, index) }
+            let affected = state.indexes.indexes(of: table).filter { $0.keeps(from) }
+            for index in affected { try IndexFold(state: state).drop(table, index) }
             try rewrite(table, .rename(from, to: to))
-            for index in affected { try add(table, index.mapping { $0 == from ? to : $0 }) }
+            for index in affected { try IndexFold(state: state).add(table, index.mapping { $0 == from ? to : $0 }) }
         case .dropColumn(let table, let column):
-            let affected = indexes.indexes(of: table).filter { $0.keeps(column) }
-            for index in affected { try drop(table, index) }
+            let affected = state.indexes.indexes(of: table).filter { $0.keeps(column) }
+            for index in affected { try IndexFold(state: state).drop(table, index) }
             try rewrite(table, .drop([column]))
             // An index that is sorted by the column goes; one that only includes it loses that column.
             for index in affected {
-                if let left = index.without(column) { try add(table, left) }
+                if let left = index.without(column) { try IndexFold(state: state).add(table, left) }
             }
         case .changeValues(let table, let column, let changes):
             try rewrite(table, .change(column, changes.byOldValue))
         case .dropTable(let table):
-            for index in indexes.indexes(of: table) { try drop(table, index) }
+            for index in state.indexes.indexes(of: table) { try IndexFold(state: state).drop(table, index) }
             // Its changes are discarded, like those of a dropped column.
-            let cancelled = totals.cancelled
-            try apply(Purge(table: table, ids: nil, isForced: true))
-            totals.superseded += totals.cancelled - cancelled
-            totals.cancelled = cancelled
+            let cancelled = state.totals.cancelled
+            try PurgeFold(state: state).apply(Purge(table: table, ids: nil, isForced: true))
+            state.totals.superseded += state.totals.cancelled - cancelled
+            state.totals.cancelled = cancelled
         }
     }
 
@@ -87,19 +74,19 @@ extension Projector {
         var start = prefix
         while true {
             var keys: [[UInt8]] = []
-            try store.snapshot.forEach(from: start) { key, _ throws(StateError) in
+            try state.store.snapshot.forEach(from: start) { key, _ throws(StateError) in
                 guard key.starts(with: prefix) else { return false }
                 keys.append([UInt8](key))
-                return keys.count < Projector.stretch
+                return keys.count < SchemaFold.stretch
             }
             for key in keys { try rewrite(rowAt: key, columns) }
-            guard keys.count == Projector.stretch, let last = keys.last else { return }
+            guard keys.count == SchemaFold.stretch, let last = keys.last else { return }
             start = last + [0]
         }
     }
 
     private func rewrite(rowAt key: [UInt8], _ columns: ColumnRewrite) throws(StateError) {
-        let (found, old) = try entry(key)
+        let (found, old) = try state.entry(key)
         guard let found else { return }
         var entry = found
         // What the app saw, or will see again if a pending delete is taken back.
@@ -108,8 +95,8 @@ extension Projector {
         entry.local = columns.local(found.local ?? .empty, seen)
         if let pending = found.pending { try rewrite(&entry, pending, seen, columns) }
         if entry.local?.isEmpty == true { entry.local = nil }
-        try settleDefaults(&entry, key)
-        if entry != found { try write(entry, key, old: old) }
+        try state.settleDefaults(&entry, key)
+        if entry != found { try state.write(entry, key, old: old) }
     }
 
     /// Rewrites the changes of a row, and its operation that awaits a decision. A pending update without columns leaves
@@ -126,7 +113,7 @@ extension Projector {
         }
         var kept: [ChainLink] = []
         var emptied: [ChainLink] = []
-        for var link in try chain(of: pending) {
+        for var link in try state.chain(of: pending) {
             let had = !link.columns.isEmpty
             link.columns = columns.shared(link.columns)
             link.change.localBefore = link.change.localBefore.map { columns.local($0, seen) }
@@ -135,9 +122,9 @@ extension Projector {
             let holdsRow = kept.isEmpty && entry.base == nil
             if isEmptied && !holdsRow { emptied.append(link) } else { kept.append(link) }
         }
-        try drop(emptied)
-        totals.superseded += UInt64(emptied.count)
-        rebuild(&entry, from: kept, frozen: frozen, decidesAgain: false)
+        try state.drop(emptied)
+        state.totals.superseded += UInt64(emptied.count)
+        state.rebuild(&entry, from: kept, frozen: frozen, decidesAgain: false)
     }
 }
 

@@ -1,7 +1,7 @@
 // Applies the defaults of columns: a row shows the default of a column that neither the server nor the app has set. The
 // default is stored with the local columns of the row, so it is not sent, causes no conflict, and gives way to a value.
 
-extension Projector {
+extension FoldState {
     /// Updates the defaults of a row after a change.
     func settleDefaults(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
         guard let declaration, declaration.hasDefaults else { return }

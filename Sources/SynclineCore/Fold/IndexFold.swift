@@ -1,0 +1,59 @@
+// Folds the declarations of indexes: entries for all rows that are there, and none for an index that goes.
+
+import SynclineGround
+
+struct IndexFold {
+    let state: FoldState
+
+    /// Declares or drops an index. An index replaces another one that is sorted by the same columns.
+    func apply(_ change: IndexChange) throws(StateError) {
+        let table = change.table
+        let same = state.indexes.indexes(of: table).filter { $0.isSorted(by: change.columns) }
+        if change.isOlderForm {
+            guard same.contains(where: { $0.number == nil }) != change.isOn else { return }
+            let index = TableIndex(columns: change.columns, including: [], number: nil)
+            return change.isOn ? try add(table, index) : try drop(table, index)
+        }
+        if change.isOn, same.contains(where: { $0.isCurrent(change) }) { return }
+        for index in same { try drop(table, index) }
+        guard change.isOn, let number = state.indexes.freeNumber(for: table) else { return }
+        try add(table, TableIndex(columns: change.columns, including: change.including, number: number))
+    }
+
+    func add(_ table: String, _ index: TableIndex) throws(StateError) {
+        guard !state.indexes.indexes(of: table).contains(index) else { return }
+        state.indexes.add(table, index)
+        try state.put(setting: SettingName.index(table, index), index.number == nil ? .bool(true) : index.value)
+        try fill(table, index)
+    }
+
+    func drop(_ table: String, _ index: TableIndex) throws(StateError) {
+        state.indexes.remove(table, index)
+        try state.put(setting: SettingName.index(table, index), nil)
+        try clear(table, index)
+    }
+
+    func fill(_ table: String, _ index: TableIndex) throws(StateError) {
+        var entries: [IndexEntry] = []
+        var prefix = ByteWriter()
+        prefix.append(tablePrefix: table)
+        let length = prefix.count
+        try state.store.snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
+            let entry = try RowEntry(value, state.shapes)
+            if let found = state.entry(table, index, entry, Bytes(rebasing: key[length...])) { entries.append(found) }
+            return true
+        }
+        for entry in entries { state.put(entry.key, entry.value, old: nil) }
+    }
+
+    private func clear(_ table: String, _ index: TableIndex) throws(StateError) {
+        var keys: [[UInt8]] = []
+        try state.store.snapshot.forEach(prefix: index.prefix(table)) { key, _ throws(StateError) in
+            keys.append([UInt8](key))
+            return true
+        }
+        for key in keys {
+            if let old = try state.value(key) { state.remove(key, old: old) }
+        }
+    }
+}
