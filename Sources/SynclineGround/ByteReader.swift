@@ -62,6 +62,11 @@ public struct ByteReader {
     }
 
     @inlinable mutating func rest(ofVarint first: UInt8) throws(MalformedBytes) -> UInt64 {
+        // Most numbers of several bytes have two.
+        if offset < bytes.count, bytes[offset] < 0x80 {
+            defer { offset += 1 }
+            return UInt64(first & 0x7f) | UInt64(bytes[offset]) << 7
+        }
         if let number = wordVarint() { return number }
         var number = UInt64(first & 0x7f)
         var shift: UInt64 = 7
