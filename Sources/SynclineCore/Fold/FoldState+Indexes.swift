@@ -11,7 +11,8 @@ extension FoldState {
         for index in indexes.indexes(of: row.table) {
             let (before, after) = id.withUnsafeBytes { id in
                 (
-                    old.flatMap { entry(row.table, index, $0, id) }, new.flatMap { entry(row.table, index, $0, id) }
+                    old.flatMap { indexEntry(row.table, index, $0, id) },
+                    new.flatMap { indexEntry(row.table, index, $0, id) }
                 )
             }
             if before == after { continue }
@@ -21,8 +22,8 @@ extension FoldState {
         }
     }
 
-    /// Nil for a row that an app does not see, or that an index of the older form leaves out.
-    func entry(_ table: String, _ index: TableIndex, _ entry: RowEntry, _ id: Bytes) -> IndexEntry? {
+    /// A row's entry in an index; nil for a row that an app does not see, or that an index of the older form leaves out.
+    func indexEntry(_ table: String, _ index: TableIndex, _ entry: RowEntry, _ id: Bytes) -> IndexEntry? {
         guard let row = entry.visible else { return nil }
         var key = ByteWriter(capacity: 128)
         key.append(index.prefix(table))
@@ -37,7 +38,7 @@ extension FoldState {
     }
 }
 
-/// A row's entry in an index.
+/// An entry of an index.
 struct IndexEntry: Hashable {
     var key: [UInt8]
     var value: [UInt8]

@@ -40,7 +40,8 @@ struct IndexFold {
         let length = prefix.count
         try state.store.snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
             let entry = try RowEntry(value, state.shapes)
-            if let found = state.entry(table, index, entry, Bytes(rebasing: key[length...])) { entries.append(found) }
+            let found = state.indexEntry(table, index, entry, Bytes(rebasing: key[length...]))
+            if let found { entries.append(found) }
             return true
         }
         for entry in entries { state.put(entry.key, entry.value, old: nil) }
