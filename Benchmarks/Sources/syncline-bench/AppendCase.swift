@@ -1,4 +1,4 @@
-// The append workloads: so many records by so many writers, in commits of so many.
+// The append workloads: numbers of records, of writers, and of records in a commit.
 
 /// One case: every lane does the same work.
 struct AppendCase: Sendable {
@@ -9,7 +9,7 @@ struct AppendCase: Sendable {
     var records: Int
     var batch = 1
     var writers = 1
-    /// Lanes take turns after so many records, many times in a round; nil: each lane does its round in one go.
+    /// The number of records after which another lane takes its turn; nil if each lane does its round at once.
     var slice: Int?
     var secondsAtMost: Double
 }

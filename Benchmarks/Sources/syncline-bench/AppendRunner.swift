@@ -24,7 +24,7 @@ extension Runner {
         return table
     }
 
-    /// The log runs anew before each of the others, so that what is compared was measured seconds apart at most. One
+    /// The log runs again before each of the others, so that what is compared was measured seconds apart at most. One
     /// store is open at a time: what an engine leaves to its background threads is paid for by itself.
     private func runInPairs(_ appendCase: AppendCase, _ round: Int, _ table: inout Table) throws {
         let log = table.rows.firstIndex { $0.lane == Lane(.log) }

@@ -5,7 +5,7 @@ import CBareLZ4
 import CBenchSupport
 import Glibc
 
-/// Sendable although it holds a pointer: the C code behind it locks.
+/// Sendable although it holds a pointer: the C code that it calls locks.
 final class FloorEngine: Engine, @unchecked Sendable {
     /// What the log writes around one record: a frame's header and trailer, and its length.
     static let overhead = 52

@@ -23,7 +23,7 @@ struct SplitMix64 {
     mutating func below(_ bound: UInt64) -> Int { Int(next() % bound) }
 }
 
-/// Writes records one behind the other into memory that is large enough.
+/// Writes records one after the other into memory that is large enough.
 struct RecordWriter {
     /// No record is larger, its id included.
     static let largestRecord = 16 + 256

@@ -21,7 +21,7 @@ extension Table {
             "syncs/commit", "flushes/commit", "device B/rec", "disk B/rec", "memory MiB",
         ]
         let cells = rows.filter { !$0.measurements.isEmpty }.map(cells)
-        // A column in which nobody has a figure is left out.
+        // A column without any figure is left out.
         let shown = header.indices.filter { column in column < 2 || cells.contains { !$0[column].isEmpty } }
         let widths = shown.map { column in ([header] + cells).map { $0[column].count }.max() ?? 0 }
         let lines = ([header] + cells).map { line in

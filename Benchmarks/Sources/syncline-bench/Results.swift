@@ -24,7 +24,7 @@ struct Measurement: Codable, Sendable {
     var deviceFlushes: UInt64?
     var deviceBytes: UInt64?
     var diskBytes: Int?
-    /// Records behind `diskBytes`.
+    /// The number of records that take `diskBytes`.
     var diskRecords: Int?
     var peakMemory: Int?
 }

@@ -7,7 +7,7 @@ final class Countdown: Sendable {
 
     init(_ calls: Int) { left = Mutex(calls) }
 
-    /// Whether so many calls went before this one.
+    /// Whether the number of calls is used up, so that this is the one that was meant.
     var isZeroNow: Bool {
         left.withLock { left in
             defer { left -= 1 }

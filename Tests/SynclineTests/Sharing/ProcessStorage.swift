@@ -16,7 +16,7 @@ final class ProcessStorage: LogStorage {
     private let disk: any LogStorage
     private let state = Mutex(State())
 
-    /// A process that is killed after so many calls, if it does not end before.
+    /// A process that is killed after a number of calls, if it does not end before.
     init(_ disk: any LogStorage, killedAfter calls: Int? = nil) {
         self.disk = disk
         state.withLock { $0.callsLeft = calls }

@@ -161,7 +161,7 @@ struct ServerRunner {
             // Each row has one version.
             let body = connection.buffer[answer.body]
             rows += ServerRunner.count(Array(#""version":"#.utf8), in: body)
-            address = next(ServerRunner.members(behindItems: body))
+            address = next(ServerRunner.members(afterItems: body))
         }
         guard rows >= options.rows else { throw BenchError("Only \(rows) rows of \(options.rows)") }
         return (result, rows)
@@ -178,8 +178,8 @@ struct ServerRunner {
         return count
     }
 
-    /// The members of an answer behind its items, texts without their quotes.
-    private static func members(behindItems body: ArraySlice<UInt8>) -> [String: String] {
+    /// The members of an answer after its items, strings without their quotes.
+    private static func members(afterItems body: ArraySlice<UInt8>) -> [String: String] {
         guard let end = body.lastIndex(of: UInt8(ascii: "]")) else { return [:] }
         let text = "{" + String(decoding: body[(end + 1)...].drop { $0 == 0x2c }, as: UTF8.self)
         guard let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] else {

@@ -7,18 +7,18 @@ enum StoreCommand: Codable, Sendable {
     /// Makes the rows; peak memory is counted from here.
     case generate(count: Int, isOrdered: Bool)
     case open(Durability)
-    /// Inserts rows in transactions of so many, until they are used up or the time is.
+    /// Inserts rows in transactions of `batch` rows, until there are no more or the time is over.
     case insert(first: Int, count: Int, batch: Int, secondsAtMost: Double)
-    /// Reads so many rows by ids chosen at random.
+    /// Reads rows by ids chosen at random.
     case get(count: Int)
-    /// Runs a filter so often.
+    /// Runs a filter a number of times.
     case filter(times: Int)
     case index
-    /// Asks the index for so many tags.
+    /// Asks the index for tags chosen at random.
     case find(count: Int)
     /// Makes the indexes of the lists.
     case indexLists
-    /// Asks a question so often, each time from another place.
+    /// Asks a question a number of times, each time from another place.
     case ask(ListQuestion, times: Int)
     /// Observes lists until the process ends.
     case observe(lists: Int)

@@ -24,7 +24,7 @@ struct Todo: Sendable {
         var writer = RecordWriter(at: memory)
         writer.write(record: index)
         let record = UnsafeRawBufferPointer(start: memory, count: writer.end - memory)
-        // Behind the 16 bytes of the id and `{"id":"…",`.
+        // After the 16 bytes of the id and `{"id":"…",`.
         let text = String(decoding: record[(16 + 45)...], as: UTF8.self)
         let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
         title = String(parts[3])
