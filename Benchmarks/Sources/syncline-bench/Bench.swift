@@ -31,7 +31,7 @@ struct Bench {
         }
         do {
             if subject == "store" {
-                try run(try StoreOptions(Array(arguments.dropFirst())))
+                try await run(try StoreOptions(Array(arguments.dropFirst())))
                 exit(0)
             }
             if subject == "server" {
@@ -100,7 +100,7 @@ struct Bench {
         return (directory, removeData)
     }
 
-    private static func run(_ options: StoreOptions) throws {
+    private static func run(_ options: StoreOptions) async throws {
         if let json = options.json { try writeFile("", to: json) }
         let (runner, removeData) = try start(in: options.directory)
         defer { removeData() }
@@ -108,6 +108,12 @@ struct Bench {
         try StoreRunner(options: options, runner: runner).run { table in
             say("\n" + table.text)
             lines += Self.lines(of: table.measurements)
+        }
+        if options.workloads.contains(.sql) {
+            say("\nsql: joins, groups, orders and full text over 100,000 and 1,000 rows\n" + SQLMeasurement.head)
+            let options = try SQLOptions(["--rounds", "\(options.rounds)"])
+            let bench = SQLBench(options: options, directory: runner.directory)
+            lines += Self.lines(of: try await bench.run { say($0.line) })
         }
         if let json = options.json { try writeFile(lines, to: json) }
     }

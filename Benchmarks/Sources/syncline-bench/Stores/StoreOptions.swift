@@ -14,6 +14,7 @@ enum StoreWorkload: String, CaseIterable, Sendable {
     case index
     case lists
     case live
+    case sql
 }
 
 struct StoreOptions: Sendable {
