@@ -56,7 +56,6 @@ package struct TributaryFile: Sendable {
     package var events: [[UInt8]]
 
     private static let magic = Array("SYNCTRB1".utf8)
-    private static let headerLength = 24
 
     package init(identity: LogIdentity, events: [[UInt8]]) {
         self.identity = identity
