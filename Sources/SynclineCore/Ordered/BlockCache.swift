@@ -4,7 +4,7 @@ import SynclineGround
 
 package final class BlockCache: Sendable {
     /// Identifies a block in the cache: the number of its run, which is never used again, and its own in the run.
-    struct Place: Hashable {
+    struct Place {
         let run: Int
         let block: Int
     }

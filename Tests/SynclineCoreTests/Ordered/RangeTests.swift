@@ -89,7 +89,7 @@ import Testing
     @Test func `a scan's blocks are cached only while there is room`() {
         let cache = BlockCache(limit: 64 << 10)
         let run = cache.numberForRun()
-        func place(_ number: Int) -> BlockCache.Place { .init(run: run, block: Int(number)) }
+        func place(_ number: Int) -> BlockCache.Place { .init(run: run, block: number) }
         func block(_ size: Int) -> RunBlock { [UInt8](repeating: 7, count: size).withBytes { RunBlock($0) } }
         for number in 0..<100 { cache.keepIfRoom(block(1 << 10), at: place(number)) }
         #expect(cache.size == 64 << 10)
