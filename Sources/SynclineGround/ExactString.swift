@@ -30,7 +30,9 @@ extension String {
         guard utf8.count == other.utf8.count else { return false }
         // The memory of strings is compared much faster than their views.
         let areSame = utf8.withContiguousStorageIfAvailable { mine in
-            other.utf8.withContiguousStorageIfAvailable { mine.elementsEqual($0) }
+            other.utf8.withContiguousStorageIfAvailable {
+                UnsafeRawBufferPointer(mine).hasSameBytes(as: UnsafeRawBufferPointer($0))
+            }
         }
         return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }

@@ -1,4 +1,12 @@
-// Little-endian numbers in raw memory, always bounds-checked.
+// Little-endian numbers in raw memory, always bounds-checked, and memory compared.
+
+#if canImport(Darwin)
+    public import Darwin
+#elseif canImport(Glibc)
+    public import Glibc
+#elseif canImport(Musl)
+    public import Musl
+#endif
 
 extension UnsafeRawBufferPointer {
     @inlinable public func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self, at offset: Int)
@@ -11,6 +19,13 @@ extension UnsafeRawBufferPointer {
     @inlinable public func slice(_ offset: Int, _ length: Int) -> UnsafeRawBufferPointer {
         precondition(offset >= 0 && length >= 0 && offset <= count - length, "a slice beyond its buffer")
         return UnsafeRawBufferPointer(rebasing: self[offset..<offset + length])
+    }
+
+    @inlinable public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let mine = baseAddress, let others = other.baseAddress else {
+            return count == other.count
+        }
+        return memcmp(mine, others, count) == 0
     }
 
     @inlinable public var isAllZero: Bool {

@@ -1,5 +1,7 @@
 // Keys are byte strings in the order of their bytes; a key comes before its extensions.
 
+import SynclineGround
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -28,11 +30,6 @@ extension UnsafeRawBufferPointer {
             if order != 0 { return Int(order) }
         }
         return count - other.count
-    }
-
-    @inline(__always)
-    package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-        count == other.count && compare(other) == 0
     }
 
     /// Returns whether these bytes contain others.

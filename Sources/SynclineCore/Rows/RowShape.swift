@@ -7,7 +7,8 @@ package import SynclineGround
 public final class RowShape: Hashable, Sendable {
     /// The names, without duplicates.
     public let names: [String]
-    private let places: [String: Int]
+    /// Their positions; nil for a few names, which are compared one after another in less time.
+    private let places: [String: Int]?
     /// The position of the server's version, which is needed for every row.
     let versionPlace: Int?
     /// The names as encoded in the log and the state.
@@ -19,10 +20,8 @@ public final class RowShape: Hashable, Sendable {
         var writer = ByteWriter()
         for name in names { writer.append(text: name) }
         encodedNames = writer.bytes
-        var places: [String: Int] = [:]
-        for (place, name) in names.enumerated() { places[name] = place }
-        self.places = places
-        versionPlace = places["version"]
+        places = names.count > 8 ? Dictionary(zip(names, names.indices)) { $1 } : nil
+        versionPlace = names.firstIndex(of: "version")
     }
 
     /// The shape of a row without columns.
@@ -38,7 +37,8 @@ public final class RowShape: Hashable, Sendable {
 
     /// Returns the position of a column, or nil if the row does not have it.
     public func place(of name: String) -> Int? {
-        places[name]
+        guard let places else { return names.firstIndex(of: name) }
+        return places[name]
     }
 
     public static func == (left: RowShape, right: RowShape) -> Bool {

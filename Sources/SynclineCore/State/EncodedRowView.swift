@@ -69,9 +69,9 @@ package struct EncodedRowView: FilterSubject {
     /// A column's encoded value and what follows it; nil if the row has no such column.
     @inline(__always)
     package func encoded(_ column: inout ColumnPlaces) -> UnsafeRawBufferPointer? {
-        if let local, let place = column.local.place(in: local.reference) { return local.encoded(at: place) }
-        if let over, let place = column.over.place(in: over.reference) { return over.encoded(at: place) }
-        if let under, let place = column.under.place(in: under.reference) { return under.encoded(at: place) }
+        if let local, let place = column.local.place(column.name, local.reference) { return local.encoded(at: place) }
+        if let over, let place = column.over.place(column.name, over.reference) { return over.encoded(at: place) }
+        if let under, let place = column.under.place(column.name, under.reference) { return under.encoded(at: place) }
         return nil
     }
 
