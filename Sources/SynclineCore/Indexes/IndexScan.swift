@@ -13,17 +13,18 @@ final class IndexScan {
     /// The length of what the keys of all entries of the index have in common.
     let prefixLength: Int
     /// In the order of the keys, and apart from each other.
-    var ranges: [Range] { only.map { [$0] } ?? several }
-    /// All keys that begin with the pinned prefix, if that is the only range. It needs no array.
-    private(set) var only: Range?
+    var ranges: [Range] { several ?? [IndexScan.whole(pinnedPrefix)] }
+    /// Whether it consists of all keys that begin with the pinned prefix.
+    var isWhole: Bool { several == nil }
     /// The ranges otherwise.
-    private var several: [Range] = []
+    private var several: [Range]?
     /// The number of its first columns that have one value each in all of it.
     private(set) var pins = 0
     /// Whether the entries of all ranges together are in the order of the columns after those.
     private(set) var isInOrder = true
     /// What the keys have in common up to these columns.
-    private(set) var pinnedPrefix: [UInt8]
+    // Unchecked: it changes in `init` only.
+    @exclusivity(unchecked) private(set) var pinnedPrefix: [UInt8]
     /// Whether the filter says no more than that rows are in it.
     private(set) var isExact = true
     /// How much the filter narrows it: more with each column, and more by a value than by a range. 0 is the whole index.
@@ -52,11 +53,7 @@ final class IndexScan {
             isExact = isExact && used == conditions.count
             return
         }
-        if let prefixes {
-            several = prefixes.map(IndexScan.whole)
-        } else {
-            only = IndexScan.whole(pinnedPrefix)
-        }
+        several = prefixes?.map(IndexScan.whole)
         isExact = isExact && used == conditions.count
     }
 
@@ -146,12 +143,12 @@ struct FilterConditions {
     /// Appends the place that the conditions on a column leave to a key; returns false if there is not exactly one
     /// condition, or if it does not leave a single place.
     fileprivate func appendPlace(of column: String, in index: TableIndex, to key: inout [UInt8]) -> Bool {
-        var found: ColumnCondition?
-        for condition in columns where condition.column.hasSameBytes(as: column) {
+        var found: Int?
+        for place in columns.indices where columns[place].column.hasSameBytes(as: column) {
             guard found == nil else { return false }
-            found = condition
+            found = place
         }
-        return found?.appendPlace(index, to: &key) ?? false
+        return found.map { columns[$0].appendPlace(index, to: &key) } ?? false
     }
 
     /// The intervals that the conditions on a column leave; nil if none narrows it. Adds to `used` how many of the

@@ -64,25 +64,19 @@ package struct StateCursor {
     ) throws(StateError) {
         self.showsRemoved = showsRemoved
         places.reserveCapacity(2 + snapshot.layers.runs.count)
-        try add(snapshot.layers.active, at: snapshot.commit, from: key, age: 0)
-        if let full = snapshot.layers.full { try add(full, at: snapshot.commit, from: key, age: 1) }
-        for (number, run) in snapshot.layers.runs.enumerated() {
-            guard let cursor = try Run.Cursor(run, from: key, keepsBlocks: keepsBlocks) else { continue }
-            try add(cursor, age: 2 + number)
+        add(snapshot.layers.active, at: snapshot.commit, from: key, age: 0)
+        if let full = snapshot.layers.full { add(full, at: snapshot.commit, from: key, age: 1) }
+        for number in snapshot.layers.runs.indices {
+            let cursor = try Run.Cursor(snapshot.layers.runs[number], from: key, keepsBlocks: keepsBlocks)
+            if let cursor { places.append(Place(layer: cursor, age: 2 + number)) }
         }
+        for place in places.indices.dropFirst().reversed() { try sort(from: place) }
         try settle()
     }
 
-    private mutating func add(
-        _ table: MemoryTable, at commit: UInt64, from key: Bytes, age: Int
-    ) throws(StateError) {
-        if !table.isEmpty { try add(MemoryTable.Cursor(table, at: commit, from: key), age: age) }
-    }
-
-    /// Adds a layer.
-    private mutating func add(_ layer: LayerCursor, age: Int) throws(StateError) {
-        places.insert(Place(layer: layer, age: age), at: 0)
-        try sort()
+    private mutating func add(_ table: MemoryTable, at commit: UInt64, from key: Bytes, age: Int) {
+        if table.isEmpty { return }
+        places.append(Place(layer: MemoryTable.Cursor(table, at: commit, from: key), age: age))
     }
 
     package mutating func advance() throws(StateError) {
@@ -108,7 +102,7 @@ package struct StateCursor {
     /// Finds the smallest key after the current layer has moved, and skips removed ones.
     private mutating func settle() throws(StateError) {
         repeat {
-            try sort()
+            try sort(from: 0)
             current = places.isEmpty ? nil : .passUnretained(places[0].layer)
             rival = places.count > 1 ? places[1].key : nil
             guard let current, value == nil, !showsRemoved else { return }
@@ -116,10 +110,10 @@ package struct StateCursor {
         } while true
     }
 
-    /// Moves the first layer to its place among the others.
-    private mutating func sort() throws(StateError) {
+    /// Moves a layer to its place among those after it, which are sorted. One at its end is removed.
+    private mutating func sort(from start: Int) throws(StateError) {
         let end = try places.withUnsafeMutableBufferPointer { places throws(StateError) -> Int? in
-            var index = 0
+            var index = start
             while index < places.count, let key = places[index].layer.key {
                 places[index].key = key
                 guard index + 1 < places.count, let next = places[index + 1].key else { return nil }

@@ -49,7 +49,7 @@ struct ColumnSelection {
         }
         if lacks < lacking.count { forget(after: lacks) }
         size = bytes.count
-        return Row(shape: try copyShape(), bytes: bytes)
+        return Row(shape: copyShape(), bytes: bytes)
     }
 
     /// Forgets what the last row lacked after some of it, because this row differs there.
@@ -65,16 +65,10 @@ struct ColumnSelection {
         return Bytes(rebasing: bytes[..<reader.offset])
     }
 
-    private mutating func copyShape() throws(StateError) -> RowShape {
+    private mutating func copyShape() -> RowShape {
         if let shape { return shape }
-        var encoded = ByteWriter(capacity: 128)
-        for index in names.indices where !lacking.contains(index) { encoded.append(text: names[index]) }
-        let found: RowShape
-        do throws(MalformedBytes) {
-            found = try encoded.withView { names throws(MalformedBytes) in try shapes.shape(encodedNames: names) }
-        } catch {
-            throw .malformed("the columns of a row")
-        }
+        let kept = lacking.isEmpty ? names : names.indices.filter { !lacking.contains($0) }.map { names[$0] }
+        let found = shapes.shape(kept)
         shape = found
         return found
     }

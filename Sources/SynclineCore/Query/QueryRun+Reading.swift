@@ -7,10 +7,9 @@ extension QueryRun {
     private func forEachEntry(
         of scan: IndexScan, _ body: (Bytes, Bytes) throws(StateError) -> Bool
     ) throws(StateError) {
-        if let only = scan.only {
-            _ = try forEachEntry(only, body)
-        } else {
-            try forEachEntry(scan.ranges, isBackward: false, body)
+        guard scan.isWhole else { return try forEachEntry(scan.ranges, isBackward: false, body) }
+        try scan.pinnedPrefix.withBytes { prefix throws(StateError) in
+            try reader.snapshot.forEach(prefix: prefix, body)
         }
     }
 

@@ -4,15 +4,6 @@
 import SynclineGround
 
 final class QueryRun {
-    /// A way to find the rows.
-    private enum Way {
-        case ids(RowKeys)
-        /// Reads all entries that can match.
-        case entries(IndexScan)
-        /// Reads entries in the order of the query until there are enough.
-        case walk(IndexScan, IndexOrder)
-    }
-
     let reader: StateReader
     let visitor: RowVisitor
     let query: RowQuery
@@ -44,11 +35,8 @@ final class QueryRun {
 
     func rows() throws(StateError) -> QueryResult {
         if query.top == 0, !query.countsAll { return QueryResult(rows: []) }
-        let (first, second) = try ways()
-        if let first, let result = try rows(first) { return result }
-        matches = 0
-        if let second, let result = try rows(second) { return result }
-        matches = 0
+        if let ids = try ids() { return try rows(ids) }
+        if let result = try isWindow ? firstRows() : rows(narrowestScan()) { return result }
         plan = QueryPlan(givenUp: plan.givenUp)
         var found = collector(comeByKey: true)
         // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
@@ -57,22 +45,39 @@ final class QueryRun {
         return try result(&found)
     }
 
-    private func rows(_ way: Way) throws(StateError) -> QueryResult? {
-        switch way {
-        case .ids(let keys):
-            plan.access = .ids
-            var found = collector(comeByKey: true)
-            try forEach(keys) { row throws(StateError) in _ = try found.offer(row) }
-            return try result(&found)
-        case .entries(let scan):
-            let isCovering = covers(scan)
-            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
-            var found = collector(comeByKey: !isCovering || scan.isPinned)
-            let isDone = try forEachMatch(scan, isCovering) { row throws(StateError) in _ = try found.offer(row) }
-            return isDone ? try result(&found, isCovering: isCovering) : nil
-        case .walk(let scan, let order):
-            return try walk(scan, order)
-        }
+    /// Whether only the first rows of an order are wanted, and no number of all.
+    private var isWindow: Bool { query.top != nil && !query.countsAll }
+
+    private func rows(_ ids: RowKeys) throws(StateError) -> QueryResult {
+        plan.access = .ids
+        var found = collector(comeByKey: true)
+        try forEach(ids) { row throws(StateError) in _ = try found.offer(row) }
+        return try result(&found)
+    }
+
+    /// Reads all entries of a scan that can match; nil if there are too many, or no scan.
+    private func rows(_ scan: IndexScan?) throws(StateError) -> QueryResult? {
+        guard let scan else { return nil }
+        let isCovering = covers(scan)
+        plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
+        var found = collector(comeByKey: !isCovering || scan.isPinned)
+        let isDone = try forEachMatch(scan, isCovering) { row throws(StateError) in _ = try found.offer(row) }
+        if !isDone { matches = 0 }
+        return isDone ? try result(&found, isCovering: isCovering) : nil
+    }
+
+    /// Finds the first rows by an index: by the one that narrows the filter most, or by one in the order of the query,
+    /// whose entries are read until there are enough. Nil if there is none, or if they have too many entries.
+    private func firstRows() throws(StateError) -> QueryResult? {
+        let scans = try scans()
+        let best = scans.first { $0.rank > 0 }
+        let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan: scan, order: $0) } }
+        // Of two that the filter narrows as much, the one that decides more of the order.
+        let last = walks.max { ($0.scan.rank, $0.order.matched) < ($1.scan.rank, $1.order.matched) }
+        guard let (scan, order) = last else { return try rows(best) }
+        let walksFirst = scan.rank >= best?.rank ?? 0
+        if let result = try walksFirst ? walk(scan, order) : rows(best) { return result }
+        return try walksFirst ? rows(best) : walk(scan, order)
     }
 
     private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(StateError) -> QueryResult? {
@@ -116,6 +121,7 @@ final class QueryRun {
         }
         if isTooMuch {
             plan.givenUp.append(scan.index.columns)
+            matches = 0
             return nil
         }
         return try result(&found, isCovering: isCovering)
@@ -176,21 +182,6 @@ final class QueryRun {
     }
 
     // MARK: Ways
-
-    /// The ways to try, in this order; reading the table is always left.
-    private func ways() throws(StateError) -> (Way?, Way?) {
-        if let ids = try ids() { return (.ids(ids), nil) }
-        let isWindow = query.top != nil && !query.countsAll
-        guard isWindow else { return (try narrowestScan().map { .entries($0) }, nil) }
-        let scans = try scans()
-        let best = scans.first { $0.rank > 0 }
-        let entries = best.map { Way.entries($0) }
-        let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan, $0) } }
-        // Of two that the filter narrows as much, the one that decides more of the order.
-        let walk = walks.max { ($0.0.rank, $0.1.matched) < ($1.0.rank, $1.1.matched) }
-        guard let (scan, order) = walk else { return (entries, nil) }
-        return scan.rank >= best?.rank ?? 0 ? (.walk(scan, order), entries) : (entries, .walk(scan, order))
-    }
 
     /// What the filter leaves of indexes, the narrowest first.
     private func scans() throws(StateError) -> [IndexScan] {

@@ -3,7 +3,7 @@
 
 import SynclineGround
 
-struct ResultRows {
+struct ResultRows: ~Copyable {
     private let skip: Int
     private let order: [RowQuery.Key]
     /// The rows kept encoded; nil if all are decoded as they come.

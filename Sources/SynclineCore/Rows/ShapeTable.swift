@@ -32,17 +32,32 @@ package final class ShapeTable: Sendable {
 
     /// Returns the shape with these names, reusing the object if it was read before.
     func shape(encodedNames: UnsafeRawBufferPointer) throws(MalformedBytes) -> RowShape {
-        let known = content.withLock { content in
-            content.recent.first { shape in shape.encodedNames.withBytes { $0.hasSameBytes(as: encodedNames) } }
-        }
+        let known = recent { shape in shape.encodedNames.withBytes { $0.hasSameBytes(as: encodedNames) } }
         if let known { return known }
-        var shape = try RowShape(encodedNames: encodedNames)
+        return noted(try RowShape(encodedNames: encodedNames))
+    }
+
+    /// The same for names, which must be distinct.
+    func shape(_ names: [String]) -> RowShape {
+        let known = recent { shape in
+            shape.names.count == names.count && zip(shape.names, names).allSatisfy { $0.hasSameBytes(as: $1) }
+        }
+        return known ?? noted(RowShape(names))
+    }
+
+    @inline(__always)
+    private func recent(where isWanted: (RowShape) -> Bool) -> RowShape? {
+        content.withLock { content in content.recent.first(where: isWanted) }
+    }
+
+    /// Returns the object for a shape that is not among the recent ones.
+    private func noted(_ new: RowShape) -> RowShape {
         content.withLock { content in
-            if let number = content.numbers[shape] { shape = content.shapes[number] }
+            let shape = content.numbers[new].map { content.shapes[$0] } ?? new
             if content.recent.count == ShapeTable.recentLimit { content.recent.removeLast() }
             content.recent.insert(shape, at: 0)
+            return shape
         }
-        return shape
     }
 
     /// Adds a new shape, and returns its number.

@@ -232,11 +232,19 @@ extension StateSnapshot {
         prefix: [UInt8],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
     ) throws(StateError) {
-        try forEach(from: prefix) { key, value throws(StateError) in
-            guard key.count >= prefix.count,
-                prefix.withBytes({ $0.compare(Bytes(rebasing: key[..<prefix.count])) == 0 })
-            else { return false }
-            return try body(key, value)
+        try prefix.withBytes { prefix throws(StateError) in try forEach(prefix: prefix, body) }
+    }
+
+    @inline(__always)
+    package func forEach(
+        prefix: Bytes, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+    ) throws(StateError) {
+        var place = try cursor(from: prefix)
+        while let key = place.key, let value = place.value, key.count >= prefix.count,
+            prefix.compare(Bytes(rebasing: key[..<prefix.count])) == 0
+        {
+            guard try body(key, value) else { return }
+            try place.advance()
         }
     }
 
