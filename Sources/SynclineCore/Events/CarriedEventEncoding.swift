@@ -71,14 +71,10 @@ extension EventReader {
         guard let byte = UInt8(exactly: try number()) else { throw MalformedBytes() }
         let flags = CarriedFlags(rawValue: byte)
         guard let kind = flags.kind else { throw MalformedBytes() }
-        let position = try position()
-        var change = CarriedRow.Change(position: position, kind: kind, columns: try row())
-        change.revives = flags.contains(.revives)
-        change.replaces = flags.contains(.replaces)
-        change.cancels = flags.contains(.cancels)
-        change.isGrouped = flags.contains(.grouped)
-        change.isResolution = flags.contains(.resolution)
-        return change
+        return CarriedRow.Change(
+            position: try position(), kind: kind, columns: try row(), replaces: flags.contains(.replaces),
+            cancels: flags.contains(.cancels), revives: flags.contains(.revives),
+            isGrouped: flags.contains(.grouped), isResolution: flags.contains(.resolution))
     }
 
     private mutating func frozenOperation() throws(MalformedBytes) -> FrozenOperation {

@@ -14,12 +14,6 @@ package struct CarriedRow: Hashable, Sendable {
         package var revives = false
         package var isGrouped = false
         package var isResolution = false
-
-        package init(position: Position, kind: OperationKind, columns: Row) {
-            self.position = position
-            self.kind = kind
-            self.columns = columns
-        }
     }
 
     package var table: String
@@ -28,13 +22,6 @@ package struct CarriedRow: Hashable, Sendable {
     package var changes: [Change]
     /// The operation that may have reached the server, is in conflict, or is parked.
     package var frozen: FrozenOperation?
-
-    package init(table: String, id: String, changes: [Change], frozen: FrozenOperation? = nil) {
-        self.table = table
-        self.id = id
-        self.changes = changes
-        self.frozen = frozen
-    }
 }
 
 extension StateReader {
@@ -76,11 +63,9 @@ extension StateReader {
 
 extension CarriedRow.Change {
     fileprivate init(_ change: JournalEntry, at position: Position, in pending: PendingRow) {
-        self.init(position: position, kind: change.kind, columns: change.content ?? pending.overlay)
-        replaces = change.replaces
-        cancels = change.cancels
-        revives = change.revives
-        isGrouped = change.isGrouped
-        isResolution = change.isResolution
+        self.init(
+            position: position, kind: change.kind, columns: change.content ?? pending.overlay,
+            replaces: change.replaces, cancels: change.cancels, revives: change.revives, isGrouped: change.isGrouped,
+            isResolution: change.isResolution)
     }
 }

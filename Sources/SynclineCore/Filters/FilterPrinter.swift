@@ -6,10 +6,6 @@ import SynclineGround
 package struct UnsupportedPredicate: Error, Hashable, Sendable, CustomStringConvertible {
     package var what: String
 
-    package init(what: String) {
-        self.what = what
-    }
-
     package var description: String { "the server's protocol can't express \(what)" }
 }
 

@@ -24,11 +24,6 @@ package struct JournalEntry: Hashable, Sendable {
     package var content: Row?
     /// If the change set local columns: all local columns of its row before it, which an undo restores.
     package var localBefore: Row?
-
-    package init(kind: OperationKind, rowKey: [UInt8]) {
-        self.kind = kind
-        self.rowKey = rowKey
-    }
 }
 
 extension JournalEntry {

@@ -25,12 +25,6 @@ package struct RowEntry: Hashable, Sendable {
     /// Whether the base came with the answer to an own write, not with a page.
     package var isAnswered = false
 
-    package init(spelling: String? = nil, base: Row? = nil, pending: PendingRow? = nil) {
-        self.spelling = spelling
-        self.base = base
-        self.pending = pending
-    }
-
     /// Whether the entry holds nothing.
     package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty && !isOwnTombstone }
 
@@ -104,17 +98,14 @@ extension RowEntry {
 package struct Overtaken: Hashable, Sendable {
     var version: Value?
     var moment: Int64?
+}
 
+extension Overtaken {
     /// Nil for a row that does not identify its state.
     init?(_ row: Row) {
         if let version = row.versionValue, !version.isNull { self.version = version }
         moment = row["updatedAt"]?.moment
         if version == nil && moment == nil { return nil }
-    }
-
-    fileprivate init(version: Value?, moment: Int64?) {
-        self.version = version
-        self.moment = moment
     }
 }
 
@@ -172,11 +163,6 @@ package struct PendingRow: Hashable, Sendable {
         package var kind: OperationKind
         /// Its first change.
         package var first: Position
-
-        package init(kind: OperationKind, first: Position) {
-            self.kind = kind
-            self.first = first
-        }
     }
 
     package init(first: Position, last: Position, count: Int, isPresent: Bool) {
@@ -261,10 +247,6 @@ package struct FrozenOperation: Hashable, Sendable {
 package struct Revival: Hashable, Sendable {
     /// The tombstone, if the server showed it.
     package var tombstone: Row?
-
-    package init(tombstone: Row?) {
-        self.tombstone = tombstone
-    }
 }
 
 // MARK: Encoding
