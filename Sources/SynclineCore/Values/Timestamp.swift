@@ -28,9 +28,8 @@ public struct Timestamp: Hashable, Sendable {
 
         /// Creates an instant from milliseconds since 1970.
         public init(milliseconds: Int64) {
-            let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-            let borrow: Int64 = remainder < 0 ? 1 : 0
-            self.init(seconds: quotient - borrow, nanoseconds: UInt32(remainder + borrow * 1000) * 1_000_000)
+            let (seconds, rest) = floorDivide(milliseconds, by: 1000)
+            self.init(seconds: seconds, nanoseconds: UInt32(rest) * 1_000_000)
         }
     }
 
@@ -205,7 +204,9 @@ struct CivilDate: Hashable {
     var year: Int64
     var month: Int64
     var day: Int64
+}
 
+extension CivilDate {
     /// Counts in 400-year eras that begin on March 1, so that the leap day is an era's last.
     init(daysSince1970 days: Int64) {
         let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
@@ -215,12 +216,6 @@ struct CivilDate: Hashable {
         day = dayOfYear - (153 * shifted + 2) / 5 + 1
         month = shifted < 10 ? shifted + 3 : shifted - 9
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
-    init(year: Int64, month: Int64, day: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
     }
 
     var daysSince1970: Int64 {
