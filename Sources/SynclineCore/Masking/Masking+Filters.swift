@@ -18,12 +18,7 @@ extension Masking {
         case .compare(let comparison, let left, let right):
             let place = place(of: left, table) ?? place(of: right, table)
             return .compare(comparison, mask(left, table, at: place), mask(right, table, at: place))
-        case .arithmetic(let arithmetic, let left, let right):
-            return .arithmetic(arithmetic, mask(left, table), mask(right, table))
-        case .negate(let inner): return .negate(mask(inner, table))
-        case .not(let inner): return .not(mask(inner, table))
-        case .and(let left, let right): return .and(mask(left, table), mask(right, table))
-        case .or(let left, let right): return .or(mask(left, table), mask(right, table))
+        case .arithmetic, .negate, .not, .and, .or: return filter.mapParts { mask($0, table) }
         case .oneOf(let value, let choices):
             let place = place(of: value, table)
             return .oneOf(mask(value, table), choices.map { mask($0, table, at: place) })
