@@ -72,14 +72,7 @@ extension FilterExpression {
         }
         let order = Value.compare(left, right)
         if order == .none { return left.isSame(as: right) && comparison == .equal ? true : nil }
-        switch comparison {
-        case .equal: return order == .equal
-        case .notEqual: return order != .equal
-        case .greater: return order == .greater
-        case .greaterOrEqual: return order != .less
-        case .less: return order == .less
-        case .lessOrEqual: return order != .greater
-        }
+        return comparison.holds(order)
     }
 
     // MARK: Values
@@ -103,6 +96,20 @@ extension FilterExpression {
             return FilterFunctions.apply(function, arguments.map { $0.value(in: row, work) }, work)
         case .compare, .and, .or, .not, .oneOf:
             return truth(of: row, work).map { .bool($0) } ?? .null
+        }
+    }
+}
+
+extension FilterExpression.Comparison {
+    /// Returns whether it holds for two values with this order.
+    func holds(_ order: Value.Order) -> Bool {
+        switch self {
+        case .equal: order == .equal
+        case .notEqual: order != .equal
+        case .greater: order == .greater
+        case .greaterOrEqual: order != .less
+        case .less: order == .less
+        case .lessOrEqual: order != .greater
         }
     }
 }

@@ -67,16 +67,7 @@ package struct Condition: Hashable, Sendable {
 
     /// Returns whether it holds for a count; a row counts as one if it exists and matches.
     package func holds(_ count: Int) -> Bool {
-        let holds: Bool =
-            switch comparison {
-            case .equal: count == number
-            case .notEqual: count != number
-            case .greater: count > number
-            case .greaterOrEqual: count >= number
-            case .less: count < number
-            case .lessOrEqual: count <= number
-            }
-        return holds != isNegated
+        comparison.holds(Value.compare(.integer(Int64(count)), .integer(Int64(number)))) != isNegated
     }
 }
 
@@ -105,13 +96,7 @@ extension Condition {
     }
 
     /// The changes of an event that are examined.
-    var scope: StateChanges.Scope {
-        switch subject {
-        case .row(let focus, _): .rows(of: focus.table)
-        case .count(let table, _): .rows(of: table)
-        case .conflicts, .pending: .pendingRows
-        }
-    }
+    var scope: StateChanges.Scope { table.map { .rows(of: $0) } ?? .pendingRows }
 
     /// Returns what an event adds to the count.
     package func difference(_ changes: StateChanges) -> Int {
