@@ -24,15 +24,8 @@ package enum FilterKind: Hashable, Sendable {
     }
 }
 
-/// The known kinds of columns.
-package struct FilterTyping: Sendable {
-    let kind: @Sendable (String) -> FilterKind?
-
-    /// - Parameter kind: A column's kind; nil where it may hold anything.
-    package init(_ kind: @escaping @Sendable (String) -> FilterKind?) {
-        self.kind = kind
-    }
-}
+/// The known kinds of columns: returns a column's kind, or nil where it may hold anything.
+package typealias FilterTyping = @Sendable (String) -> FilterKind?
 
 extension FilterExpression.Function {
     func kind(ofArgument index: Int) -> FilterKind {

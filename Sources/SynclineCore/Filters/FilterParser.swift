@@ -106,15 +106,15 @@ struct FilterParser {
             } else {
                 break
             }
-            try check(length: length)
+            try check(depth: length)
             left = Part(expression: expression, kind: .boolean, start: left.start)
         }
         return left
     }
 
-    /// Checks a chain's length: each operator except `and` and `or` nests the part before it.
-    private func check(length: Int) throws(FilterError) {
-        guard length < limit else { throw scanner.error("the filter nests deeper than \(limit)") }
+    /// Checks a depth, or a chain's length: each operator except `and` and `or` nests the part before it.
+    private func check(depth: Int) throws(FilterError) {
+        guard depth < limit else { throw scanner.error("the filter nests deeper than \(limit)") }
     }
 
     private mutating func additive() throws(FilterError) -> Part {
@@ -129,7 +129,7 @@ struct FilterParser {
         var left = try operand(&self)
         var length = 0
         while let arithmetic = operators.first(where: { scanner.skip(word: $0.rawValue) }) {
-            try check(length: length)
+            try check(depth: length)
             length += 1
             let right = try operand(&self)
             try check(left, is: .number)
@@ -164,9 +164,7 @@ struct FilterParser {
     private mutating func nested(
         _ body: (inout FilterParser) throws(FilterError) -> Part
     ) throws(FilterError) -> Part {
-        guard depth < limit else {
-            throw scanner.error("the filter nests deeper than \(limit)")
-        }
+        try check(depth: depth)
         depth += 1
         defer { depth -= 1 }
         return try body(&self)
@@ -208,7 +206,7 @@ struct FilterParser {
             guard let name = scanner.name() else { throw scanner.unexpected() }
             path.append(name)
         }
-        return Part(expression: .column(path), kind: path.count == 1 ? typing?.kind(first) : nil, start: start)
+        return Part(expression: .column(path), kind: path.count == 1 ? typing?(first) : nil, start: start)
     }
 
     private mutating func date(from start: Int) throws(FilterError) -> Part {

@@ -88,8 +88,7 @@ struct FilterPrinter {
     private func call(_ function: FilterExpression.Function, _ arguments: [FilterExpression])
         throws(UnsupportedPredicate) -> String
     {
-        var texts: [String] = []
-        for argument in arguments { texts.append(try text(argument)) }
+        let texts = try arguments.map { argument throws(UnsupportedPredicate) in try text(argument) }
         if dialect == .zumo2, function == .contains {
             return "substringof(\(texts.reversed().joined(separator: ",")))"
         }

@@ -71,7 +71,7 @@ final class TableSchema: Sendable {
 
     /// The types of its columns for checking a filter.
     var typing: FilterTyping {
-        FilterTyping { [self] name in
+        return { [self] name in
             if let place = place(ofAnyCase: name) { return columns[place].type.filterKind }
             switch SystemColumn(anyCase: name) {
             case .id?, .version?: return .text
