@@ -97,13 +97,11 @@ package struct StateChanges: Sendable {
 extension StateChanges.Scope {
     /// The prefix of the keys.
     fileprivate var prefix: [UInt8] {
-        var key = ByteWriter()
         switch self {
-        case .all: break
-        case .rows(let table): key.append(tablePrefix: table)
-        case .pendingRows: key.append(Keyspace.rows)
+        case .all: []
+        case .rows(let table): RowKey.prefix(table)
+        case .pendingRows: [Keyspace.rows]
         }
-        return key.bytes
     }
 }
 

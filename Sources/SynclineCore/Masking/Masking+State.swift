@@ -48,7 +48,7 @@ extension Masking {
             let shape = try RowShape(encodedNames: value)
             return ([UInt8](key), RowShape(shape.names.map { mask(column: $0) }).encodedNames)
         case Keyspace.cursors:
-            let (table, queryID) = try Masking.parts(key[1...])
+            guard let (table, queryID) = key[1...].names else { throw MalformedBytes() }
             writer.append(cursor: mask(try reader.cursor(), table))
             var name = ByteWriter()
             name.append(cursorKey: mask(table: table), mask(queryID: queryID))
@@ -99,12 +99,14 @@ extension Masking {
         var name = String(decoding: key[1...], as: UTF8.self)
         var value = try reader.value()
         if name.hasPrefix(SettingName.indexes) {
-            let (table, column) = try Masking.parts(key[(1 + SettingName.indexes.utf8.count)...])
+            guard let (table, column) = key[(1 + SettingName.indexes.utf8.count)...].names else {
+                throw MalformedBytes()
+            }
             let index = TableIndex(columns: [mask(column: column)], including: [], number: nil)
             name = SettingName.index(mask(table: table), index)
         } else if name.hasPrefix(SettingName.orderedIndexes) {
-            let (table, number) = try Masking.parts(key[(1 + SettingName.orderedIndexes.utf8.count)...])
-            guard let number = UInt8(number), let index = TableIndex(number, value)?.mapping({ mask(column: $0) })
+            guard let (table, number) = key[(1 + SettingName.orderedIndexes.utf8.count)...].names,
+                let index = UInt8(number).flatMap({ TableIndex($0, value) })?.mapping({ mask(column: $0) })
             else { throw MalformedBytes() }
             name = SettingName.index(mask(table: table), index)
             value = index.value
@@ -117,14 +119,6 @@ extension Masking {
         var writer = ByteWriter()
         writer.append(value: value)
         return (StateReader.settingKey(name), writer.bytes)
-    }
-
-    /// Splits two names at the zero between them.
-    private static func parts(_ bytes: Slice<UnsafeRawBufferPointer>) throws(MalformedBytes) -> (String, String) {
-        guard let end = bytes.firstIndex(of: 0) else { throw MalformedBytes() }
-        return (
-            String(decoding: bytes[..<end], as: UTF8.self), String(decoding: bytes[(end + 1)...], as: UTF8.self)
-        )
     }
 }
 

@@ -1,8 +1,6 @@
 // The steps of a migration as the log records them, with all that folding needs. The results of a transform are
 // computed before the event is written.
 
-import SynclineGround
-
 /// A recorded step of a migration.
 package enum SchemaStep: Hashable, Sendable {
     case renameColumn(table: String, from: String, to: String)
@@ -108,9 +106,7 @@ extension StateReader {
             let frozen = entry.pending?.frozen
             take(entry.base, entry.local, entry.pending?.overlay, frozen?.columns, frozen?.ancestor, frozen?.server)
         }
-        var writer = ByteWriter()
-        writer.append(tablePrefix: table)
-        let prefix = writer.bytes
+        let prefix = RowKey.prefix(table)
         try forEachChange { _, change throws(StateError) in
             if change.rowKey.starts(with: prefix) { take(change.content, change.localBefore) }
             return true

@@ -66,7 +66,8 @@ extension StateReader {
             all.add(table, TableIndex(columns: [column], including: [], number: nil))
         }
         try forEachIndexName(SettingName.orderedIndexes) { table, number, value throws(StateError) in
-            guard let number = UInt8(number), let index = TableIndex(number, value) else {
+            let lists = try value.decoded(as: "an index") { reader throws(MalformedBytes) in try reader.value() }
+            guard let number = UInt8(number), let index = TableIndex(number, lists) else {
                 throw .malformed("an index")
             }
             all.add(table, index)
@@ -79,9 +80,8 @@ extension StateReader {
     ) throws(StateError) {
         let prefix = StateReader.settingKey(prefix)
         try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
-            let parts = key[prefix.count...].split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw .malformed("the name of an index") }
-            try body(String(decoding: parts[0], as: UTF8.self), String(decoding: parts[1], as: UTF8.self), value)
+            guard let (table, name) = key[prefix.count...].names else { throw .malformed("the name of an index") }
+            try body(table, name, value)
             return true
         }
     }
@@ -100,20 +100,10 @@ extension TableIndex {
         self.init(columns: columns, including: including, number: number)
     }
 
-    fileprivate init?(_ number: UInt8, _ encoded: Bytes) {
-        var reader = ByteReader(encoded)
-        guard let value = try? reader.value() else { return nil }
-        self.init(number, value)
-    }
-
     private static func names(_ list: Value) -> [String]? {
-        guard case .array(let names) = list else { return nil }
-        var all: [String] = []
-        for name in names {
-            guard case .string(let text) = name else { return nil }
-            all.append(text)
-        }
-        return all
+        guard case .array(let values) = list else { return nil }
+        let names = values.compactMap { if case .string(let name) = $0 { name } else { nil } }
+        return names.count == values.count ? names : nil
     }
 }
 

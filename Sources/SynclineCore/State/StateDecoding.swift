@@ -2,6 +2,17 @@
 
 import SynclineGround
 
+extension UnsafeRawBufferPointer {
+    /// Decodes a value of the state; an error calls it by this name.
+    @inline(__always)
+    func decoded<Content>(
+        as name: String, _ decode: (inout ByteReader) throws(MalformedBytes) -> Content
+    ) throws(StateError) -> Content {
+        var reader = ByteReader(self)
+        do throws(MalformedBytes) { return try decode(&reader) } catch { throw .malformed(name) }
+    }
+}
+
 extension RowEntry {
     package init(_ bytes: UnsafeRawBufferPointer, _ shapes: ShapeTable) throws(StateError) {
         var reader = ByteReader(bytes)
@@ -21,11 +32,8 @@ extension JournalEntry {
     }
 
     package init(_ bytes: UnsafeRawBufferPointer, _ shapes: ShapeTable) throws(StateError) {
-        var reader = ByteReader(bytes)
-        do throws(MalformedBytes) {
-            self = try JournalEntry(&reader, shapes)
-        } catch {
-            throw .malformed("a change in the outbox")
+        self = try bytes.decoded(as: "a change in the outbox") { reader throws(MalformedBytes) in
+            try JournalEntry(&reader, shapes)
         }
     }
 }

@@ -99,7 +99,7 @@ extension ByteWriter {
     mutating func append(rowKey table: Bytes, id: Bytes, _ comparison: IDComparison) {
         append(tablePrefix: table)
         if comparison == .ignoreCase {
-            append(idForm: id.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 })
+            id.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }.withBytes { append(idForm: $0) }
         } else {
             append(idForm: id)
         }
@@ -127,10 +127,6 @@ extension ByteWriter {
             text.withUTF8 { append(idForm: Bytes($0)) }
         }
         return true
-    }
-
-    private mutating func append(idForm id: [UInt8]) {
-        id.withUnsafeBytes { append(idForm: $0) }
     }
 
     private mutating func append(idForm id: Bytes) {
@@ -189,17 +185,16 @@ package struct RowKey: Hashable, Sendable {
 
     /// Splits a key of the state into its parts.
     package init(_ key: UnsafeRawBufferPointer) throws(MalformedBytes) {
-        var reader = ByteReader(key)
-        guard try reader.byte() == Keyspace.rows else { throw MalformedBytes() }
-        guard let end = key.dropFirst().firstIndex(of: 0) else { throw MalformedBytes() }
-        let name = try reader.take(end - 1)
-        table = String(decoding: name, as: UTF8.self)
-        try reader.skip(1)
-        switch try reader.byte() {
-        case 1: id = TextForm.text(ofUUID: try reader.take(16), isUpper: false)
-        case 2: id = TextForm.text(ofUUID: try reader.take(16), isUpper: true)
-        case 3: id = String(decoding: reader.rest, as: UTF8.self)
-        default: throw MalformedBytes()
-        }
+        guard key.first == Keyspace.rows, let end = key.dropFirst().firstIndex(of: 0) else { throw MalformedBytes() }
+        table = String(decoding: UnsafeRawBufferPointer(rebasing: key[1..<end]), as: UTF8.self)
+        id = try RowKey.id(in: key, skipping: end + 1)
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Two names with a zero between them; nil if there is none.
+    var names: (String, String)? {
+        guard let end = firstIndex(of: 0) else { return nil }
+        return (String(decoding: self[..<end], as: UTF8.self), String(decoding: self[(end + 1)...], as: UTF8.self))
     }
 }

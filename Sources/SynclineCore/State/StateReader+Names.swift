@@ -19,9 +19,7 @@ extension StateReader {
     /// The ids of a table's first rows, including rows that are hidden from the app.
     package func ids(of table: String, limit: Int) throws(StateError) -> [String] {
         var ids: [String] = []
-        var prefix = ByteWriter()
-        prefix.append(tablePrefix: table)
-        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+        try snapshot.forEach(prefix: RowKey.prefix(table)) { key, _ throws(StateError) in
             ids.append(try RowKey(malformed: [UInt8](key)).id)
             return ids.count < limit
         }

@@ -36,13 +36,8 @@ package final class StateReader: Sendable {
 
     package func setting(_ name: String) throws(StateError) -> Value? {
         guard let stored = try value(StateReader.settingKey(name)) else { return nil }
-        do throws(MalformedBytes) {
-            return try stored.withBytes { bytes throws(MalformedBytes) in
-                var reader = ByteReader(bytes)
-                return try reader.value()
-            }
-        } catch {
-            throw .malformed("a setting")
+        return try stored.withBytes { bytes throws(StateError) in
+            try bytes.decoded(as: "a setting") { reader throws(MalformedBytes) in try reader.value() }
         }
     }
 
@@ -80,9 +75,7 @@ package final class StateReader: Sendable {
     package func forEachEntry(
         of table: String, _ body: (String, RowEntry) throws(StateError) -> Void
     ) throws(StateError) {
-        var prefix = ByteWriter()
-        prefix.append(tablePrefix: table)
-        try snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
+        try snapshot.forEach(prefix: RowKey.prefix(table)) { key, value throws(StateError) in
             let entry = try RowEntry(value, shapes)
             var id = try RowKey(malformed: [UInt8](key)).id
             if let spelling = entry.spelling { id = spelling }
@@ -102,17 +95,13 @@ package final class StateReader: Sendable {
     package func tables() throws(StateError) -> [String] {
         var names: [String] = []
         var from: [UInt8] = [Keyspace.rows]
-        while true {
-            var found: String?
-            try snapshot.forEach(from: from) { key, _ throws(StateError) in
-                guard key.first == Keyspace.rows, let end = key.dropFirst().firstIndex(of: 0) else { return false }
-                found = String(decoding: key[1..<end], as: UTF8.self)
-                return false
-            }
-            guard let found else { return names }
-            names.append(found)
-            from = [Keyspace.rows] + Array(found.utf8) + [1]
+        while let key = try snapshot.firstKey(from: from), key.first == Keyspace.rows,
+            let end = key.dropFirst().firstIndex(of: 0)
+        {
+            names.append(String(decoding: key[1..<end], as: UTF8.self))
+            from = key[..<end] + [1]
         }
+        return names
     }
 
     /// The columns of the rows of a table, sorted.
@@ -159,13 +148,8 @@ package final class StateReader: Sendable {
         var key = ByteWriter()
         key.append(journalKey: .end(of: event))
         guard let stored = try value(key.bytes) else { return nil }
-        do throws(MalformedBytes) {
-            return try stored.withBytes { bytes throws(MalformedBytes) in
-                var reader = ByteReader(bytes)
-                return Int(try reader.varint())
-            }
-        } catch {
-            throw .malformed("a transaction")
+        return try stored.withBytes { bytes throws(StateError) in
+            try bytes.decoded(as: "a transaction") { reader throws(MalformedBytes) in Int(try reader.varint()) }
         }
     }
 
@@ -186,12 +170,7 @@ package final class StateReader: Sendable {
     /// Whether the server's failing answers stopped a push, and nothing since then shows that it works.
     package var isServerInDoubt: Bool {
         get throws(StateError) {
-            var isFound = false
-            try snapshot.forEach(prefix: [Keyspace.failing]) { _, _ throws(StateError) in
-                isFound = true
-                return false
-            }
-            return isFound
+            try snapshot.firstKey(from: [Keyspace.failing])?.first == Keyspace.failing
         }
     }
 
@@ -208,20 +187,15 @@ package final class StateReader: Sendable {
     package func cursors() throws(StateError) -> [(table: String, queryID: String, state: CursorState)] {
         var all: [(table: String, queryID: String, state: CursorState)] = []
         try snapshot.forEach(prefix: [Keyspace.cursors]) { key, value throws(StateError) in
-            guard let end = key.firstIndex(of: 0) else { throw .malformed("a cursor's key") }
-            all.append(
-                (
-                    String(decoding: key[1..<end], as: UTF8.self),
-                    String(decoding: key[(end + 1)...], as: UTF8.self), try StateReader.cursor(value)
-                ))
+            guard let (table, queryID) = key[1...].names else { throw .malformed("a cursor's key") }
+            all.append((table, queryID, try StateReader.cursor(value)))
             return true
         }
         return all
     }
 
     private static func cursor(_ bytes: UnsafeRawBufferPointer) throws(StateError) -> CursorState {
-        var reader = ByteReader(bytes)
-        do throws(MalformedBytes) { return try reader.cursor() } catch { throw .malformed("a cursor") }
+        try bytes.decoded(as: "a cursor") { reader throws(MalformedBytes) in try reader.cursor() }
     }
 }
 
@@ -258,6 +232,16 @@ extension StateSnapshot {
             guard try body(key, value) else { return }
             try place.advance()
         }
+    }
+
+    /// The first key that is not before another; nil if there is none.
+    func firstKey(from start: [UInt8]) throws(StateError) -> [UInt8]? {
+        var first: [UInt8]?
+        try forEach(from: start) { key, _ throws(StateError) in
+            first = [UInt8](key)
+            return false
+        }
+        return first
     }
 }
 
