@@ -114,8 +114,7 @@ package struct OutboxOutline {
         case .answered(let answer): return take(answer)
         case .resolved(let resolution): return resolve(resolution, number)
         case .discarded(let table, let id):
-            let key = key(table, id)
-            if chains[key] != nil { put(Chain(), key) }
+            put(Chain(), key(table, id))
             return true
         }
     }
@@ -124,19 +123,12 @@ package struct OutboxOutline {
 
     private func key(_ table: String, _ id: String) -> [UInt8] { RowKey.bytes(table, id, ids) }
 
-    private mutating func add(_ link: Link, to key: [UInt8]) {
-        var chain = chains[key] ?? Chain()
-        count(chain, -1)
-        chain.links.append(link)
-        count(chain, 1)
-        chains[key] = chain
-    }
-
     /// Replaces a row's chain.
     private mutating func put(_ chain: Chain, _ key: [UInt8]) {
-        let (before, after) = (chains[key]?.waits ?? false, chain.waits && !chain.links.isEmpty)
-        if before != after { waiting? += after ? 1 : -1 }
-        if let before = chains[key] { count(before, -1) }
+        let before = chains[key] ?? Chain()
+        let waits = chain.waits && !chain.links.isEmpty
+        if before.waits != waits { waiting? += waits ? 1 : -1 }
+        count(before, -1)
         chains[key] = chain.links.isEmpty ? nil : chain
         count(chain, 1)
     }
@@ -158,11 +150,10 @@ package struct OutboxOutline {
                 guard case .string(let text) = try id.value() else { throw MalformedBytes() }
                 // An empty update does not enter the outbox.
                 if change.kind != .update || !change.shape.names.isEmpty {
-                    add(
-                        Link(
-                            position: Position(event: number, index: index), kind: change.kind,
-                            cancels: change.cancels),
-                        to: key(change.table, text))
+                    let (key, position) = (key(change.table, text), Position(event: number, index: index))
+                    var chain = chains[key] ?? Chain()
+                    chain.links.append(Link(position: position, kind: change.kind, cancels: change.cancels))
+                    put(chain, key)
                 }
                 index += 1
             }
@@ -211,12 +202,9 @@ package struct OutboxOutline {
     }
 
     private mutating func purge(_ purge: Purge) {
-        var prefix = ByteWriter()
-        prefix.append(tablePrefix: purge.table)
-        let keys = purge.ids?.map { key(purge.table, $0) } ?? chains.keys.filter { $0.starts(with: prefix.bytes) }
-        for key in keys {
-            if chains[key] != nil { put(Chain(), key) }
-        }
+        let prefix = RowKey.prefix(purge.table)
+        let keys = purge.ids?.map { key(purge.table, $0) } ?? chains.keys.filter { $0.starts(with: prefix) }
+        for key in keys { put(Chain(), key) }
     }
 
     private mutating func send(_ sent: SentOperation) -> Bool {
