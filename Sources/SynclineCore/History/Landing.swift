@@ -46,8 +46,7 @@ package struct Landing: Sendable {
 
     /// Whether two rows have the same values, in whatever order.
     private static func same(_ one: Row?, _ other: Row?) -> Bool {
-        guard let one, let other else { return one == nil && other == nil }
-        return RowDifference(table: "", id: "", before: one, after: other).fields.isEmpty
+        RowDifference(table: "", id: "", before: one, after: other).isEmpty
     }
 }
 

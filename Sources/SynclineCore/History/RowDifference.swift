@@ -65,18 +65,12 @@ extension StateReader {
     ) throws(StateError) {
         var left = try RowWalk(self)
         var right = try RowWalk(other)
-        while left.key != nil || right.key != nil {
-            let order =
-                left.key == nil ? 1 : right.key == nil ? -1 : left.compare(right)
-            var difference = try (order <= 0 ? left : right).difference
-            if order <= 0 {
-                difference.before = left.row
-                try left.advance()
-            }
-            if order >= 0 {
-                difference.after = right.row
-                try right.advance()
-            }
+        while let order = left.order(to: right), let name = (order <= 0 ? left : right).place?.name {
+            let difference = RowDifference(
+                table: name.table, id: name.id, before: order <= 0 ? left.place?.row : nil,
+                after: order >= 0 ? right.place?.row : nil)
+            if order <= 0 { try left.advance() }
+            if order >= 0 { try right.advance() }
             if !difference.isEmpty { try body(difference) }
         }
     }
@@ -86,9 +80,8 @@ extension StateReader {
 private struct RowWalk {
     private let reader: StateReader
     private var cursor: StateCursor
-    private(set) var key: [UInt8]?
-    private(set) var row: Row?
-    private var id = ""
+    /// The row it is at; nil at the end.
+    private(set) var place: (key: [UInt8], name: RowKey, row: Row)?
 
     init(_ reader: StateReader) throws(StateError) {
         self.reader = reader
@@ -98,15 +91,14 @@ private struct RowWalk {
 
     /// Moves to the next row an app sees.
     private mutating func settle() throws(StateError) {
-        key = nil
+        place = nil
         while let bytes = cursor.key, let value = cursor.value, bytes.first == Keyspace.rows {
             let entry = try RowEntry(value, reader.shapes)
-            if let visible = entry.visible {
-                let found = [UInt8](bytes)
-                key = found
-                row = visible
-                id = try RowKey(malformed: found).id
-                if let spelling = entry.spelling { id = spelling }
+            if let row = entry.visible {
+                let key = [UInt8](bytes)
+                var name = try RowKey(malformed: key)
+                if let spelling = entry.spelling { name.id = spelling }
+                place = (key, name, row)
                 return
             }
             try cursor.advance()
@@ -118,14 +110,10 @@ private struct RowWalk {
         try settle()
     }
 
-    func compare(_ other: RowWalk) -> Int {
-        guard let key, let otherKey = other.key else { return 0 }
+    /// Returns whether its row is before that of another walk (less than 0) or after it; nil if both are at the end.
+    func order(to other: RowWalk) -> Int? {
+        guard let key = place?.key else { return other.place == nil ? nil : 1 }
+        guard let otherKey = other.place?.key else { return -1 }
         return key.withBytes { left in otherKey.withBytes { left.compare($0) } }
-    }
-
-    var difference: RowDifference {
-        get throws(StateError) {
-            RowDifference(table: try RowKey(malformed: key ?? []).table, id: id, before: nil, after: nil)
-        }
     }
 }
