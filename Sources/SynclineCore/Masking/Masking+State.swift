@@ -7,7 +7,8 @@ extension Masking {
     /// Returns the state with everything masked, in a store of its own.
     package func mask(_ projector: Projector) throws(StateError) -> Projector {
         let masked = StateStore()
-        let shapes = MaskedShapes(projector.shapes.all.map { shape in RowShape(shape.names.map { mask(column: $0) }) })
+        let numbers = projector.shapes.all.enumerated().map { number, shape in (mask(shape), number) }
+        let shapes = MaskedShapes(numbers: Dictionary(numbers) { $1 })
         let comparison = projector.state.ids
         var count = 0
         try projector.store.snapshot.forEach(from: []) { key, value throws(StateError) in
@@ -45,8 +46,7 @@ extension Masking {
         var writer = ByteWriter()
         switch key.first {
         case Keyspace.shapes:
-            let shape = try RowShape(encodedNames: value)
-            return ([UInt8](key), RowShape(shape.names.map { mask(column: $0) }).encodedNames)
+            return ([UInt8](key), mask(try RowShape(encodedNames: value)).encodedNames)
         case Keyspace.cursors:
             guard let (table, queryID) = key[1...].names else { throw MalformedBytes() }
             writer.append(cursor: mask(try reader.cursor(), table))
@@ -75,6 +75,8 @@ extension Masking {
         default: throw MalformedBytes()
         }
     }
+
+    private func mask(_ shape: RowShape) -> RowShape { RowShape(shape.names.map { mask(column: $0) }) }
 
     private func mask(_ row: RowKey, _ comparison: IDComparison) -> [UInt8] {
         RowKey.bytes(mask(table: row.table), mask(id: row.id), comparison)
@@ -124,11 +126,7 @@ extension Masking {
 
 /// Masked shapes, by their numbers in the state.
 private struct MaskedShapes: ShapeNumbering {
-    private var numbers: [RowShape: Int] = [:]
-
-    init(_ shapes: [RowShape]) {
-        for (number, shape) in shapes.enumerated() { numbers[shape] = number }
-    }
+    let numbers: [RowShape: Int]
 
     func number(of shape: RowShape) -> Int { numbers[shape] ?? 0 }
 }

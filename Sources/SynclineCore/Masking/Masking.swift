@@ -83,17 +83,17 @@ package final class Masking {
         case .object(let members):
             return .object(members.map { .init(mask(key: $0.name, place), mask($0.value, place.below($0.name))) })
         default:
-            let place = isClosed ? root(place) : place
-            if !isClosed { places[place, default: MaskedValues()].add(value) }
-            return isClosed ? places[place]?.mask(value) ?? MaskedValues().mask(value) : value
+            if isClosed { return (places[root(place)] ?? MaskedValues()).mask(value) }
+            places[place, default: MaskedValues()].add(value)
+            return value
         }
     }
 
     /// Masks the name of a member of an object in a column.
     package func mask(key: String, _ place: Place) -> String {
-        let place = isClosed ? root(place) : place
-        if !isClosed { keys[place, default: MaskedValues()].add(.string("k" + key)) }
-        return isClosed ? "k" + (keys[place]?.mask("k" + key) ?? Masking.words) : key
+        if isClosed { return "k" + (keys[root(place)]?.mask("k" + key) ?? Masking.words) }
+        keys[place, default: MaskedValues()].add(.string("k" + key))
+        return key
     }
 
     /// Masks a row, except its id and the server's columns.
