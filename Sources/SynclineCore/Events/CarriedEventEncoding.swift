@@ -78,9 +78,8 @@ extension EventReader {
     }
 
     private mutating func frozenOperation() throws(MalformedBytes) -> FrozenOperation {
-        guard let kind = OperationKind(rawValue: UInt8(truncatingIfNeeded: try number())),
-            let status = FrozenOperation.Status(rawValue: UInt8(truncatingIfNeeded: try number()))
-        else { throw MalformedBytes() }
+        let kind: OperationKind = try numbered()
+        let status: FrozenOperation.Status = try numbered()
         guard let byte = UInt8(exactly: try number()) else { throw MalformedBytes() }
         let flags = FrozenFlags(rawValue: byte)
         guard flags.isSubset(of: .ofEvents) else { throw MalformedBytes() }

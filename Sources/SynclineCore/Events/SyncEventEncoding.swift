@@ -120,16 +120,8 @@ extension EventReader {
     mutating func resolution() throws(MalformedBytes) -> Resolution {
         let table = try name()
         let id = try id()
-        guard let choice = Resolution.Choice(rawValue: UInt8(truncatingIfNeeded: try number())) else {
-            throw MalformedBytes()
-        }
-        var change: Resolution.Change?
-        if try flag() {
-            guard let kind = OperationKind(rawValue: UInt8(truncatingIfNeeded: try number())) else {
-                throw MalformedBytes()
-            }
-            change = Resolution.Change(kind: kind, columns: try row())
-        }
+        let choice: Resolution.Choice = try numbered()
+        let change = try flag() ? Resolution.Change(kind: try numbered(), columns: try row()) : nil
         return Resolution(table: table, id: id, choice: choice, change: change, policy: try text())
     }
 
@@ -150,5 +142,11 @@ extension EventReader {
         let number = try varint()
         guard number <= UInt64(UInt16.max) else { throw MalformedBytes() }
         return Int(number)
+    }
+
+    /// Reads the number of a case.
+    mutating func numbered<Case: RawRepresentable<UInt8>>() throws(MalformedBytes) -> Case {
+        guard let value = Case(rawValue: UInt8(truncatingIfNeeded: try number())) else { throw MalformedBytes() }
+        return value
     }
 }
