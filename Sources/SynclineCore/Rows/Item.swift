@@ -20,10 +20,8 @@ package struct Item: Hashable, Sendable {
     }
 
     package init(_ members: [Value.Member]) throws(SyncError) {
-        var id: Value?
         var builder = RowBuilder()
-        for member in members where member.name == "id" { id = member.value }
-        switch id {
+        switch members[member: "id"] {
         case nil: self.id = nil
         case .string(let text)?:
             try Item.check(id: text)

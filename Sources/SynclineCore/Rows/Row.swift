@@ -197,9 +197,5 @@ package struct RowBuilder {
         }
     }
 
-    package var row: Row {
-        var writer = ByteWriter(capacity: values.count * 12)
-        for value in values { writer.append(value: value) }
-        return Row(shape: names.isEmpty ? .empty : RowShape(names), bytes: writer.bytes)
-    }
+    package var row: Row { names.isEmpty ? .empty : Row(RowShape(names), values) }
 }

@@ -157,9 +157,6 @@ extension FrozenOperation {
 extension RowEntry {
     /// The names of all columns kept of it.
     fileprivate var columns: Set<String> {
-        var names = Set(base?.columns ?? [])
-        names.formUnion(pending?.overlay.columns ?? [])
-        names.formUnion(local?.columns ?? [])
-        return names
+        Set([base, pending?.overlay, local].flatMap { $0?.columns ?? [] })
     }
 }

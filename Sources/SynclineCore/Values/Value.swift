@@ -61,7 +61,9 @@ extension Value {
         case (.array(let left), .array(let right)):
             return left.count == right.count && zip(left, right).allSatisfy { $0.means($1) }
         case (.object(let left), .object(let right)):
-            return Value.coversSameMembers(left, right)
+            return (left + right).allSatisfy { member in
+                (left[member: member.name] ?? .null).means(right[member: member.name] ?? .null)
+            }
         default:
             let order = Value.compare(self, other)
             return order == .equal || order == .none && self == other
@@ -85,12 +87,6 @@ extension Value {
 
     private static func precedes(_ left: Member, _ right: Member) -> Bool {
         compare(.string(left.name), .string(right.name)) == .less
-    }
-
-    private static func coversSameMembers(_ left: [Member], _ right: [Member]) -> Bool {
-        (left + right).allSatisfy { member in
-            (left[member: member.name] ?? .null).means(right[member: member.name] ?? .null)
-        }
     }
 
     /// The result of comparing two values.
