@@ -1,7 +1,5 @@
 // Folds the declarations of indexes: entries for all rows that are there, and none for an index that goes.
 
-import SynclineGround
-
 struct IndexFold {
     let state: FoldState
 
@@ -35,12 +33,10 @@ struct IndexFold {
 
     func fill(_ table: String, _ index: TableIndex) throws(StateError) {
         var entries: [IndexEntry] = []
-        var prefix = ByteWriter()
-        prefix.append(tablePrefix: table)
-        let length = prefix.count
-        try state.store.snapshot.forEach(prefix: prefix.bytes) { key, value throws(StateError) in
+        let prefix = RowKey.prefix(table)
+        try state.store.snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
             let entry = try RowEntry(value, state.shapes)
-            let found = state.indexEntry(table, index, entry, Bytes(rebasing: key[length...]))
+            let found = state.indexEntry(table, index, entry, Bytes(rebasing: key[prefix.count...]))
             if let found { entries.append(found) }
             return true
         }

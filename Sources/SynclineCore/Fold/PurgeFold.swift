@@ -1,7 +1,5 @@
 // Folds a purge: rows leave the device, with their pending changes, and cursors of their table begin again.
 
-import SynclineGround
-
 struct PurgeFold {
     let state: FoldState
 
@@ -10,9 +8,7 @@ struct PurgeFold {
         if let ids = purge.ids {
             keys = ids.map { state.rowKey(purge.table, $0) }
         } else {
-            var prefix = ByteWriter()
-            prefix.append(tablePrefix: purge.table)
-            try state.store.snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+            try state.store.snapshot.forEach(prefix: RowKey.prefix(purge.table)) { key, _ throws(StateError) in
                 keys.append([UInt8](key))
                 return true
             }

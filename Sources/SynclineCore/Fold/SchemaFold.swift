@@ -1,8 +1,6 @@
 // Folds a new version of the schema: the steps of a migration rewrite existing rows, and columns that became local are
 // removed from what is to be pushed. An operation that may have reached the server stays as it was sent.
 
-import SynclineGround
-
 struct SchemaFold {
     let state: FoldState
 
@@ -68,9 +66,7 @@ struct SchemaFold {
     private static let stretch = 4096
 
     private func rewrite(_ table: String, _ columns: ColumnRewrite) throws(StateError) {
-        var writer = ByteWriter()
-        writer.append(tablePrefix: table)
-        let prefix = writer.bytes
+        let prefix = RowKey.prefix(table)
         var start = prefix
         while true {
             var keys: [[UInt8]] = []

@@ -84,11 +84,6 @@ extension ByteWriter {
         append(0)
     }
 
-    mutating func append(tablePrefix table: String) {
-        var table = table
-        table.withUTF8 { append(tablePrefix: Bytes($0)) }
-    }
-
     mutating func append(cursorKey table: String, _ queryID: String) {
         append(Keyspace.cursors)
         append(Array(table.utf8))
