@@ -35,14 +35,12 @@ extension StateReader {
             if known.insert(change.rowKey).inserted { keys.append(change.rowKey) }
             return true
         }
-        var rows: [CarriedRow] = []
-        for key in keys {
+        return try keys.map { key throws(StateError) -> CarriedRow in
             guard let row = try carriedRow(key: key) else {
                 throw .malformed("the outbox names a row without changes, which")
             }
-            rows.append(row)
+            return row
         }
-        return rows
     }
 
     /// Returns what a row has in the outbox, or nil if that is nothing.

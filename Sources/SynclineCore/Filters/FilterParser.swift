@@ -24,16 +24,11 @@ struct FilterParser {
 
     private let limit: Int
 
-    private init(_ text: String, limit: Int, _ typing: FilterTyping?) throws(FilterError) {
-        scanner = try FilterScanner(text)
-        self.limit = limit
-        self.typing = typing
-    }
-
     static func parse(
         _ text: String, depthLimit: Int = FilterParser.depthLimit, _ typing: FilterTyping? = nil
     ) throws(FilterError) -> FilterExpression {
-        var parser = try FilterParser(text, limit: min(depthLimit, FilterParser.depthLimit), typing)
+        let limit = min(depthLimit, FilterParser.depthLimit)
+        var parser = FilterParser(scanner: try FilterScanner(text), typing: typing, limit: limit)
         let whole = try parser.orExpression()
         guard parser.scanner.isAtEnd else { throw parser.scanner.unexpected() }
         try parser.check(whole, is: .boolean)
