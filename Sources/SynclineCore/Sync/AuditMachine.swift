@@ -5,10 +5,8 @@ package import SynclineGround
 package struct AuditMachine: ListReading {
     /// The ids the server has.
     package private(set) var ids: Set<ExactString> = []
-    package private(set) var requests = 0
-    package private(set) var stop: SyncError?
+    package var gate: ListGate
     private let query: PullQuery
-    private var gate: ListGate
     private var last: ExactString?
     private var pages = RepeatGuard()
 
@@ -18,34 +16,23 @@ package struct AuditMachine: ListReading {
     }
 
     package mutating func ask() -> ListAction {
-        requests += 1
         var request = ListRequest(table: query.table)
         request.filter = .both(query.filter, last.map { .idAfter($0.text) })
         request.order = [RowQuery.Key("id")]
         request.top = query.pageSize
         request.select = ["id", "deleted"]
-        return .ask(.list(request))
+        return gate.ask(.list(request))
     }
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
-        switch gate.pass(reply) {
-        case .answer(let content):
-            guard case .list(let list) = content else { return fail(content.isNoList) }
-            for row in list.rows where !row.isDeleted { ids.insert(ExactString(row.id)) }
-            let isAll = list.count.map { $0 <= list.rows.count } ?? false
-            guard let end = list.rows.last.map({ ExactString($0.id) }), !isAll else { return .finish }
-            // A server that ignores the order by id would cause an endless read.
-            guard end != last, !pages.isRepeat(end.text) else { return fail(PullMachine.noOrder) }
-            last = end
-            return ask()
-        case .wait(let attempt, let after): return .wait(attempt: attempt, after)
-        case .refreshCredentials: return .refreshCredentials
-        case .stop(let error): return fail(error)
-        }
-    }
-
-    package mutating func fail(_ error: SyncError) -> ListAction {
-        stop = error
-        return .finish
+        if let action = gate.pass(reply) { return action }
+        guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
+        for row in list.rows where !row.isDeleted { ids.insert(ExactString(row.id)) }
+        let isAll = list.count.map { $0 <= list.rows.count } ?? false
+        guard let end = list.rows.last.map({ ExactString($0.id) }), !isAll else { return .finish }
+        // A server that ignores the order by id would cause an endless read.
+        guard end != last, !pages.isRepeat(end.text) else { return fail(PullMachine.noOrder) }
+        last = end
+        return ask()
     }
 }

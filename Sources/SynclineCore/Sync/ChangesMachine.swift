@@ -4,8 +4,7 @@
 
 package struct ChangesMachine: PullReading {
     package let query: PullQuery
-    package private(set) var stop: SyncError?
-    package private(set) var requests = 0
+    package var gate: ListGate
     package private(set) var received = 0
     package private(set) var total: Int?
     /// Whether rows may have disappeared without a change: an audit follows when everything is read. The cursor
@@ -13,7 +12,6 @@ package struct ChangesMachine: PullReading {
     package private(set) var isAuditDue: Bool
     /// The query's cursor after the last page.
     package private(set) var cursor: CursorState?
-    private var gate: ListGate
     private let canonicalText: String
     private var since: String
     private var restarts = 0
@@ -34,20 +32,14 @@ package struct ChangesMachine: PullReading {
     package mutating func start() -> ListAction { ask() }
 
     package mutating func ask() -> ListAction {
-        requests += 1
         var request = ChangesRequest(
             table: query.table, since: since, filter: query.filter, top: query.changesPageSize)
         // With a filter, not all non-matching rows are reported.
         request.counts = total == nil && query.filter == nil
-        return .ask(.changes(request))
+        return gate.ask(.changes(request))
     }
 
     package mutating func stored() -> ListAction { isFinished ? .finish : ask() }
-
-    package mutating func fail(_ error: SyncError) -> ListAction {
-        stop = error
-        return .finish
-    }
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         let mayBeBusy = reply.status >= 500 || [401, 408, 429].contains(reply.status)
@@ -61,13 +53,9 @@ package struct ChangesMachine: PullReading {
             total = nil
             return ask()
         }
-        switch gate.pass(reply) {
-        case .answer(.changes(let changes)): return take(changes)
-        case .answer(let content): return fail(content.isNoList)
-        case .wait(let attempt, let after): return .wait(attempt: attempt, after)
-        case .refreshCredentials: return .refreshCredentials
-        case .stop(let error): return fail(error)
-        }
+        if let action = gate.pass(reply) { return action }
+        guard case .changes(let changes) = reply.content else { return fail(reply.content.isNoList) }
+        return take(changes)
     }
 
     private mutating func take(_ changes: ServerChanges) -> ListAction {

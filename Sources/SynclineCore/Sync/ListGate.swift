@@ -1,5 +1,5 @@
-// The common part of all machines that read lists: handles a response that is not a list by retrying, renewing
-// credentials once, or stopping.
+// The common part of all machines that read lists: counts requests, and handles a response that is not a list by
+// retrying, renewing credentials once, or stopping.
 
 /// The next action of a machine that reads lists.
 package enum ListAction: Sendable {
@@ -18,10 +18,16 @@ package protocol ListReading: Sendable {
     /// Requests the next page, or the same one again.
     mutating func ask() -> ListAction
     mutating func handle(_ reply: ServerReply) -> ListAction
-    mutating func fail(_ error: SyncError) -> ListAction
+    /// Its requests so far, and why it stopped.
+    var gate: ListGate { get set }
+}
+
+extension ListReading {
+    package var requests: Int { gate.requests }
     /// Why it stopped early, or nil.
-    var stop: SyncError? { get }
-    var requests: Int { get }
+    package var stop: SyncError? { gate.stop }
+
+    package mutating func fail(_ error: SyncError) -> ListAction { gate.fail(error) }
 }
 
 /// A machine whose rows are stored.
@@ -34,15 +40,10 @@ package protocol PullReading: ListReading {
     mutating func stored() -> ListAction
 }
 
-struct ListGate: Sendable {
-    enum Step: Sendable {
-        case answer(ServerReply.Content)
-        case wait(attempt: Int, ServerReply.RetryAfter?)
-        case refreshCredentials
-        case stop(SyncError)
-    }
-
-    let retries: Int
+package struct ListGate: Sendable {
+    private let retries: Int
+    private(set) var requests = 0
+    private(set) var stop: SyncError?
     private var attempts = 0
     private var hasRefreshed = false
 
@@ -50,23 +51,31 @@ struct ListGate: Sendable {
         self.retries = retries
     }
 
-    mutating func pass(_ reply: ServerReply) -> Step {
+    mutating func ask(_ request: ServerRequest) -> ListAction {
+        requests += 1
+        return .ask(request)
+    }
+
+    mutating func fail(_ error: SyncError) -> ListAction {
+        stop = error
+        return .finish
+    }
+
+    /// Returns what to do about a response that has no content to take; nil for one that has.
+    mutating func pass(_ reply: ServerReply) -> ListAction? {
         switch reply.status {
         case 200:
             attempts = 0
-            return .answer(reply.content)
+            return nil
         case 401:
-            guard !hasRefreshed else { return .stop(SyncError.unauthorized(reply)) }
+            guard !hasRefreshed else { return fail(.unauthorized(reply)) }
             hasRefreshed = true
             return .refreshCredentials
         case 408, 429, 500...:
             attempts += 1
-            guard attempts <= retries, reply.isWaitedFor else {
-                return .stop(SyncError(of: reply))
-            }
+            guard attempts <= retries, reply.isWaitedFor else { return fail(SyncError(of: reply)) }
             return .wait(attempt: attempts, reply.retryAfter)
-        default:
-            return .stop(SyncError(of: reply))
+        default: return fail(SyncError(of: reply))
         }
     }
 }

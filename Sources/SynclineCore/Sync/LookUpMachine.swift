@@ -5,11 +5,9 @@ package import SynclineGround
 package struct LookUpMachine: ListReading {
     /// The rows, by id, including those that are gone.
     package private(set) var rows: [ExactString: ServerRow] = [:]
-    package private(set) var stop: SyncError?
-    package private(set) var requests = 0
+    package var gate: ListGate
     private let table: String
     private var left: ArraySlice<String>
-    private var gate: ListGate
 
     /// The number of ids in one filter.
     private static let portion = 20
@@ -22,32 +20,21 @@ package struct LookUpMachine: ListReading {
 
     package mutating func ask() -> ListAction {
         guard !left.isEmpty else { return .finish }
-        requests += 1
         var request = ListRequest(table: table)
         request.filter = left.prefix(Self.portion).reduce(nil) { (filter: FilterExpression?, id) in
             let isIt = FilterExpression.compare(.equal, .column("id"), .literal(.string(id)))
             return filter.map { .or($0, isIt) } ?? isIt
         }
         request.top = Self.portion
-        return .ask(.list(request))
+        return gate.ask(.list(request))
     }
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
-        switch gate.pass(reply) {
-        case .answer(.list(let list)):
-            for id in left.prefix(Self.portion) { rows[ExactString(id)] = .gone(id) }
-            for row in list.rows { rows[ExactString(row.id)] = row }
-            left = left.dropFirst(Self.portion)
-            return ask()
-        case .answer(let content): return fail(content.isNoList)
-        case .wait(let attempt, let after): return .wait(attempt: attempt, after)
-        case .refreshCredentials: return .refreshCredentials
-        case .stop(let error): return fail(error)
-        }
-    }
-
-    package mutating func fail(_ error: SyncError) -> ListAction {
-        stop = error
-        return .finish
+        if let action = gate.pass(reply) { return action }
+        guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
+        for id in left.prefix(Self.portion) { rows[ExactString(id)] = .gone(id) }
+        for row in list.rows { rows[ExactString(row.id)] = row }
+        left = left.dropFirst(Self.portion)
+        return ask()
     }
 }

@@ -3,11 +3,9 @@
 package struct PresenceMachine: ListReading {
     /// Those that are gone.
     package private(set) var gone: [String] = []
-    package private(set) var stop: SyncError?
-    package private(set) var requests = 0
+    package var gate: ListGate
     private let table: String
     private var left: ArraySlice<String>
-    private var gate: ListGate
 
     package init(_ table: String, _ ids: [String], retries: Int) {
         self.table = table
@@ -17,30 +15,21 @@ package struct PresenceMachine: ListReading {
 
     package mutating func ask() -> ListAction {
         guard let id = left.first else { return .finish }
-        requests += 1
-        return .ask(.row(table: table, id: id))
+        return gate.ask(.row(table: table, id: id))
     }
 
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         if [404, 410].contains(reply.status) { return next(isGone: true) }
-        switch gate.pass(reply) {
-        case .answer(.row(let row)): return next(isGone: row.isDeleted)
-        case .answer:
+        if let action = gate.pass(reply) { return action }
+        guard case .row(let row) = reply.content else {
             return fail(
                 SyncError(.serverError, "the server's row could not be read", hint: "Nothing is lost: pull again."))
-        case .wait(let attempt, let after): return .wait(attempt: attempt, after)
-        case .refreshCredentials: return .refreshCredentials
-        case .stop(let error): return fail(error)
         }
+        return next(isGone: row.isDeleted)
     }
 
     private mutating func next(isGone: Bool) -> ListAction {
         if let id = left.popFirst(), isGone { gone.append(id) }
         return ask()
-    }
-
-    package mutating func fail(_ error: SyncError) -> ListAction {
-        stop = error
-        return .finish
     }
 }

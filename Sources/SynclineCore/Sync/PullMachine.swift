@@ -16,11 +16,9 @@ package struct PullMachine: PullReading {
     }
 
     package let query: PullQuery
-    package private(set) var stop: SyncError?
-    package private(set) var requests = 0
+    package var gate: ListGate
     package private(set) var received = 0
     package private(set) var total: Int?
-    private var gate: ListGate
     private let canonicalText: String
     private var place: Place
     /// Whether an earlier pull began to drain the millisecond. Rows written into it since, before the id where that
@@ -62,10 +60,7 @@ package struct PullMachine: PullReading {
 
     // MARK: Requests
 
-    package mutating func ask() -> ListAction {
-        requests += 1
-        return .ask(.list(request))
-    }
+    package mutating func ask() -> ListAction { gate.ask(.list(request)) }
 
     private var request: ListRequest {
         var request = ListRequest(table: query.table)
@@ -102,27 +97,15 @@ package struct PullMachine: PullReading {
         if requests == 1, reply.status == 200, query.mayGoByChanges, reply.capabilities.contains(.changes) {
             return .turn
         }
-        switch gate.pass(reply) {
-        case .answer(let content):
-            guard case .list(let list) = content else { return end(content.isNoList) }
-            if serverStart == nil { serverStart = reply.date?.milliseconds }
-            received += list.rows.count
-            return take(list)
-        case .wait(let attempt, let after): return .wait(attempt: attempt, after)
-        case .refreshCredentials: return .refreshCredentials
-        case .stop(let error): return end(error)
-        }
+        if let action = gate.pass(reply) { return action }
+        guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
+        if serverStart == nil { serverStart = reply.date?.milliseconds }
+        received += list.rows.count
+        return take(list)
     }
-
-    package mutating func fail(_ error: SyncError) -> ListAction { end(error) }
 
     package mutating func stored() -> ListAction {
         isFinished ? .finish : ask()
-    }
-
-    private mutating func end(_ error: SyncError) -> ListAction {
-        stop = error
-        return .finish
     }
 
     private mutating func done(_ rows: [ServerRow]) -> ListAction {
@@ -141,12 +124,12 @@ package struct PullMachine: PullReading {
             if total == nil { total = list.count }
             guard let last = list.rows.last else { return done([]) }
             let needsTime = !isAll || query.queryID != nil
-            guard !needsTime || list.rows.allSatisfy({ $0.moment != nil }) else { return end(PullMachine.noTime) }
+            guard !needsTime || list.rows.allSatisfy({ $0.moment != nil }) else { return fail(PullMachine.noTime) }
             if isAll {
                 see(list.rows.compactMap(\.moment).max())
                 return done(list.rows)
             }
-            guard let end = last.moment, isInOrder(list.rows, from: start) else { return self.end(PullMachine.noOrder) }
+            guard let end = last.moment, isInOrder(list.rows, from: start) else { return fail(PullMachine.noOrder) }
             see(end)
             let isOneMoment = list.rows.first?.moment == end && (start == nil || start == end)
             place = isOneMoment ? .drain(end, after: nil) : .window(end)
@@ -163,7 +146,7 @@ package struct PullMachine: PullReading {
             guard list.rows.allSatisfy({ $0.moment == moment }), id?.hasSameBytes(as: last.id) != true,
                 !pages.isRepeat(last.id)
             else {
-                return end(PullMachine.noOrder)
+                return fail(PullMachine.noOrder)
             }
             see(moment)
             place = .drain(moment, after: last.id)
@@ -197,7 +180,7 @@ package struct PullMachine: PullReading {
     private mutating func restart(_ rows: [ServerRow]) -> ListAction {
         restarts += 1
         guard restarts <= PullMachine.restartLimit else {
-            return end(
+            return fail(
                 SyncError(
                     .serverError, "the rows changed their order each time they were read",
                     hint: "Pull without an order, so that rows may move."))
