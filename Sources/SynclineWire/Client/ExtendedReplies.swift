@@ -10,11 +10,7 @@ extension RowListReader {
         var cursor: String?
         var hasMore = false
         var count: Int?
-        var more = try scanner.enter("{", "}")
-        while more {
-            scanner.skipSpaces()
-            let name = try scanner.string()
-            try scanner.expect(":")
+        try scanner.forEachMember { scanner, name throws(JSONError) in
             switch name {
             case "items": rows = try self.rows(&scanner).map(\.markedIfLeft)
             case "cursor": if case .string(let text) = try scanner.value(depth: 1) { cursor = text }
@@ -22,7 +18,6 @@ extension RowListReader {
             case "count": if case .integer(let number) = try scanner.value(depth: 1) { count = Int(clamping: number) }
             default: _ = try scanner.value(depth: 1)
             }
-            more = try scanner.hasNext("}")
         }
         try scanner.finish()
         guard let rows, let cursor, !cursor.isEmpty else {
@@ -35,11 +30,7 @@ extension RowListReader {
     static func results(_ scanner: inout JSONScanner) throws(JSONError) -> [ServerReply] {
         let start = scanner.offset
         var results: [ServerReply]?
-        var more = try scanner.enter("{", "}")
-        while more {
-            scanner.skipSpaces()
-            let name = try scanner.string()
-            try scanner.expect(":")
+        try scanner.forEachMember { scanner, name throws(JSONError) in
             if name == "results" {
                 var list: [ServerReply] = []
                 var another = try scanner.enter("[", "]")
@@ -51,7 +42,6 @@ extension RowListReader {
             } else {
                 _ = try scanner.value(depth: 1)
             }
-            more = try scanner.hasNext("}")
         }
         try scanner.finish()
         guard let results else { throw scanner.error(.wrongShape("a batch reply must have results"), at: start) }
@@ -62,11 +52,7 @@ extension RowListReader {
         let start = scanner.offset
         var status = 0
         var reply = ServerReply(status: 0, content: .unreadable("the result has no row"))
-        var more = try scanner.enter("{", "}")
-        while more {
-            scanner.skipSpaces()
-            let name = try scanner.string()
-            try scanner.expect(":")
+        try scanner.forEachMember { scanner, name throws(JSONError) in
             switch name {
             case "status": if case .integer(let number) = try scanner.value(depth: 3) { status = Int(number) }
             case "row": reply.content = .row(try serverRow(&scanner))
@@ -74,7 +60,6 @@ extension RowListReader {
                 if case .string(let text) = try scanner.value(depth: 3) { reply.message = ErrorText.cut(text) }
             default: _ = try scanner.value(depth: 3)
             }
-            more = try scanner.hasNext("}")
         }
         guard (100..<600).contains(status) else {
             throw scanner.error(.wrongShape("a result must have a status"), at: start)

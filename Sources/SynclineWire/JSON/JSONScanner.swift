@@ -119,6 +119,19 @@ package struct JSONScanner {
         return true
     }
 
+    /// Moves past an object. `body` is given the name of each member, and reads its value.
+    mutating func forEachMember(
+        _ body: (inout JSONScanner, String) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        var more = try enter("{", "}")
+        while more {
+            let name = try string()
+            try expect(":")
+            try body(&self, name)
+            more = try hasNext("}")
+        }
+    }
+
     @inline(__always)
     mutating func expect(_ sign: Unicode.Scalar) throws(JSONError) {
         guard try skip(sign) else { throw error(.unexpected(bytes[offset])) }

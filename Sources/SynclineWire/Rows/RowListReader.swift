@@ -12,11 +12,7 @@ enum RowListReader {
         case .object:
             let start = scanner.offset
             var rows: [ServerRow]?
-            var more = try scanner.enter("{", "}")
-            while more {
-                scanner.skipSpaces()
-                let name = try scanner.string()
-                try scanner.expect(":")
+            try scanner.forEachMember { scanner, name throws(JSONError) in
                 switch name {
                 case "results", "items": rows = try self.rows(&scanner)
                 case "count": list.count = try count(&scanner)
@@ -24,7 +20,6 @@ enum RowListReader {
                     if case .string(let link) = try scanner.value(depth: 1) { list.next = NextLink.parameters(link) }
                 default: _ = try scanner.value(depth: 1)
                 }
-                more = try scanner.hasNext("}")
             }
             guard let rows else { throw scanner.error(.wrongShape("the object has no list of rows"), at: start) }
             list.rows = rows

@@ -74,11 +74,7 @@ private struct BatchReader {
 
     mutating func request(_ scanner: inout JSONScanner) throws(JSONError) -> BatchRequest {
         var request = BatchRequest()
-        var more = try scanner.enter("{", "}")
-        while more {
-            scanner.skipSpaces()
-            let name = try scanner.string()
-            try scanner.expect(":")
+        try scanner.forEachMember { scanner, name throws(JSONError) in
             switch name {
             case "operations": request.operations = try operations(&scanner)
             case "onRefusal":
@@ -90,7 +86,6 @@ private struct BatchReader {
                 _ = try scanner.value(depth: 1)
                 refuse("a batch can't have a member \(name.prefix(40))")
             }
-            more = try scanner.hasNext("}")
         }
         try scanner.finish()
         return request
@@ -122,11 +117,7 @@ private struct BatchReader {
         var texts = Texts()
         var item = TableItem(columns: .empty)
         guard try scanner.peek() == .object else { throw scanner.error(.wrongShape("an operation must be an object")) }
-        var more = try scanner.enter("{", "}")
-        while more {
-            scanner.skipSpaces()
-            let name = try scanner.string()
-            try scanner.expect(":")
+        try scanner.forEachMember { scanner, name throws(JSONError) in
             if name == "item" {
                 item = try self.item(&scanner)
             } else {
@@ -140,7 +131,6 @@ private struct BatchReader {
                     refuse("operation \(place): \(name.prefix(40)) is unknown or not a string")
                 }
             }
-            more = try scanner.hasNext("}")
         }
         guard let kind = BatchRequest.Operation.Kind(rawValue: texts.operation ?? ""), let table = texts.table else {
             refuse("operation \(place) needs a table and one of insert, update, replace, delete, undelete")
