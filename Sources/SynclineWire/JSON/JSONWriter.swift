@@ -143,13 +143,9 @@ package struct JSONWriter {
         case 0x09: raw("\\t")
         default:
             raw("\\u00")
-            output.append(JSONWriter.digit(byte >> 4))
-            output.append(JSONWriter.digit(byte & 15))
+            output.append(Hexadecimal.digit(byte >> 4))
+            output.append(Hexadecimal.digit(byte & 15))
         }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : 0x61 + value - 10
     }
 }
 
