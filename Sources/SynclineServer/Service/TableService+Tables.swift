@@ -223,7 +223,7 @@ extension TableService {
             response.headers.append(HTTPHeader("Location", location))
             return response
         case .changed(let row): return withCommonHeaders(answer.row(row), row, protocolVersion)
-        case .deleted(let row): return isNew ? answer.empty(204) : answer.row(row)
+        case .deleted(let row): return isNew ? HTTPResponse(status: 204) : answer.row(row)
         case .undeleted(let row):
             return withCommonHeaders(answer.row(row, status: isNew ? 200 : 201), row, protocolVersion)
         case .refused(let refusal, let row):

@@ -23,7 +23,7 @@ struct SimulatedExchange {
         guard row.isDeleted else { return answer.row(row) }
         // The older servers never return a deleted row.
         if isOld { return missing }
-        return parsed.includesDeleted ? answer.row(row) : answer.empty(410)
+        return parsed.includesDeleted ? answer.row(row) : HTTPResponse(status: 410)
     }
 
     private func list(_ list: ListRequest, _ state: inout SimulatedServer.State) -> HTTPResponse {
@@ -41,7 +41,7 @@ struct SimulatedExchange {
         let hasMore = end < matches.count && !page.isEmpty && (rest ?? 1) > 0
         let next = hasMore ? request.nextPage(skip: end, top: rest) : nil
         let count = list.counts ? matches.count : nil
-        var response = answer.list(page, select: list.select, count: count, next: isOld ? nil : next)
+        var response = answer.list(page, select: list.select, count: count) { _ in isOld ? nil : next }
         if isOld, let next { response.headers.append(HTTPHeader("Link", "\(request.path)?\(next); rel=next")) }
         return response.withWeakTag(parsed.serverProtocol)
     }
@@ -116,7 +116,7 @@ struct SimulatedExchange {
 
     private func replace(_ item: TableItem, _ state: inout SimulatedServer.State) -> HTTPResponse {
         if let row = state.tables[parsed.table]?[parsed.id], row.isDeleted, !parsed.includesDeleted {
-            return answer.empty(410)
+            return HTTPResponse(status: 410)
         }
         if let row = state.tables[parsed.table]?[parsed.id], row.isDeleted, !state.options.undeletes {
             return answer.error(403, "Deleted rows stay deleted")
@@ -142,14 +142,14 @@ struct SimulatedExchange {
     private func delete(_ state: inout SimulatedServer.State) -> HTTPResponse {
         guard var row = state.tables[parsed.table]?[parsed.id] else { return missing }
         if row.isDeleted {
-            guard isOld else { return answer.empty(410) }
+            guard isOld else { return HTTPResponse(status: 410) }
             return answer.row(row, status: parsed.condition == nil ? 409 : 412)
         }
         if let refusal = refusal(row) { return refusal }
         (row.updatedAt, row.version) = state.stamp(parsed.table)
         row.isDeleted = true
         state.set(state.options.deletesForGood ? nil : row, row.id, in: parsed.table)
-        return isOld ? answer.row(row) : answer.empty(204)
+        return isOld ? answer.row(row) : HTTPResponse(status: 204)
     }
 
     private func undelete(_ state: inout SimulatedServer.State) -> HTTPResponse {

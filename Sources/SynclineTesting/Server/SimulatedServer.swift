@@ -196,7 +196,8 @@ public final class SimulatedServer: Sendable {
             defer { state.finishRead(of: parsed.table) }
             return exchange.read(&state)
         } catch {
-            return TableAnswer(error.serverProtocol).error(error).withWeakTag(error.serverProtocol)
+            return TableAnswer(error.serverProtocol).error(error.status, error.message)
+                .withWeakTag(error.serverProtocol)
         }
     }
 

@@ -47,11 +47,6 @@ package struct TableAnswer: Sendable {
         }
     }
 
-    /// Returns a page of all rows.
-    package func list(_ rows: [TableRow], select: [String]?, count: Int?, next: String?) -> HTTPResponse {
-        list(rows, select: select, count: count) { _ in next }
-    }
-
     /// Writes the rows that fit, and returns their number.
     private func write(_ rows: [TableRow], _ select: [String]?, _ limit: Int, _ writer: inout JSONWriter) -> Int {
         writer.raw("[")
@@ -73,13 +68,11 @@ package struct TableAnswer: Sendable {
 
     /// Returns an error in the protocol's form; the newer one has no body for what the status already says.
     package func error(_ status: Int, _ message: String) -> HTTPResponse {
-        if serverProtocol == .datasync3, [401, 403, 404, 405, 410].contains(status) { return empty(status) }
+        if serverProtocol == .datasync3, [401, 403, 404, 405, 410].contains(status) {
+            return HTTPResponse(status: status)
+        }
         let text = Value.string(message)
         return TableAnswer.json(status) { $0.write(serverProtocol == .zumo2 ? .object([.init("error", text)]) : text) }
-    }
-
-    package func error(_ error: TableRequestError) -> HTTPResponse {
-        self.error(error.status, error.message)
     }
 
     /// Returns an error with a code for programs, the same in both protocols.
@@ -89,11 +82,6 @@ package struct TableAnswer: Sendable {
         }
         response.code = code
         return response
-    }
-
-    /// Returns a response without a body.
-    package func empty(_ status: Int) -> HTTPResponse {
-        HTTPResponse(status: status)
     }
 
     package static func json(_ status: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {

@@ -192,13 +192,14 @@ struct TableAnswerTests {
         let (old, new) = (TableAnswer(.zumo2), TableAnswer(.datasync3))
         let select = ["id", "deleted"]
         let shown = #"{"id":"a","deleted":true}"#
-        #expect(text(old.list([row], select: select, count: nil, next: nil)) == "[\(shown)]")
+        #expect(text(old.list([row], select: select, count: nil) { _ in nil }) == "[\(shown)]")
         #expect(
-            text(old.list([row, row], select: select, count: 3, next: nil))
+            text(old.list([row, row], select: select, count: 3) { _ in nil })
                 == #"{"results":[\#(shown),\#(shown)],"count":3}"#)
-        #expect(text(new.list([], select: nil, count: nil, next: nil)) == #"{"items":[],"count":null,"nextLink":null}"#)
         #expect(
-            text(new.list([row], select: select, count: 3, next: "a=b"))
+            text(new.list([], select: nil, count: nil) { _ in nil }) == #"{"items":[],"count":null,"nextLink":null}"#)
+        #expect(
+            text(new.list([row], select: select, count: 3) { _ in "a=b" })
                 == #"{"items":[\#(shown)],"count":3,"nextLink":"a=b"}"#)
     }
 
