@@ -71,26 +71,19 @@ extension WireCodec {
 }
 
 extension ServerCapabilities {
+    private static let known: [(capability: ServerCapabilities, word: String)] = [
+        (.changes, "changes"), (.batch, "batch"), (.events, "events"), (.operations, "operation-ids"),
+    ]
+
     /// The capabilities as the header's words.
     package var words: String {
-        let all: [(ServerCapabilities, String)] = [
-            (.changes, "changes"), (.batch, "batch"), (.events, "events"), (.operations, "operation-ids"),
-        ]
-        return all.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+        ServerCapabilities.known.filter { contains($0.capability) }.map(\.word).joined(separator: ", ")
     }
 
     /// Reads the known words of a header.
     package init(words: String) {
-        self = []
-        for word in words.split(separator: ",") {
-            switch word.trimmed.lowercased() {
-            case "changes": insert(.changes)
-            case "batch": insert(.batch)
-            case "events": insert(.events)
-            case "operation-ids": insert(.operations)
-            default: break
-            }
-        }
+        let words = words.split(separator: ",").map { $0.trimmed.lowercased() }
+        self.init(ServerCapabilities.known.filter { words.contains($0.word) }.map(\.capability))
     }
 }
 
