@@ -45,9 +45,7 @@ extension FoldState {
 
     /// Marks a transaction as incomplete, so that it can't be undone.
     func dropGroup(of change: JournalEntry, _ event: UInt64) throws(StateError) {
-        guard change.isGrouped else { return }
-        let key = journalKey(.end(of: event))
-        if let old = try value(key) { remove(key, old: old) }
+        if change.isGrouped { try set(journalKey(.end(of: event)), nil) }
     }
 
     /// Removes changes that cancel each other out, so that they do not hide the server's row.
@@ -74,16 +72,11 @@ extension FoldState {
         var pending = PendingRow(
             first: first.position, last: last.position, count: links.count, isPresent: entry.base != nil)
         var previous: Position?
-        for link in links {
-            var link = link
-            if !(frozen.map { link.position <= $0.through } ?? false) {
-                if decidesAgain {
-                    let replacesBase = previous == nil && givenUp?.kind == .delete
-                    link.decide(after: pending, base: entry.base, replacesBase: replacesBase)
-                }
-                link.change.isFrozen = false
-            } else {
-                link.change.isFrozen = true
+        for var link in links {
+            link.change.isFrozen = frozen.map { link.position <= $0.through } ?? false
+            if decidesAgain, !link.change.isFrozen {
+                let replacesBase = previous == nil && givenUp?.kind == .delete
+                link.decide(after: pending, base: entry.base, replacesBase: replacesBase)
             }
             pending.append(link.change, link.columns, at: link.position)
             if let frozen, link.position == frozen.through {
@@ -105,10 +98,9 @@ extension ChainLink {
     /// Asks the compactor again about a change, after other changes of its row. A change that would be refused now
     /// stays as it was.
     mutating func decide(after pending: PendingRow, base: Row?, replacesBase: Bool) {
-        var row = CompactorInput(
+        let row = CompactorInput(
             pending: pending.operation?.kind, frozen: pending.frozen?.kind, hasBase: base != nil,
-            isPresent: pending.isPresent)
-        row.replacesBase = replacesBase
+            isPresent: pending.isPresent, replacesBase: replacesBase)
         guard let rule = try? CompactorRule.decide(change.kind, on: row) else { return }
         if rule == .replace && !change.replaces { columns = columns.replacing(base ?? .empty) }
         change.replaces = rule == .replace

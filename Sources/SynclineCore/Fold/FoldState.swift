@@ -67,6 +67,26 @@ package final class FoldState: ShapeNumbering {
         key.withUnsafeBytes { store.remove($0, old: old) }
     }
 
+    /// Writes an entry, or removes it if there is no value.
+    func set(_ key: [UInt8], _ newValue: [UInt8]?) throws(StateError) {
+        let old = try value(key)
+        if let newValue {
+            put(key, newValue, old: old)
+        } else if let old {
+            remove(key, old: old)
+        }
+    }
+
+    /// The keys that begin with some bytes.
+    func keys(prefix: [UInt8]) throws(StateError) -> [[UInt8]] {
+        var keys: [[UInt8]] = []
+        try store.snapshot.forEach(prefix: prefix) { key, _ throws(StateError) in
+            keys.append([UInt8](key))
+            return true
+        }
+        return keys
+    }
+
     /// The state's entry of a row, decoded, and its bytes.
     package func entry(_ key: [UInt8]) throws(StateError) -> (entry: RowEntry?, old: StateValue?) {
         guard let old = try value(key) else { return (nil, nil) }
@@ -127,28 +147,18 @@ package final class FoldState: ShapeNumbering {
     }
 
     func put(setting name: String, _ newValue: Value?) throws(StateError) {
-        let key = StateReader.settingKey(name)
-        let old = try value(key)
-        if let newValue {
-            var writer = ByteWriter()
-            writer.append(value: newValue)
-            put(key, writer.bytes, old: old)
-        } else if let old {
-            remove(key, old: old)
-        }
+        try set(StateReader.settingKey(name), newValue?.encoded)
     }
 
     func putCursor(_ table: String, _ queryID: String, _ cursor: CursorState?) throws(StateError) {
         var key = ByteWriter()
         key.append(cursorKey: table, queryID)
-        let old = try value(key.bytes)
-        if let cursor {
+        let encoded = cursor.map { cursor in
             var writer = ByteWriter()
             writer.append(cursor: cursor)
-            put(key.bytes, writer.bytes, old: old)
-        } else if let old {
-            remove(key.bytes, old: old)
+            return writer.bytes
         }
+        try set(key.bytes, encoded)
     }
 
     // MARK: Marks

@@ -28,7 +28,7 @@ struct IndexFold {
     func drop(_ table: String, _ index: TableIndex) throws(StateError) {
         state.indexes.remove(table, index)
         try state.put(setting: SettingName.index(table, index), nil)
-        try clear(table, index)
+        for key in try state.keys(prefix: index.prefix(table)) { try state.set(key, nil) }
     }
 
     func fill(_ table: String, _ index: TableIndex) throws(StateError) {
@@ -41,16 +41,5 @@ struct IndexFold {
             return true
         }
         for entry in entries { state.put(entry.key, entry.value, old: nil) }
-    }
-
-    private func clear(_ table: String, _ index: TableIndex) throws(StateError) {
-        var keys: [[UInt8]] = []
-        try state.store.snapshot.forEach(prefix: index.prefix(table)) { key, _ throws(StateError) in
-            keys.append([UInt8](key))
-            return true
-        }
-        for key in keys {
-            if let old = try state.value(key) { state.remove(key, old: old) }
-        }
     }
 }

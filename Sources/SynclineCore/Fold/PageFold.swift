@@ -59,22 +59,21 @@ package struct PageFold {
         let ancestor = entry.base
         entry.take(base: row, isAnswer: false)
         try state.settleVoid(&entry)
-        guard var pending = entry.pending else { return }
+        guard let pending = entry.pending else { return }
         if pending.frozen?.status == .conflict {
-            pending.frozen?.server = row
-            pending.frozen?.code = ConflictReason.changed.rawValue
+            entry.pending?.frozen?.server = row
+            entry.pending?.frozen?.code = ConflictReason.changed.rawValue
         } else if pending.frozen == nil, let operation = pending.operation, ancestor?.isSameState(as: row) != true,
             PullConflict.arises(operation.kind, pending.overlay, from: ancestor, onto: row)
         {
-            return try freeze(&entry, pending, key, asConflictWith: row, ancestor, .changed)
+            try freeze(&entry, pending, key, asConflictWith: row, ancestor, .changed)
         }
-        entry.pending = pending
     }
 
     private func removeBase(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
         let ancestor = entry.base
         entry.loseBase()
-        guard var pending = entry.pending else { return }
+        guard let pending = entry.pending else { return }
         let isDelete = pending.frozen?.isConflictingDelete ?? (pending.operation?.kind == .delete)
         if isDelete {
             // Both sides deleted it: they agree.
@@ -84,9 +83,8 @@ package struct PageFold {
             try state.settle(taken)
             state.rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
         } else if pending.frozen?.status == .conflict {
-            pending.frozen?.server = nil
-            pending.frozen?.code = ConflictReason.gone.rawValue
-            entry.pending = pending
+            entry.pending?.frozen?.server = nil
+            entry.pending?.frozen?.code = ConflictReason.gone.rawValue
         } else if pending.frozen == nil, pending.operation?.kind != .insert {
             try freeze(&entry, pending, key, asConflictWith: nil, ancestor, .gone)
         }

@@ -4,15 +4,12 @@ struct PurgeFold {
     let state: FoldState
 
     func apply(_ purge: Purge) throws(StateError) {
-        var keys: [[UInt8]] = []
-        if let ids = purge.ids {
-            keys = ids.map { state.rowKey(purge.table, $0) }
-        } else {
-            try state.store.snapshot.forEach(prefix: RowKey.prefix(purge.table)) { key, _ throws(StateError) in
-                keys.append([UInt8](key))
-                return true
+        let keys =
+            if let ids = purge.ids {
+                ids.map { state.rowKey(purge.table, $0) }
+            } else {
+                try state.keys(prefix: RowKey.prefix(purge.table))
             }
-        }
         for key in keys {
             let (entry, old) = try state.entry(key)
             if let pending = entry?.pending { try drop(pending) }

@@ -39,7 +39,7 @@ struct PushFold {
     func apply(_ answer: Answer) throws(StateError) {
         let key = state.rowKey(answer.table, answer.id)
         let (found, old) = try state.entry(key)
-        guard var entry = found, var pending = entry.pending, var frozen = pending.frozen,
+        guard var entry = found, let pending = entry.pending, var frozen = pending.frozen,
             frozen.status == .inFlight, frozen.operationID == answer.operationID
         else { throw .malformed("the answer to an operation that was not sent, which") }
         switch answer.outcome {
@@ -73,34 +73,29 @@ struct PushFold {
             frozen.revival = nil
             frozen.mayHaveBeenDone = answer.mayHaveBeenDone
             if let server { entry.take(base: server, isAnswer: false) } else { entry.loseBase() }
-            pending.frozen = frozen
-            entry.pending = pending
+            entry.pending?.frozen = frozen
         case .tombstone(let tombstone):
             frozen.revival = Revival(tombstone: state.shared(tombstone, of: answer.table))
             frozen.operationID = answer.nextOperationID ?? ""
             entry.loseBase()
-            pending.frozen = frozen
-            entry.pending = pending
+            entry.pending?.frozen = frozen
         case .revived(let row):
             try revive(&entry, frozen, as: row, answer)
         case .failing:
             frozen.failures += 1
-            pending.frozen = frozen
-            entry.pending = pending
+            entry.pending?.frozen = frozen
             let mark = [Keyspace.failing] + key
             if try state.value(mark) == nil { state.put(mark, [], old: nil) }
         case .interrupted:
             frozen.failures = 0
             frozen.serverWorks = false
-            pending.frozen = frozen
-            entry.pending = pending
+            entry.pending?.frozen = frozen
         case .parked:
             frozen.status = .parked
             frozen.code = ConflictReason.rejected.rawValue
             frozen.httpStatus = answer.status
             frozen.message = answer.message
-            pending.frozen = frozen
-            entry.pending = pending
+            entry.pending?.frozen = frozen
         }
         try state.write(entry, key, old: old)
     }
@@ -146,13 +141,8 @@ struct PushFold {
 
     /// The server gave another answer than to the failing operations, so they are the cause of the failures.
     func noteThatServerWorks() throws(StateError) {
-        var marks: [[UInt8]] = []
-        try state.store.snapshot.forEach(prefix: [Keyspace.failing]) { key, _ throws(StateError) in
-            marks.append([UInt8](key))
-            return true
-        }
-        for mark in marks {
-            if let old = try state.value(mark) { state.remove(mark, old: old) }
+        for mark in try state.keys(prefix: [Keyspace.failing]) {
+            try state.set(mark, nil)
             let key = Array(mark.dropFirst())
             let (found, old) = try state.entry(key)
             guard var entry = found, var frozen = entry.pending?.frozen, frozen.failures > 0 else { continue }

@@ -46,13 +46,6 @@ package struct CompactorInput: Hashable, Sendable {
     package var isPresent: Bool
     /// Whether the change follows an operation that was given up, so that an insert meets the server's row.
     package var replacesBase = false
-
-    package init(pending: OperationKind?, frozen: OperationKind?, hasBase: Bool, isPresent: Bool) {
-        self.pending = pending
-        self.frozen = frozen
-        self.hasBase = hasBase
-        self.isPresent = isPresent
-    }
 }
 
 extension CompactorRule {

@@ -67,7 +67,6 @@ package struct PushPlan {
 
     package init(_ reader: StateReader) throws(StateError) {
         let spellsIDs = reader.spellsIDs
-        var inserts: [Position] = []
         var movable: [(index: Int, last: Position)] = []
         var found: [PlannedOperation] = []
         var isMixed = false
@@ -101,8 +100,7 @@ package struct PushPlan {
                     through: position))
             return true
         }
-        for operation in found where operation.kind == .insert { inserts.append(operation.position) }
-        inserts.sort()
+        let inserts = found.compactMap { $0.kind == .insert ? $0.position : nil }.sorted()
         for (index, last) in movable
         where PushPlan.hasInsert(inserts, between: found[index].position, and: last) {
             found[index].position = last
