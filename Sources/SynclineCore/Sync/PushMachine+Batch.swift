@@ -138,10 +138,12 @@ extension PushMachine {
         }
     }
 
-    /// The operation is to be sent, perhaps again.
-    mutating func prepare(_ index: Int, _ request: WriteRequest) {
+    /// The operation is to be sent, perhaps again, unless the push has stopped.
+    mutating func prepare(_ index: Int, _ request: WriteRequest) -> [Action] {
+        if stop != nil { return giveUp(index, request) }
         move(index, to: .ready(request))
         batches.prepare(index)
+        return []
     }
 
     /// Handles the end of a wait of several operations; nil if only one waited.

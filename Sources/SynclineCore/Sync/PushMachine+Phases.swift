@@ -126,10 +126,7 @@ extension PushMachine {
             SyncError(
                 .internalError, "the push got \(input.words) \(place)",
                 hint: "Nothing is lost: push again. What was not confirmed is sent again then."))
-        for index in indices where items[index].phase.isUnderWay {
-            items[index].report.outcome = .pending
-            items[index].report.reason = .stopped(.internalError)
-        }
+        for index in indices where items[index].phase.isUnderWay { note(index, .pending, .stopped(.internalError)) }
         return next()
     }
 }

@@ -13,13 +13,10 @@ extension PushMachine {
         var phase = Phase.planned
         /// What is known about its attempts.
         var arrival: Arrival
-        /// Whether it restores the row if it meets a tombstone, without another decision.
-        var mayRevive = false
+        /// What the store has recorded of it, and this push since.
+        var history = History()
         /// How often it met a tombstone.
         var revivals = 0
-        /// How many pushes in a row it has stopped with 500, and whether the server answered otherwise meanwhile.
-        var failures = 0
-        var serverWorks = false
         var attempts = 0
         var rebases = 0
         var policy: String?
@@ -75,7 +72,7 @@ extension PushMachine {
 
     /// The store's record of an operation, apart from what is sent.
     package struct History: Sendable {
-        /// Whether an insert that meets a tombstone restores the row.
+        /// Whether an insert that meets a tombstone restores the row, without another decision.
         var mayRevive = false
         /// How many pushes in a row it has stopped with 500.
         var failures = 0

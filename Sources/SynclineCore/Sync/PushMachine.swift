@@ -53,24 +53,20 @@ package struct PushMachine: Sendable {
             earlier[index] = latest.updateValue(index, forKey: operation.rowKey)
         }
         items = plan.map { operation in
-            var report = OperationReport(table: operation.table, id: operation.id, kind: operation.kind)
             var item = Item(
-                operation: operation, position: operation.position, through: operation.through, report: report,
+                operation: operation, position: operation.position, through: operation.through,
+                report: OperationReport(table: operation.table, id: operation.id, kind: operation.kind),
                 arrival: operation.maybeSent ? .unknown : .impossible)
-            if operation.state == .conflict || operation.state == .parked {
-                report.outcome = operation.state == .conflict ? .conflict : .parked
-                report.status = operation.status
-                report.reason = .conflict(ConflictReason(recorded: operation.code))
-                blocked[operation.rowKey] = report.reason
-                item.phase = .finished
-            } else if operation.state == .held {
-                report.reason = .held
-                item.phase = .finished
-            } else if let reason = blocked[operation.rowKey] {
-                report.reason = reason
-                item.phase = .finished
+            switch operation.state {
+            case .conflict, .parked:
+                item.report.outcome = operation.state == .conflict ? .conflict : .parked
+                item.report.status = operation.status
+                item.report.reason = .conflict(ConflictReason(recorded: operation.code))
+                blocked[operation.rowKey] = item.report.reason
+            case .held: item.report.reason = .held
+            case .pending, .inFlight: item.report.reason = blocked[operation.rowKey]
             }
-            item.report = report
+            if item.report.reason != nil { item.phase = .finished }
             return item
         }
         total = items.count { !$0.phase.isFinished }
@@ -134,12 +130,9 @@ package struct PushMachine: Sendable {
     private mutating func frozen(_ index: Int, _ freezing: Freezing) -> [Action] {
         switch freezing {
         case .ready(let request, let history):
-            items[index].mayRevive = history.mayRevive || options.policy.revives && request.kind == .insert
-            items[index].failures = history.failures
-            items[index].serverWorks = history.serverWorks
-            if stop != nil { return giveUp(index, request) }
-            prepare(index, request)
-            return []
+            items[index].history = history
+            if options.policy.revives, request.kind == .insert { items[index].history.mayRevive = true }
+            return prepare(index, request)
         case .nothing:
             items[index].report.outcome = .done
             return finish(index)
@@ -154,10 +147,7 @@ package struct PushMachine: Sendable {
     private mutating func broken(_ error: SyncError) -> [Action] {
         halt(error)
         // If an answer could not be stored, it does not count, whatever it said: the operation is sent again.
-        for index in tally.underWay {
-            items[index].report.outcome = .pending
-            items[index].report.reason = .stopped(error.code)
-        }
+        for index in tally.underWay { note(index, .pending, .stopped(error.code)) }
         for index in batches.takeLeft() { move(index, to: .finished) }
         return []
     }
@@ -166,7 +156,8 @@ package struct PushMachine: Sendable {
         let phase = items[index].phase
         guard let request = phase.request else { return refuse(.replied(index, reply)) }
         let judge = WriteJudge(
-            request, ids: ids, mayRevive: items[index].mayRevive && items[index].revivals < PushOptions.rebaseLimit)
+            request, ids: ids,
+            mayRevive: items[index].history.mayRevive && items[index].revivals < PushOptions.rebaseLimit)
         let verdict: Verdict
         let status: Int
         if case .fetching(_, let original) = phase {
@@ -185,12 +176,10 @@ package struct PushMachine: Sendable {
         }
         switch verdict {
         case .done(let row):
-            items[index].report.outcome = .done
-            items[index].report.reason = items[index].policy.map { .decided(by: $0) }
+            note(index, .done, items[index].policy.map { .decided(by: $0) })
             return settle(index, answer(.done(row)))
         case .conflict(let server, let reason):
-            items[index].report.outcome = .conflict
-            items[index].report.reason = .conflict(reason)
+            note(index, .conflict, .conflict(reason))
             var answer = answer(.conflict(server: server, code: reason.rawValue))
             answer.mayHaveBeenDone =
                 server != nil && items[index].arrival == .unknown && !reply.capabilities.contains(.operations)
@@ -198,8 +187,7 @@ package struct PushMachine: Sendable {
             if case .fail = options.policy { return settle(index, answer) }
             return [record(index, answer, then: .deciding)]
         case .refused:
-            items[index].report.outcome = .conflict
-            items[index].report.reason = .conflict(.gone)
+            note(index, .conflict, .conflict(.gone))
             var answer = answer(.conflict(server: nil, code: ConflictReason.gone.rawValue))
             answer.message = answer.message ?? "the server answered \(status) when asked to bring the row back"
             return settle(index, answer)
@@ -209,8 +197,7 @@ package struct PushMachine: Sendable {
         case .revived(let row):
             return [record(index, answer(.revived(row)), then: .proceeding)]
         case .parked:
-            items[index].report.outcome = .parked
-            items[index].report.reason = .conflict(.rejected)
+            note(index, .parked, .conflict(.rejected))
             return settle(index, answer(.parked))
         case .fetch:
             move(index, to: .fetching(request, after: reply.status))
@@ -246,19 +233,18 @@ package struct PushMachine: Sendable {
     private mutating func fail(
         _ index: Int, _ reply: ServerReply, _ answer: (Answer.Outcome) -> Answer
     ) -> [Action] {
-        let works = items[index].serverWorks || items[index].failures > 0 && serverWorks
-        items[index].failures += 1
-        if items[index].failures >= PushOptions.failureLimit, works, stop == nil {
-            items[index].report.outcome = .parked
-            items[index].report.reason = .conflict(.rejected)
+        let history = items[index].history
+        let works = history.serverWorks || history.failures > 0 && serverWorks
+        items[index].history.failures += 1
+        if history.failures + 1 >= PushOptions.failureLimit, works, stop == nil {
+            note(index, .parked, .conflict(.rejected))
             return settle(index, answer(.parked))
         }
         halt(SyncError(of: reply))
-        items[index].report.reason = stop.map { .stopped($0.code) }
-        items[index].report.outcome = .pending
+        note(index, .pending, stop.map { .stopped($0.code) })
         var actions = [record(index, answer(.failing), then: .givingUp)]
         // It is recorded after the failure that it counts for.
-        if items[index].failures > 1, serverWorks, !items[index].serverWorks {
+        if history.failures > 0, serverWorks, !history.serverWorks {
             actions.append(.store(.noteServerWorks))
         }
         return actions
@@ -296,13 +282,11 @@ package struct PushMachine: Sendable {
     /// The wait of one operation is over.
     private mutating func resend(_ index: Int) -> [Action] {
         guard let request = items[index].phase.request else { return [] }
-        if stop != nil { return giveUp(index, request) }
-        if case .waitingForCredentials(_, let status?) = items[index].phase {
+        if stop == nil, case .waitingForCredentials(_, let status?) = items[index].phase {
             move(index, to: .fetching(request, after: status))
             return [.send(index, fetch(request))]
         }
-        prepare(index, request)
-        return []
+        return prepare(index, request)
     }
 
     /// Fetches the row that an answer did not contain. The version of a tombstone is needed to restore the row.
@@ -314,9 +298,7 @@ package struct PushMachine: Sendable {
     private mutating func proceed(_ index: Int, with request: WriteRequest) -> [Action] {
         items[index].attempts = 0
         items[index].arrival = .impossible
-        if stop != nil { return giveUp(index, request) }
-        prepare(index, request)
-        return []
+        return prepare(index, request)
     }
 
     // MARK: Conflicts
@@ -333,8 +315,7 @@ package struct PushMachine: Sendable {
         items[index].policy = options.policy.name
         items[index].rebases += 1
         if resolution.change == nil {
-            items[index].report.outcome = .done
-            items[index].report.reason = .decided(by: options.policy.name)
+            note(index, .done, .decided(by: options.policy.name))
         } else {
             items[index].report.outcome = .pending
             // What was sent is decided; the next request has not been tried.
@@ -346,15 +327,20 @@ package struct PushMachine: Sendable {
     }
 
     private mutating func block(_ index: Int, _ conflict: Conflict) -> [Action] {
-        items[index].report.outcome = conflict.state == .conflict ? .conflict : .parked
         items[index].report.status = conflict.status
-        items[index].report.reason = .conflict(conflict.reason)
+        note(index, conflict.state == .conflict ? .conflict : .parked, .conflict(conflict.reason))
         return finish(index)
     }
 
     // MARK: Ends
 
     mutating func halt(_ error: SyncError) { stop = stop ?? error }
+
+    /// Notes the result of an operation as far as it is known.
+    mutating func note(_ index: Int, _ outcome: OperationReport.Outcome, _ reason: OperationReport.Reason?) {
+        items[index].report.outcome = outcome
+        items[index].report.reason = reason
+    }
 
     /// Stops the push. The operation thaws if it certainly did not reach the server. While something about it is being
     /// stored, it waits for that.
@@ -365,12 +351,13 @@ package struct PushMachine: Sendable {
     }
 
     mutating func giveUp(_ index: Int, _ request: WriteRequest) -> [Action] {
-        items[index].report.reason = stop.map { .stopped($0.code) }
-        items[index].report.outcome = .pending
+        note(index, .pending, stop.map { .stopped($0.code) })
         // If the push was stopped by anything but 500, the operation has not failed in a row.
         let outcome: Answer.Outcome = items[index].arrival == .impossible ? .notReceived : .interrupted
-        if outcome == .interrupted, items[index].failures == 0 || stop?.code == .cancelled { return finish(index) }
-        items[index].failures = 0
+        if outcome == .interrupted, items[index].history.failures == 0 || stop?.code == .cancelled {
+            return finish(index)
+        }
+        items[index].history.failures = 0
         let answer = Answer(
             table: request.table, id: request.id, operationID: request.operationID,
             status: items[index].report.status ?? 0, outcome: outcome)
