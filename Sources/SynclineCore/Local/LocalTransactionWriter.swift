@@ -95,14 +95,17 @@ package struct LocalTransactionWriter {
     private func decide(
         _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row
     ) throws(SyncError) -> LocalChange? {
-        let entry: RowEntry?
+        let entry = try entry(table, id)
+        let kind = isForRedo && kind == .update && entry == nil ? .insert : kind
+        return try LocalDecision.decide(kind, table: table, id: id, columns: columns, on: entry)
+    }
+
+    private func entry(_ table: String, _ id: String) throws(SyncError) -> RowEntry? {
         do throws(StateError) {
-            entry = try projector.state.entry(projector.state.rowKey(table, id)).entry
+            return try projector.state.entry(projector.state.rowKey(table, id)).entry
         } catch {
             throw SyncError(error)
         }
-        let kind = isForRedo && kind == .update && entry == nil ? .insert : kind
-        return try LocalDecision.decide(kind, table: table, id: id, columns: columns, on: entry)
     }
 
     /// Refuses the whole event, whatever follows.
@@ -125,19 +128,11 @@ extension LocalTransactionWriter {
     /// now sets its columns, and a row that was deleted stays deleted.
     package mutating func redo(_ change: LocalChange) throws(SyncError) {
         try projector.check(table: change.table)
-        switch (change.kind, try isPresent(change.table, change.id)) {
+        switch (change.kind, try entry(change.table, change.id)?.isPresent ?? false) {
         case (.insert, true): try self.change(.update, change.table, change.id, change.columns)
         case (.insert, false), (.update, true), (.delete, true):
             try self.change(change.kind, change.table, change.id, change.columns)
         case (.update, false), (.delete, false): break
-        }
-    }
-
-    private func isPresent(_ table: String, _ id: String) throws(SyncError) -> Bool {
-        do throws(StateError) {
-            return try projector.state.entry(projector.state.rowKey(table, id)).entry?.isPresent ?? false
-        } catch {
-            throw SyncError(error)
         }
     }
 }
