@@ -2,6 +2,7 @@
 // reason and the position; a machine decides what to do about it.
 
 package import SynclineCore
+import SynclineGround
 
 extension WireCodec {
     /// Returns the content of a response.
@@ -101,12 +102,11 @@ extension [UInt8] {
     func withScanner<Result>(
         _ body: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
-        let outcome = withUnsafeBytes { bytes -> Swift.Result<Result, JSONError> in
+        try withBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in
             var scanner = JSONScanner(bytes)
             scanner.roundsIntegers = true
             if bytes.starts(with: [0xef, 0xbb, 0xbf]) { scanner.offset = 3 }
-            do throws(JSONError) { return .success(try body(&scanner)) } catch { return .failure(error) }
+            return try body(&scanner)
         }
-        return try outcome.get()
     }
 }

@@ -2,6 +2,7 @@
 // known.
 
 package import SynclineCore
+import SynclineGround
 
 extension JSONScanner {
     /// Reads the next whole value.
@@ -70,18 +71,12 @@ extension JSONScanner {
 extension Value {
     /// Parses a whole JSON text.
     package init(json text: some Collection<UInt8>, refusesDuplicates: Bool = false) throws(JSONError) {
-        let bytes = Array(text)
-        let result = bytes.withUnsafeBytes { buffer -> Result<Value, JSONError> in
-            var scanner = JSONScanner(buffer)
+        self = try Array(text).withBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in
+            var scanner = JSONScanner(bytes)
             scanner.refusesDuplicates = refusesDuplicates
-            do throws(JSONError) {
-                let value = try scanner.value()
-                try scanner.finish()
-                return .success(value)
-            } catch {
-                return .failure(error)
-            }
+            let value = try scanner.value()
+            try scanner.finish()
+            return value
         }
-        self = try result.get()
     }
 }
