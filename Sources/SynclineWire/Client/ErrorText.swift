@@ -75,23 +75,11 @@ enum ErrorText {
     private static func content(of name: String, in text: String) -> String? {
         let characters = Array(text.unicodeScalars)
         let lowered = characters.map { $0.isASCII ? $0.properties.lowercaseMapping.unicodeScalars.first ?? $0 : $0 }
-        func place(of word: String, from start: Int) -> Int? {
-            let word = Array(word.unicodeScalars)
-            guard lowered.count >= word.count else { return nil }
-            var index = start
-            while index <= lowered.count - word.count {
-                if lowered[index] == word[0], lowered[index..<index + word.count].elementsEqual(word) { return index }
-                index += 1
-            }
-            return nil
-        }
-        guard let open = place(of: "<" + name, from: 0),
-            let begin = characters[open...].firstIndex(of: ">"),
-            let end = place(of: "</" + name, from: begin)
+        guard let open = lowered.firstRange(of: ("<" + name).unicodeScalars),
+            let begin = characters[open.upperBound...].firstIndex(of: ">"),
+            let end = lowered[begin...].firstRange(of: ("</" + name).unicodeScalars)
         else { return nil }
-        var content = String.UnicodeScalarView()
-        content.append(contentsOf: characters[begin + 1..<end])
-        return String(content)
+        return String(String.UnicodeScalarView(characters[begin + 1..<end.lowerBound]))
     }
 
     private static func withoutTags(_ text: String) -> String {
