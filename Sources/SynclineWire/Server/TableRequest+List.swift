@@ -26,7 +26,7 @@ extension TableRequest {
         }
         let limit = rules.maximalTop ?? maximalTop
         if let top = list.top, top > limit {
-            throw error("You cannot request more than \(limit) records", code: "top-too-large")
+            throw error(400, "You cannot request more than \(limit) records", code: "top-too-large")
         }
         return list
     }
@@ -39,16 +39,12 @@ extension TableRequest {
         }
     }
 
-    private func error(_ message: String, code: String) -> TableRequestError {
-        TableRequestError(400, message, serverProtocol, code: code)
-    }
-
     private func filter(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> FilterExpression? {
         if text.trimmed.isEmpty { return nil }
         do throws(FilterError) {
             return try rules.filter(text, serverProtocol)
         } catch {
-            throw self.error("The filter can't be read: \(error)", code: "invalid-filter")
+            throw self.error(400, "The filter can't be read: \(error)", code: "invalid-filter")
         }
     }
 
@@ -57,13 +53,13 @@ extension TableRequest {
         do throws(FilterError) {
             return try RowQuery.Key.list(parsing: text)
         } catch {
-            throw self.error("The order can't be read: \(error)", code: "invalid-order")
+            throw self.error(400, "The order can't be read: \(error)", code: "invalid-order")
         }
     }
 
     private func number(_ parameter: HTTPHeader) throws(TableRequestError) -> Int {
         guard let number = Int(parameter.value), number >= 0 else {
-            throw error("\(parameter.name) must be a number from 0", code: "invalid-number")
+            throw error(400, "\(parameter.name) must be a number from 0", code: "invalid-number")
         }
         return number
     }
@@ -77,7 +73,7 @@ extension TableRequest {
         switch parameter.value.lowercased() {
         case yes: return true
         case no: return false
-        default: throw error("\(parameter.name) must be \(yes) or \(no)", code: "invalid-count")
+        default: throw error(400, "\(parameter.name) must be \(yes) or \(no)", code: "invalid-count")
         }
     }
 
@@ -91,7 +87,7 @@ extension TableRequest {
             return (try? RowQuery.Key.list(parsing: name)) == [RowQuery.Key(name)]
         }
         guard areNames else {
-            throw error("$select must be a list of columns", code: "invalid-select")
+            throw error(400, "$select must be a list of columns", code: "invalid-select")
         }
         return columns
     }

@@ -90,19 +90,19 @@ extension TableRequest {
     private static func includesDeleted(
         _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ rules: RequestRules
     ) -> Bool {
-        guard rules.keepsQuirks else {
-            let wishes = request.headers.filter { $0.isNamed("X-ZUMO-Options") }.map { $0.value.lowercased() }
-            return wishes.contains { $0.contains("include:deleted") }
-                || request.query.contains { $0.isNamed("__includedeleted") && $0.value.lowercased() == "true" }
+        if rules.keepsQuirks, protocolVersion == .zumo2 {
+            return request.query.contains { $0.name == "__includeDeleted" && !$0.value.isEmpty }
         }
-        return switch protocolVersion {
-        case .zumo2: request.query.contains { $0.name == "__includeDeleted" && !$0.value.isEmpty }
-        case .datasync3:
-            request.query.contains { $0.isNamed("__includedeleted") && $0.value.lowercased() == "true" }
+        if request.query.contains(where: { $0.isNamed("__includedeleted") && $0.value.lowercased() == "true" }) {
+            return true
         }
+        return !rules.keepsQuirks
+            && request.headers.contains {
+                $0.isNamed("X-ZUMO-Options") && $0.value.lowercased().contains("include:deleted")
+            }
     }
 
-    private func error(_ status: Int, _ message: String, code: String = "invalid-request") -> TableRequestError {
+    func error(_ status: Int, _ message: String, code: String = "invalid-request") -> TableRequestError {
         TableRequestError(status, message, serverProtocol, code: code)
     }
 
