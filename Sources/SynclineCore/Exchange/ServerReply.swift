@@ -77,11 +77,6 @@ package struct ServerRow: Hashable, Sendable {
     /// The millisecond of its last change, if known.
     package var moment: Int64?
 
-    package init(id: String, columns: Row, isDeleted: Bool) {
-        self.init(id: id, columns: columns, isDeleted: isDeleted, moment: columns["updatedAt"]?.moment)
-    }
-
-    /// For callers that have already parsed `updatedAt`.
     package init(id: String, columns: Row, isDeleted: Bool, moment: Int64?) {
         self.id = id
         self.columns = columns
@@ -92,7 +87,9 @@ package struct ServerRow: Hashable, Sendable {
 
 extension ServerRow {
     /// Returns a row that does not exist.
-    package static func gone(_ id: String) -> ServerRow { ServerRow(id: id, columns: .empty, isDeleted: true) }
+    package static func gone(_ id: String) -> ServerRow {
+        ServerRow(id: id, columns: .empty, isDeleted: true, moment: nil)
+    }
 }
 
 package struct ServerList: Hashable, Sendable {
