@@ -64,7 +64,7 @@ package struct PageFold {
             entry.pending?.frozen?.server = row
             entry.pending?.frozen?.code = ConflictReason.changed.rawValue
         } else if pending.frozen == nil, let operation = pending.operation, ancestor?.isSameState(as: row) != true,
-            PullConflict.arises(operation.kind, pending.overlay, from: ancestor, onto: row)
+            pending.isInConflict(operation.kind, with: row, since: ancestor)
         {
             try freeze(&entry, pending, key, asConflictWith: row, ancestor, .changed)
         }
@@ -146,19 +146,14 @@ package struct PageEffect: Hashable, Sendable {
     }
 }
 
-/// Whether a row from the server and a pending operation are in conflict at once.
-package enum PullConflict {
-    package static func arises(_ kind: OperationKind, _ overlay: Row, from ancestor: Row?, onto row: Row) -> Bool {
+extension PendingRow {
+    /// Whether the pending operation and a row from the server are in conflict at once.
+    fileprivate func isInConflict(_ kind: OperationKind, with server: Row, since ancestor: Row?) -> Bool {
         switch kind {
         // The server will say so when it is pushed.
-        case .insert: return false
-        case .delete: return true
-        case .update:
-            return overlay.members.contains { mine in
-                let theirs = row[mine.name] ?? .null
-                let before = ancestor?[mine.name] ?? .null
-                return !theirs.means(before) && !theirs.means(mine.value)
-            }
+        case .insert: false
+        case .delete: true
+        case .update: !overlay.collidingColumns(with: server, since: ancestor).isEmpty
         }
     }
 }
@@ -168,6 +163,15 @@ extension Row {
     package func isSameState(as other: Row) -> Bool {
         if let version = versionValue, !version.isNull { return version == other.versionValue }
         return self == other
+    }
+
+    /// The columns of an operation that the server, too, has changed since the ancestor, to different values.
+    func collidingColumns(with server: Row, since ancestor: Row?) -> [String] {
+        members.filter { mine in
+            let theirs = server[mine.name] ?? .null
+            return !theirs.means(ancestor?[mine.name] ?? .null) && !theirs.means(mine.value)
+        }
+        .map(\.name)
     }
 
     /// Whether a row that the server sent tells nothing new: it has the same state and no further columns. A base may lack

@@ -11,7 +11,7 @@
 // begin with "nothing" again, except that a row whose delete is frozen can only be inserted.
 //
 // This is the only place that knows the table. `decide` is asked when a change is made, or when the changes before it
-// are decided again. Its decision is recorded with the change, and `init(recorded:…)` reads it back for the fold, the
+// are decided again. Its decision is recorded with the change, and `init(_:after:)` reads it back for the fold, the
 // reports and the outline of the outbox.
 
 /// The rule for a change: one cell of the table.
@@ -77,16 +77,12 @@ extension CompactorRule {
     }
 
     /// The rule that was applied to a change, as recorded with it.
-    package init(recorded change: OperationKind, replaces: Bool, cancels: Bool, after pending: OperationKind?) {
-        switch change {
-        case .insert: self = replaces ? .replace : .first(.insert)
-        case .update: self = pending.map { .merge(into: $0 == .insert ? .insert : .update) } ?? .first(.update)
-        case .delete: self = cancels ? .cancel : pending.map { .delete(insteadOf: $0) } ?? .first(.delete)
-        }
-    }
-
     package init(_ change: JournalEntry, after pending: OperationKind?) {
-        self.init(recorded: change.kind, replaces: change.replaces, cancels: change.cancels, after: pending)
+        switch change.kind {
+        case .insert: self = change.replaces ? .replace : .first(.insert)
+        case .update: self = pending.map { .merge(into: $0 == .insert ? .insert : .update) } ?? .first(.update)
+        case .delete: self = change.cancels ? .cancel : pending.map { .delete(insteadOf: $0) } ?? .first(.delete)
+        }
     }
 }
 

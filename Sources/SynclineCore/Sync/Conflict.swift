@@ -154,11 +154,7 @@ extension Conflict {
     /// The columns that both sides changed, to different values; none if one side deleted the row.
     package var collidingColumns: [String] {
         guard let server, kind != .delete else { return [] }
-        return columns.members.filter { member in
-            let theirs = server[member.name] ?? .null
-            return !theirs.means(member.value) && !theirs.means(base?[member.name] ?? .null)
-        }
-        .map(\.name)
+        return columns.collidingColumns(with: server, since: base)
     }
 
     /// Returns what remains of the local operation if the server's row has the rest, or nil if nothing does.

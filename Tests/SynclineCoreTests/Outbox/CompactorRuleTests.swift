@@ -67,8 +67,10 @@ import Testing
                 {
                     guard case .success(let rule) = Self.decide(pending, change, frozen: frozen, hasBase: hasBase)
                     else { continue }
-                    let found = CompactorRule(
-                        recorded: change, replaces: rule == .replace, cancels: rule == .cancel, after: pending)
+                    var recorded = JournalEntry(kind: change, rowKey: [])
+                    recorded.replaces = rule == .replace
+                    recorded.cancels = rule == .cancel
+                    let found = CompactorRule(recorded, after: pending)
                     #expect(found == rule)
                     #expect((found.operation == nil) == (rule == .cancel))
                 }
