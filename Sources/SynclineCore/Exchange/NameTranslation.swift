@@ -3,23 +3,13 @@
 /// Renames the columns of many rows, most of which have the same shape.
 private struct Renaming {
     let names: WireNames
-    private var latest: (from: RowShape, to: RowShape)?
-
-    init(_ names: WireNames) {
-        self.names = names
-    }
+    var latest: (from: RowShape, to: RowShape)?
 
     mutating func received(_ row: Row) -> Row {
         if let latest, latest.from === row.shape { return Row(shape: latest.to, bytes: row.bytes) }
         let renamed = row.renamingColumns { names.received($0) }
         if renamed.shape.names.count == row.shape.names.count { latest = (row.shape, renamed.shape) }
         return renamed
-    }
-
-    mutating func received(_ row: ServerRow) -> ServerRow {
-        var row = row
-        row.columns = received(row.columns)
-        return row
     }
 }
 
@@ -85,8 +75,12 @@ package struct NameTranslation: Sendable {
 
     private func received(_ rows: [ServerRow], of table: String) -> [ServerRow] {
         guard let names = names(of: table) else { return rows }
-        var renaming = Renaming(names)
-        return rows.map { renaming.received($0) }
+        var renaming = Renaming(names: names)
+        return rows.map { row in
+            var row = row
+            row.columns = renaming.received(row.columns)
+            return row
+        }
     }
 
     /// Returns a row from a direct request to a server, with the store's names.
