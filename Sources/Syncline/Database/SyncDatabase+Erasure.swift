@@ -39,8 +39,7 @@ extension SyncDatabase {
     /// Removes all files of the store in a storage.
     @concurrent
     public static func erase(_ storage: any LogStorage, force: Bool = false) async throws(SyncError) {
-        let erasure: LogErasure
-        do throws(LogError) { erasure = try LogErasure(storage) } catch { throw SyncError(error) }
+        let erasure = try mapErrors { () throws(LogError) in try LogErasure(storage) }
         let reader: StateReader?
         if force {
             reader = nil

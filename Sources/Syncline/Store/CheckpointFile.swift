@@ -218,11 +218,8 @@ struct CheckpointJob: Sendable {
     func run() throws(SyncError) -> [Run] {
         let merged = isWhole ? layers.runs.count : layers.runsToMerge()
         let kept = Array(layers.runs.dropFirst(merged))
-        var writer: CheckpointWriter
-        do throws(LogError) {
-            writer = try CheckpointWriter.begin(for: log, through: SequenceNumber(rawValue: through))
-        } catch {
-            throw SyncError(error)
+        var writer = try mapErrors { () throws(LogError) in
+            try CheckpointWriter.begin(for: log, through: SequenceNumber(rawValue: through))
         }
         let root: RunRoot
         do throws(StateError) {

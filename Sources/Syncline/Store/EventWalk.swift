@@ -91,20 +91,13 @@ package struct EventWalk: Sendable {
         from first: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws(SyncError) -> Bool
     ) throws(SyncError) {
         let reader = try open()
-        var cursor: LogCursor
-        do throws(LogError) {
+        var cursor = try mapErrors { () throws(LogError) in
             // "From the beginning" means from the first retained event.
-            cursor = try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
-        } catch {
-            throw SyncError(error)
+            try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
         }
         var goesOn = true
         while goesOn {
-            do throws(LogError) {
-                guard try cursor.nextFrame() else { return }
-            } catch {
-                throw SyncError(error)
-            }
+            guard try mapErrors({ () throws(LogError) in try cursor.nextFrame() }) else { return }
             try cursor.forEachRecord { number, record throws(SyncError) in
                 guard goesOn else { return }
                 goesOn = try record.withUnsafeBytes { bytes throws(SyncError) in try body(number.rawValue, bytes) }

@@ -21,8 +21,7 @@ final class FollowedLog {
         place = storage.place
         projector = try StateLoader(storage).load()
         let next = SequenceNumber(rawValue: projector.through + 1)
-        // In place of mapErrors, which can't return a cursor.
-        do throws(LogError) { cursor = try reader.cursor(from: next) } catch { throw SyncError(error) }
+        cursor = try mapErrors { () throws(LogError) in try reader.cursor(from: next) }
     }
 
     /// Folds what was written since, and returns whether there was anything. After an error, the state is not usable.

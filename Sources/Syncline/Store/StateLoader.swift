@@ -40,8 +40,7 @@ package struct StateLoader: Sendable {
         into projector: Projector, through last: UInt64?, onlyTo row: RowFocus? = nil, _ reader: LogReader
     ) throws(SyncError) {
         let from = SequenceNumber(rawValue: projector.through + 1)
-        var cursor: LogCursor
-        do throws(LogError) { cursor = try reader.cursor(from: from) } catch { throw SyncError(error) }
+        var cursor = try mapErrors { () throws(LogError) in try reader.cursor(from: from) }
         try fold(into: projector, through: last, onlyTo: row, &cursor)
     }
 
@@ -50,7 +49,7 @@ package struct StateLoader: Sendable {
         into projector: Projector, through last: UInt64? = nil, onlyTo row: RowFocus? = nil, _ cursor: inout LogCursor
     ) throws(SyncError) {
         // Does not look beyond the last event wanted, so damage there does no harm.
-        while projector.through < last ?? .max, try advance(&cursor) {
+        while projector.through < last ?? .max, try mapErrors({ () throws(LogError) in try cursor.nextFrame() }) {
             if let last, cursor.firstSequence.rawValue > last { break }
             do throws(StateError) {
                 try cursor.forEachRecord { number, record throws(StateError) in
@@ -118,10 +117,6 @@ package struct StateLoader: Sendable {
             .init(rawValue: LogError.Code.collected.rawValue),
             "the history before \(floor) was removed, and no checkpoint of it can be read",
             hint: "Choose a later moment.")
-    }
-
-    private func advance(_ cursor: inout LogCursor) throws(SyncError) -> Bool {
-        do throws(LogError) { return try cursor.nextFrame() } catch { throw SyncError(error) }
     }
 
     /// Returns the starting state: a checkpoint that is not newer than what is wanted, or the empty state.

@@ -19,7 +19,7 @@ extension SyncError {
 }
 
 /// Runs `body` and maps the log's errors to `SyncError`.
-func mapErrors<Result>(_ body: () throws(LogError) -> Result) throws(SyncError) -> Result {
+func mapErrors<Result: ~Copyable>(_ body: () throws(LogError) -> Result) throws(SyncError) -> Result {
     do throws(LogError) { return try body() } catch { throw SyncError(error) }
 }
 
