@@ -160,7 +160,7 @@ import Testing
         try await database.close()
         var found = try notes(disk)
         let place = found.count / 2
-        found[place].note.bytes = SealNote(digest: Digest(high: 1, low: 2)).bytes
+        found[place].note.bytes = Digest(high: 1, low: 2).sealNote
         let mismatches = try StateCheck(disk, notes: found).run(fromBeginning: true)
         #expect(mismatches.map(\.event) == [found[place].note.through.rawValue])
         // A note by another version of the fold says nothing about this one.
@@ -177,7 +177,7 @@ import Testing
         var found = try notes(disk)
         let place = try #require(found.indices.last)
         #expect(found[place].note.through.rawValue > checkpoint)
-        found[place].note.bytes = SealNote(digest: Digest(high: 1, low: 2)).bytes
+        found[place].note.bytes = Digest(high: 1, low: 2).sealNote
         #expect(try StateCheck(disk, notes: found).run(fromBeginning: false).count == 1)
     }
 }

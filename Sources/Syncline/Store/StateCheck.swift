@@ -5,24 +5,18 @@ package import SegmentLog
 package import SynclineCore
 import SynclineGround
 
-/// The digest of the state at the end of a segment, and the fold version that computed it.
-struct SealNote {
-    var digest: Digest
-
-    var bytes: [UInt8] {
+extension Digest {
+    /// The note of a segment's seal: the digest of the state at the end, and the fold version that computed it.
+    var sealNote: [UInt8] {
         var writer = ByteWriter()
         writer.append(varint: UInt64(Projector.version))
-        writer.append(fixed: digest.high)
-        writer.append(fixed: digest.low)
+        writer.append(fixed: high)
+        writer.append(fixed: low)
         return writer.bytes
     }
 
-    init(digest: Digest) {
-        self.digest = digest
-    }
-
     /// Decodes a note; nil if another version of the fold wrote it, so that it can't be compared.
-    init?(_ bytes: [UInt8]) {
+    init?(sealNote bytes: [UInt8]) {
         let digest = bytes.withBytes { bytes -> Digest? in
             var reader = ByteReader(bytes)
             guard let version = try? reader.varint(), version == UInt64(Projector.version),
@@ -31,7 +25,7 @@ struct SealNote {
             return Digest(high: high, low: low)
         }
         guard let digest else { return nil }
-        self.digest = digest
+        self = digest
     }
 }
 
@@ -76,9 +70,9 @@ package struct StateCheck {
     package init(_ storage: any LogStorage, notes: [(note: LogNote, file: String)]) throws(SyncError) {
         self.storage = storage
         for (note, file) in notes {
-            guard let seal = SealNote(note.bytes) else { continue }
+            guard let digest = Digest(sealNote: note.bytes) else { continue }
             noted[note.through.rawValue, default: []].append(
-                Note(digest: seal.digest, source: "a segment's seal", file: file))
+                Note(digest: digest, source: "a segment's seal", file: file))
         }
         let floor = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
         let readings = try CheckpointFile.readings(storage)

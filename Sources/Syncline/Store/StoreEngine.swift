@@ -44,7 +44,7 @@ package final class StoreEngine {
         self.schemaVersion = schemaVersion
         place = StorePlace.mark(log.storage)
         committed = projector.through
-        digestBytes = StoreEngine.noteBytes(projector.store.digest)
+        digestBytes = projector.store.digest.sealNote
     }
 
     /// An engine that shows a store that another process writes, and gives that process its changes.
@@ -200,10 +200,8 @@ package final class StoreEngine {
         for event in staged { batch.append(event) }
         try log.setNote(LogNote(through: SequenceNumber(rawValue: committed), bytes: digestBytes))
         try log.append(batch, durability: durability)
-        digestBytes = StoreEngine.noteBytes(projector.store.digest)
+        digestBytes = projector.store.digest.sealNote
     }
-
-    private static func noteBytes(_ digest: Digest) -> [UInt8] { SealNote(digest: digest).bytes }
 
     /// The state's position before a request.
     private struct Mark {
@@ -291,7 +289,7 @@ extension StoreEngine {
         target = .log(log)
         self.projector = projector
         committed = projector.through
-        digestBytes = StoreEngine.noteBytes(projector.store.digest)
+        digestBytes = projector.store.digest.sealNote
     }
 }
 
