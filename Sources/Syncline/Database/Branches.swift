@@ -35,12 +35,7 @@ package enum Branches {
 
     /// Makes the folder of a store's branches. It is durable, so that a branch in it is.
     package static func makeFolder(of store: any LogStorage) throws(SyncError) {
-        do throws(StorageError) {
-            try store.createDirectory(folder)
-            try store.syncDirectory("")
-        } catch {
-            throw SyncError(LogError(error))
-        }
+        try mapErrors { () throws(LogError) in try store.makeFolder(folder) }
     }
 
     /// Removes a branch. It has no name any more before the first of its files goes.
@@ -63,11 +58,6 @@ package enum Branches {
         for name in (try? store.names(in: folder)) ?? [] where name.hasSuffix(discardedSuffix) {
             try? store.removeTree("\(folder)/\(name)")
         }
-    }
-
-    /// Removes all of them.
-    static func removeAll(of store: any LogStorage) {
-        if (try? store.names(in: "").contains(folder)) == true { try? store.removeTree(folder) }
     }
 }
 

@@ -51,9 +51,8 @@ extension SyncDatabase {
             try checkNothingWaits(storage, found)
             reader = found
         }
-        Branches.removeAll(of: storage)
-        if (try? storage.names(in: "").contains(derivedFolder)) == true {
-            try? storage.removeTree(derivedFolder)
+        for folder in [Branches.folder, derivedFolder] where (try? storage.names(in: "").contains(folder)) == true {
+            try? storage.removeTree(folder)
         }
         try mapErrors { () throws(LogError) in try erasure.begin(with: filesBesideLog) }
         do throws(SyncError) {

@@ -83,7 +83,7 @@ extension SyncDatabase {
     /// Makes the changes that wait, and watches for more if the store is shared.
     func beginSharing() async throws(SyncError) {
         if configuration.isShared {
-            try mapErrors { () throws(LogError) in try Tributaries.makeFolder(storage) }
+            try mapErrors { () throws(LogError) in try storage.makeFolder(FileName.tributaries) }
             startWatching([FileName.tributaries])
         }
         await takeInAndReport()

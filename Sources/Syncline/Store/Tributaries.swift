@@ -29,16 +29,6 @@ package enum Tributaries {
         return first.filter { $0.number < missed.number || shown.contains($0) }
     }
 
-    /// Makes the folder, durably.
-    static func makeFolder(_ storage: any LogStorage) throws(LogError) {
-        do throws(StorageError) {
-            try storage.createDirectory(FileName.tributaries)
-            try storage.syncDirectory("")
-        } catch {
-            throw LogError(error)
-        }
-    }
-
     /// Removes files, durably, also those that an earlier removal left to a power failure.
     static func remove(_ names: some Collection<TributaryName>, of storage: any LogStorage) throws(SyncError) {
         if names.isEmpty { return }
@@ -52,6 +42,18 @@ package enum Tributaries {
         } catch {
             if error.kind == .notFound { return }
             throw SyncError(LogError(error))
+        }
+    }
+}
+
+extension LogStorage {
+    /// Makes a folder, durably.
+    func makeFolder(_ name: String) throws(LogError) {
+        do throws(StorageError) {
+            try createDirectory(name)
+            try syncDirectory("")
+        } catch {
+            throw LogError(error)
         }
     }
 }
@@ -86,7 +88,7 @@ final class TributaryWriter {
     /// Makes the folder durable, once for each log. Another process may have made it and not have synced it yet.
     func prepare(for identity: LogIdentity) throws(LogError) {
         if prepared == identity { return }
-        try Tributaries.makeFolder(storage)
+        try storage.makeFolder(FileName.tributaries)
         prepared = identity
     }
 

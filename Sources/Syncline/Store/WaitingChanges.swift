@@ -62,7 +62,7 @@ package struct WaitingChanges: Hashable, Sendable {
         var copy = Copy()
         if names.isEmpty { return copy }
         let identity = try mapErrors { () throws(LogError) in
-            try Tributaries.makeFolder(rescued)
+            try rescued.makeFolder(FileName.tributaries)
             return try LogReader.open(rescued).identity
         }
         for name in names {
