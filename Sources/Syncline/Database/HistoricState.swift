@@ -83,23 +83,15 @@ extension SyncDatabase {
     /// Returns, for each field of a row, the event that set its value; nil if there is no such row.
     @concurrent
     public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
-        do {
-            return try HistoryReading.run(storage) {
-                let start = try StateLoader(storage).earliest()
-                let first = start.through + 1
-                var blame = try Blame(table: table, id: id, from: start)
-                try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
-                    _ = try mapErrors { () throws(StateError) in try blame.fold(record, number: number) }
-                    return true
-                }
-                return blame.fields
+        try HistoryReading.run(storage) { () throws(SyncError) in
+            let start = try StateLoader(storage).earliest()
+            let first = start.through + 1
+            var blame = try mapErrors { () throws(StateError) in try Blame(table: table, id: id, from: start) }
+            try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
+                _ = try mapErrors { () throws(StateError) in try blame.fold(record, number: number) }
+                return true
             }
-        } catch let error as SyncError {
-            throw error
-        } catch let error as StateError {
-            throw SyncError(error)
-        } catch {
-            throw SyncError(.internalError, "\(error)")
+            return blame.fields
         }
     }
 }

@@ -96,10 +96,8 @@ public struct RowTable: Sendable {
             return try await database.perform(transaction: nil, isGrouped: false) { transaction in
                 try body(transaction)
             }.value
-        } catch let error as SyncError {
-            throw error
         } catch {
-            throw SyncError(.internalError, "\(error)")
+            throw error as? SyncError ?? SyncError(.internalError, "\(error)")
         }
     }
 

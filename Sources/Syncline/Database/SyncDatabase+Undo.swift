@@ -65,10 +65,8 @@ extension SyncDatabase {
             }
             undone.withLock { $0.pop(made: made) }
             return event.map { EventNumber(rawValue: $0) }
-        } catch let error as SyncError {
-            throw error
         } catch {
-            throw SyncError(.internalError, "\(error)")
+            throw error as? SyncError ?? SyncError(.internalError, "\(error)")
         }
     }
 }

@@ -96,10 +96,8 @@ public final class SyncDatabase: Sendable {
     ) async throws(SyncError) -> Value {
         do {
             return try await writer.perform(durability ?? configuration.durability, body)
-        } catch let error as SyncError {
-            throw error
         } catch {
-            throw SyncError(.internalError, "\(error)")
+            throw error as? SyncError ?? SyncError(.internalError, "\(error)")
         }
     }
 

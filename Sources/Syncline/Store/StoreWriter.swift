@@ -91,8 +91,7 @@ final class StoreWriter: Sendable {
         }
         switch result {
         case .success(let value): return value
-        case .failure(let error as SyncError): throw error
-        case .failure(let error): throw SyncError(.internalError, "\(error)")
+        case .failure(let error): throw error as? SyncError ?? SyncError(.internalError, "\(error)")
         case nil: throw SyncError(.internalError, "a commit ended without an answer")
         }
     }

@@ -53,10 +53,8 @@ final class EventTable: VirtualTable {
                 try body(open)
                 walk = open
             }
-        } catch let error as SyncError {
-            throw error
         } catch {
-            throw SyncError(.internalError, "\(error)")
+            throw error as? SyncError ?? SyncError(.internalError, "\(error)")
         }
     }
 }
