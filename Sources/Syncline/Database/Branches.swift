@@ -68,8 +68,7 @@ extension SyncDatabase {
     package func land(
         _ point: BranchPoint, from base: StateReader, to branch: StateReader, over: Bool
     ) async throws -> (event: UInt64?, changes: [Landing.Change]) {
-        let environment = configuration.environment
-        return try await writer.perform(.durable) { engine in
+        try await writer.perform(.durable) { engine in
             let isLanded = try engine.reader.setting(point.landed) != nil
             if isLanded { return (nil, []) }
             // Decided on the state that the transaction is made in.
@@ -77,7 +76,7 @@ extension SyncDatabase {
             guard over || landing.moved.isEmpty else { throw Branches.moved(landing.moved) }
             let (_, event) = try engine.local(isGrouped: true) {
                 (writer: inout LocalTransactionWriter) throws(SyncError) -> Void in
-                let transaction = SyncTransaction(engine, writer, environment)
+                let transaction = SyncTransaction(engine, writer)
                 for change in landing.changes { try transaction.make(change) }
                 writer = transaction.finish()
             }

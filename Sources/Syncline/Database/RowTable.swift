@@ -170,13 +170,11 @@ public struct RowTable: Sendable {
 public final class SyncTransaction {
     private let engine: StoreEngine
     private var writer: LocalTransactionWriter
-    private let environment: any SyncEnvironment
     private var isOpen = true
 
-    init(_ engine: StoreEngine, _ writer: LocalTransactionWriter, _ environment: any SyncEnvironment) {
+    init(_ engine: StoreEngine, _ writer: LocalTransactionWriter) {
         self.engine = engine
         self.writer = writer
-        self.environment = environment
     }
 
     func finish() -> LocalTransactionWriter {
@@ -250,7 +248,7 @@ public final class SyncTransaction {
     func change(_ kind: OperationKind, _ table: String, _ item: Value) throws(SyncError) -> StoredRow {
         checkOpen()
         engine.touch(table)
-        return try writer.change(kind, table, item: item, environment.newID)
+        return try writer.change(kind, table, item: item, engine.environment.newID)
     }
 
     /// The numbers of changes, including the transaction's own.

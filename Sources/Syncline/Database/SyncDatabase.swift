@@ -135,11 +135,10 @@ public final class SyncDatabase: Sendable {
         transaction durability: Durability?, isGrouped: Bool = true,
         _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> (value: Value, event: UInt64?) {
-        let environment = configuration.environment
-        return try await writer.perform(durability ?? configuration.durability) { engine in
+        try await writer.perform(durability ?? configuration.durability) { engine in
             let (outcome, event) = try engine.local(isGrouped: isGrouped) {
                 (writer: inout LocalTransactionWriter) throws(SyncError) -> Result<Value, any Error> in
-                let transaction = SyncTransaction(engine, writer, environment)
+                let transaction = SyncTransaction(engine, writer)
                 let result = Result { try body(transaction) }
                 writer = transaction.finish()
                 return result
