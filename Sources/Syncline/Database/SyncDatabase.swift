@@ -14,7 +14,8 @@ public final class SyncDatabase: Sendable {
     let syncLock = AsyncLock()
     /// The rows whose operations are in flight.
     let onTheirWay = Mutex<Set<[UInt8]>>([])
-    let link = Mutex<ServerLink?>(nil)
+    /// The connection to the server in use.
+    let link = Mutex<ServerChannel?>(nil)
     let automatic = Mutex(AutomaticSlot.free)
     let undone = Mutex(UndoneTransactions())
     /// What other modules keep for as long as the store is open, by its type.

@@ -8,6 +8,8 @@ import SynclineWire
 final class ServerChannel: Sendable {
     private let transport: any HTTPTransport
     let codec: WireCodec
+    /// What the server speaks.
+    var server: ServerProtocol { codec.serverProtocol }
     private let credentials: (any CredentialProvider)?
     let limits: NetworkLimits
     private let names: NameTranslation

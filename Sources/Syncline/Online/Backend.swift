@@ -133,7 +133,7 @@ extension SyncDatabase {
     /// Returns the store's server for direct access. Calls to it do not touch the local tables.
     @concurrent
     public func backend() async throws(SyncError) -> Backend {
-        Backend(try await channel().0)
+        Backend(try await channel())
     }
 }
 

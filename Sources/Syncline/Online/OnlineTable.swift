@@ -90,7 +90,7 @@ public struct OnlineTable: Sendable {
     public func update(_ item: Value, version: String? = nil) async throws(SyncError) -> StoredRow {
         let item = try Item(item)
         guard let id = item.id else { throw SyncError(.missingID, "an update needs the id of the row") }
-        let isPart = channel.codec.serverProtocol == .zumo2
+        let isPart = channel.server == .zumo2
         var request = HTTPRequest(isPart ? "PATCH" : "PUT", path + "/" + id)
         request.body = body(item, withID: !isPart)
         return try row(await write(request, version))
@@ -109,7 +109,7 @@ public struct OnlineTable: Sendable {
     @concurrent
     public func undelete(id: String, version: String? = nil) async throws(SyncError) -> StoredRow {
         try Item.check(id: id)
-        if channel.codec.serverProtocol == .zumo2 {
+        if channel.server == .zumo2 {
             return try row(await write(HTTPRequest("POST", path + "/" + id), version))
         }
         var read = HTTPRequest("GET", path + "/" + id)

@@ -321,7 +321,7 @@ private struct AutomaticLoop {
 
     /// Listens to the server's event stream.
     private func listen() async {
-        if let channel = try? await database.channel().0, channel.capabilities.contains(.events) {
+        if let channel = try? await database.channel(), channel.capabilities.contains(.events) {
             await channel.listen { [inputs] cursor in inputs.yield(.told(cursor)) }
         }
         inputs.yield(.silent)

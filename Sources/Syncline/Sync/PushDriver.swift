@@ -7,7 +7,6 @@ import SynclineGround
 struct PushDriver {
     let database: SyncDatabase
     let channel: ServerChannel
-    let server: ServerProtocol
     /// The interruptions of the store when the push began.
     let interruptions: Int
     let progress: @Sendable (SyncProgress) -> Void
@@ -80,7 +79,6 @@ struct PushDriver {
     // MARK: The store
 
     private func store(_ recordings: [PushMachine.Recording]) async -> [Outcome] {
-        let (server, environment) = (server, database.configuration.environment)
         do throws(SyncError) {
             return try await database.perform(.durable) { engine throws(SyncError) in
                 try engine.checkUninterrupted(since: interruptions)
@@ -88,11 +86,10 @@ struct PushDriver {
                 for storing in recordings {
                     switch storing {
                     case .freeze(let index, let operation, let position, let through):
-                        let freezing = try freeze(
-                            operation, position, through, id: environment.newID(), server, engine)
+                        let freezing = try freeze(operation, position, through, id: engine.environment.newID(), engine)
                         outcomes.append(Outcome(input: .frozen(index, freezing)))
                     case .record(let index, let answer, let operation):
-                        outcomes.append(try record(answer, index, operation, environment.newID, engine))
+                        outcomes.append(try record(answer, index, operation, engine))
                     case .resolve(let index, let resolution):
                         let event = try engine.record(.resolved(resolution))
                         engine.touch(resolution.table)
@@ -110,8 +107,7 @@ struct PushDriver {
 
     /// Fixes the content of an operation before it is sent, so that a retry after a crash sends the same.
     private func freeze(
-        _ operation: PlannedOperation, _ position: Position, _ through: Position, id: String,
-        _ server: ServerProtocol, _ engine: StoreEngine
+        _ operation: PlannedOperation, _ position: Position, _ through: Position, id: String, _ engine: StoreEngine
     ) throws(SyncError) -> PushMachine.Freezing {
         func entry() throws(SyncError) -> RowEntry? {
             try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
@@ -120,7 +116,7 @@ struct PushDriver {
         func ready(_ frozen: FrozenOperation, _ entry: RowEntry?) -> PushMachine.Freezing {
             if let conflict = Conflict(table: table, id: rowID, frozen) { return .blocked(conflict) }
             return .ready(
-                WriteRequest(frozen, table: table, id: rowID, server), entry.map { .init($0) } ?? .init())
+                WriteRequest(frozen, table: table, id: rowID, channel.server), entry.map { .init($0) } ?? .init())
         }
         let before = try entry()
         guard let pending = before?.pending else { return .nothing }
@@ -138,7 +134,7 @@ struct PushDriver {
     }
 
     private func record(
-        _ answer: Answer, _ index: Int, _ operation: PlannedOperation, _ newID: () -> String, _ engine: StoreEngine
+        _ answer: Answer, _ index: Int, _ operation: PlannedOperation, _ engine: StoreEngine
     ) throws(SyncError) -> Outcome {
         func cursors() throws(SyncError) -> [CursorState] {
             try mapErrors { () throws(StateError) in
@@ -147,13 +143,13 @@ struct PushDriver {
         }
         let before = try cursors()
         var answer = answer
-        if answer.outcome.goesOn { answer.nextOperationID = newID() }
+        if answer.outcome.goesOn { answer.nextOperationID = engine.environment.newID() }
         try engine.record(.answered(answer))
         engine.touch(answer.table)
         let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
         let frozen = entry?.pending?.frozen
         if answer.outcome.goesOn, let frozen {
-            let request = WriteRequest(frozen, table: operation.table, id: operation.id, server)
+            let request = WriteRequest(frozen, table: operation.table, id: operation.id, channel.server)
             return Outcome(input: .continued(index, request))
         }
         let conflict = frozen.flatMap { Conflict(table: operation.table, id: operation.id, $0) }

@@ -48,7 +48,7 @@ extension SyncDatabase {
         guard isInDoubt, let operation = try await pending().first(where: { $0.isFrozen && $0.isToBeSent }) else {
             return
         }
-        let (channel, _) = try await channel()
+        let channel = try await channel()
         let reply = try? await channel.send(.row(table: operation.table, id: operation.id))
         guard let status = reply?.status, status < 500, ![401, 408, 429].contains(status) else { return }
         try await noteThatServerWorks()

@@ -82,15 +82,14 @@ extension SyncDatabase {
         _ settings: PushSettings = .init(), progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> PushReport {
         for table in settings.tables ?? [] { try checkDeclared(table) }
-        let (channel, server) = try await channel()
+        let channel = try await channel()
         guard await syncLock.lock() else { return PushReport(.stopped(SyncError(of: .cancelled)), []) }
         defer { syncLock.unlock() }
-        return try await pushNow(settings, channel, server, progress)
+        return try await pushNow(settings, channel, progress)
     }
 
     private func pushNow(
-        _ settings: PushSettings, _ channel: ServerChannel, _ server: ServerProtocol,
-        _ progress: @escaping @Sendable (SyncProgress) -> Void
+        _ settings: PushSettings, _ channel: ServerChannel, _ progress: @escaping @Sendable (SyncProgress) -> Void
     ) async throws(SyncError) -> PushReport {
         let interruptions = writer.interruptions
         try await dropVoids(settings.tables)
@@ -101,8 +100,7 @@ extension SyncDatabase {
         options.retries = settings.retries
         options.batchSize = settings.batchSize
         options.takesBatches = channel.capabilities.contains(.batch)
-        let driver = PushDriver(
-            database: self, channel: channel, server: server, interruptions: interruptions, progress: progress)
+        let driver = PushDriver(database: self, channel: channel, interruptions: interruptions, progress: progress)
         let report = try await driver.run(plan, options)
         self.report(report)
         return report
@@ -158,17 +156,17 @@ extension SyncDatabase {
         progress: @escaping @Sendable (SyncProgress) -> Void
     ) async throws(SyncError) -> PullReport {
         try checkDeclared(table)
-        let (channel, server) = try await channel()
+        let channel = try await channel()
         var query = PullQuery(table: table)
         query.queryID = settings.queryID
         query.filter = settings.filter
         query.order = settings.order
         query.top = settings.top
         query.skip = settings.skip
-        query.pageSize = settings.pageSize ?? (server == .zumo2 ? 50 : 100)
+        query.pageSize = settings.pageSize ?? (channel.server == .zumo2 ? 50 : 100)
         query.changesPageSize = settings.pageSize ?? query.changesPageSize
         query.overlap = settings.overlap.milliseconds
-        try query.check(for: server)
+        try query.check(for: channel.server)
         var driver = PullDriver(
             database: self, channel: channel, retries: settings.retries, reconciles: settings.reconciles,
             progress: progress)
@@ -178,7 +176,7 @@ extension SyncDatabase {
         guard await syncLock.lock() else { return report }
         defer { syncLock.unlock() }
         if settings.pushesFirst, try await pending().contains(where: { $0.table == table && $0.isToBeSent }) {
-            let pushed = try await pushNow(pushing, channel, server, progress)
+            let pushed = try await pushNow(pushing, channel, progress)
             if case .stopped(let error) = pushed.outcome {
                 report.reason = error
                 return report
@@ -222,20 +220,16 @@ extension SyncDatabase {
 
     // MARK: The server
 
-    private func serverProtocol() throws(SyncError) -> ServerProtocol {
-        try mapErrors { () throws(StateError) in try reader.serverProtocol }
-    }
-
     /// Where the requests and responses are recorded, since the store was opened.
     package var recording: TrafficRecording? { configuration.recording }
 
     /// The server's capabilities, according to its latest response to this process.
     package var knownOfServer: ServerCapabilities {
-        link.withLock { $0?.channel.capabilities ?? configuration.knownOfServer }
+        link.withLock { $0?.capabilities ?? configuration.knownOfServer }
     }
 
-    /// Returns the connection to the server, and the protocol it uses.
-    func channel() async throws(SyncError) -> (ServerChannel, ServerProtocol) {
+    /// Returns the connection to the server.
+    func channel() async throws(SyncError) -> ServerChannel {
         try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
         // Only the process that writes the log talks to the server, so that it can record the answers.
         _ = try writer.log
@@ -244,10 +238,10 @@ extension SyncDatabase {
                 .invalidConfiguration, "this is a branch of a store, which is never pushed or pulled",
                 hint: "Land it, then push: `syncline branch land NAME`.")
         }
-        let speaks = try serverProtocol()
-        if let known = link.withLock({ $0 }), known.server == speaks { return (known.channel, speaks) }
+        let speaks = try mapErrors { () throws(StateError) in try reader.serverProtocol }
+        if let known = link.withLock({ $0 }), known.server == speaks { return known }
         let limits = try await networkLimits()
-        let transport: any HTTPTransport
+        var transport: any HTTPTransport
         if let given = configuration.transport {
             transport = given
         } else {
@@ -260,18 +254,13 @@ extension SyncDatabase {
             }
             transport = try makeTransport(baseURL: url, limits: limits.transport)
         }
-        let watched: any HTTPTransport
-        if let receiver = configuration.diagnostics {
-            watched = ReportingTransport(transport, receiver)
-        } else {
-            watched = transport
-        }
-        let recorded = configuration.recording?.transport(over: watched) ?? watched
+        if let receiver = configuration.diagnostics { transport = ReportingTransport(transport, receiver) }
+        if let recording = configuration.recording { transport = recording.transport(over: transport) }
         let channel = ServerChannel(
-            recorded, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration),
+            transport, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration),
             capabilities: configuration.knownOfServer)
-        link.withLock { $0 = ServerLink(channel: channel, server: speaks) }
-        return (channel, speaks)
+        link.withLock { $0 = channel }
+        return channel
     }
 
     /// Returns the app's limits, or else the store's setting, or else the defaults.
