@@ -34,16 +34,7 @@ extension SyncDatabase {
     @discardableResult
     @concurrent
     public func compact() async throws(SyncError) -> CompactReport {
-        let now = configuration.environment.milliseconds()
-        return try await offCallersActor { () throws(SyncError) in try self.writer.compact(self.storage, now: now) }
-    }
-
-    /// Runs off the caller's actor, because it takes long and waits for the disk.
-    @concurrent
-    private func offCallersActor<Value: Sendable>(
-        _ body: @Sendable () throws(SyncError) -> Value
-    ) async throws(SyncError) -> Value {
-        try body()
+        try writer.compact(storage, now: configuration.environment.milliseconds())
     }
 }
 
