@@ -1,4 +1,4 @@
-// How an app opens a store, and the first events of a new one.
+// How an app opens a store, what is reported to it, and the first events of a new store.
 
 public import SegmentLog
 public import SynclineCore
@@ -74,6 +74,11 @@ public struct SyncConfiguration: Sendable {
 }
 
 extension SyncConfiguration {
+    /// Reports to the app, if it wants to know.
+    func report(_ level: Diagnostic.Level, _ area: Diagnostic.Area, _ message: @autoclosure () -> String) {
+        diagnostics?(Diagnostic(level, area, message()))
+    }
+
     /// The settings that a new store records in its first events.
     var initialSettings: [Event.Body] {
         var settings = [
