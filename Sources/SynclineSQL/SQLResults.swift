@@ -54,12 +54,7 @@ public struct SQLResults<Item: Hashable & Sendable>: AsyncSequence, Sendable {
         /// Waits for a commit, except before the first result. Returns false if there are no more commits.
         private func waits(isolation actor: isolated (any Actor)?) async -> Bool {
             guard let signals else { return true }
-            // The iterators of a stream take turns, so each wait has one of its own, which may be used on any thread.
-            var waiting = signals.makeAsyncIterator()
-            if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-                return await waiting.next(isolation: actor) != nil
-            }
-            return await waiting.next() != nil
+            return await signals.next(isolation: actor) != nil
         }
     }
 

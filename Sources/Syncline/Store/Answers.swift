@@ -19,7 +19,7 @@ struct Answers<State: Sendable, Content: Hashable & Sendable, Element: Sendable>
     }
 
     mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Element, SyncError>? {
-        while let state = await nextState(isolation: actor) {
+        while let state = await states.next(isolation: actor) {
             guard let answer = await answer(to: state) else { continue }
             last = answer.content
             return answer.element
@@ -37,13 +37,16 @@ struct Answers<State: Sendable, Content: Hashable & Sendable, Element: Sendable>
         if content == last { return nil }
         return (content, content.flatMap { found in Result { () throws(SyncError) in try make(found) } })
     }
+}
 
-    /// The iterators of a stream take turns, so each state has one of its own, which may be used on any thread.
-    private func nextState(isolation actor: isolated (any Actor)?) async -> State? {
-        var states = states.makeAsyncIterator()
+extension AsyncStream where Element: Sendable {
+    /// Waits for the next element. The iterators of a stream take turns, so each element has one of its own, which may
+    /// be used on any thread.
+    package func next(isolation actor: isolated (any Actor)?) async -> Element? {
+        var elements = makeAsyncIterator()
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            return await states.next(isolation: actor)
+            return await elements.next(isolation: actor)
         }
-        return await states.next()
+        return await elements.next()
     }
 }
