@@ -2,7 +2,6 @@
 // while it fails.
 
 import SynclineCore
-import SynclineGround
 
 extension SyncDatabase {
     /// Drops what is pending on a row: its operation, with those that follow it, leaves the outbox, and the row is what the
@@ -15,28 +14,17 @@ extension SyncDatabase {
     @concurrent
     public func discard(table: String, id: String, force: Bool = false) async throws(SyncError) -> Int {
         try await perform { engine throws(SyncError) in
-            try engine.projector.check(table: table)
-            let found = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
-            let address = "\(table)/\(id)"
-            guard let entry = found, let pending = entry.pending else {
-                throw SyncError(
-                    .operationNotFound, "nothing is pending on \(address)",
-                    hint: "`pending` lists the pending operations.",
-                    address: address)
-            }
-            let key = engine.projector.state.rowKey(table, id)
-            if self.onTheirWay.withLock({ $0.contains(key) }) {
-                throw SyncError(
-                    .pendingChanges, "the operation on \(address) is being sent",
-                    hint: "Drop it after the push has ended.", address: address)
-            }
+            let (entry, pending, key) = try self.waiting(
+                table, id, in: engine, orElse: "`pending` lists the pending operations.",
+                ifSent: "Drop it after the push has ended.")
             if let frozen = pending.frozen, frozen.status == .inFlight, frozen.maybeSent, !force {
+                let address = "\(table)/\(id)"
                 throw SyncError(
                     .pendingChanges, "the operation on \(address) may have reached the server",
                     hint: "Push to learn its fate, or force the drop and pull afterwards.", address: address)
             }
             try engine.record(.discarded(table: table, id: entry.spelling ?? id))
-            try engine.release(key)
+            try engine.set(hold: nil, on: key)
             engine.touch(table)
             return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
         }

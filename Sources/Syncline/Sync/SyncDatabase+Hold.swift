@@ -19,21 +19,10 @@ extension SyncDatabase {
     @concurrent
     public func hold(table: String, id: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
-            try engine.projector.check(table: table)
-            let address = "\(table)/\(id)"
-            let found = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
-            guard let entry = found, entry.pending != nil else {
-                throw SyncError(
-                    .operationNotFound, "nothing is pending on \(address)", hint: "`pending` lists what can be held.",
-                    address: address)
-            }
-            let key = engine.projector.state.rowKey(table, id)
-            if self.onTheirWay.withLock({ $0.contains(key) }) {
-                throw SyncError(
-                    .pendingChanges, "the operation on \(address) is being sent",
-                    hint: "Hold it when the push is over, if it is still pending.", address: address)
-            }
-            try engine.hold(key, id: entry.spelling ?? id)
+            let (entry, _, key) = try self.waiting(
+                table, id, in: engine, orElse: "`pending` lists what can be held.",
+                ifSent: "Hold it when the push is over, if it is still pending.")
+            try engine.set(hold: entry.spelling ?? id, on: key)
         }
     }
 
@@ -42,7 +31,7 @@ extension SyncDatabase {
     public func release(table: String, id: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             let key = engine.projector.state.rowKey(table, id)
-            guard try engine.release(key) else {
+            guard try engine.set(hold: nil, on: key) else {
                 throw SyncError(
                     .operationNotFound, "\(table)/\(id) is not held", hint: "`heldRows()` lists the held rows.",
                     address: "\(table)/\(id)")
@@ -59,24 +48,35 @@ extension SyncDatabase {
             try reader.heldRows().map { HeldRow(table: $0.table, id: $0.id) }
         }
     }
+
+    /// Returns the entry and the key of a row whose operations wait. Throws, with these hints, if nothing is pending on
+    /// the row, or if an operation is being sent.
+    func waiting(
+        _ table: String, _ id: String, in engine: StoreEngine, orElse hint: String, ifSent hintIfSent: String
+    ) throws(SyncError) -> (entry: RowEntry, pending: PendingRow, key: [UInt8]) {
+        try engine.projector.check(table: table)
+        let address = "\(table)/\(id)"
+        let found = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
+        guard let entry = found, let pending = entry.pending else {
+            throw SyncError(.operationNotFound, "nothing is pending on \(address)", hint: hint, address: address)
+        }
+        let key = engine.projector.state.rowKey(table, id)
+        if onTheirWay.withLock({ $0.contains(key) }) {
+            throw SyncError(
+                .pendingChanges, "the operation on \(address) is being sent", hint: hintIfSent, address: address)
+        }
+        return (entry, pending, key)
+    }
 }
 
 extension StoreEngine {
-    /// Holds a row; has no effect on a row that is held already.
-    fileprivate func hold(_ key: [UInt8], id: String) throws(SyncError) {
-        let (isHeld, name) = try mapErrors { () throws(StateError) in
-            (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
-        }
-        if !isHeld { try record(.configured(name: name, value: .string(id))) }
-    }
-
-    /// Releases a row; returns whether it was held.
+    /// Holds a row under an id, or releases it if that is nil; returns whether the row was held.
     @discardableResult
-    func release(_ key: [UInt8]) throws(SyncError) -> Bool {
+    func set(hold id: String?, on key: [UInt8]) throws(SyncError) -> Bool {
         let (isHeld, name) = try mapErrors { () throws(StateError) in
             (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
         }
-        if isHeld { try record(.configured(name: name, value: nil)) }
+        if isHeld != (id != nil) { try record(.configured(name: name, value: id.map { .string($0) })) }
         return isHeld
     }
 }
