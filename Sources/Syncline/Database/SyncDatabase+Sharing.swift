@@ -29,12 +29,7 @@ extension SyncDatabase {
         _ storage: any LogStorage, _ configuration: SyncConfiguration = .init()
     ) async throws(SyncError) -> SyncDatabase {
         let follower = try StoreFollower(storage, configuration.environment)
-        let writer = StoreWriter(
-            StoreEngine(follower, configuration.environment), memoryLimit: Int(configuration.memoryLimit.rawValue),
-            cacheSize: Int(clamping: configuration.cacheSize.rawValue)
-        ) { _ in
-        }
-        let database = SyncDatabase(writer, storage, configuration)
+        let database = SyncDatabase(StoreEngine(follower, configuration.environment), storage, configuration)
         configuration.report(.info, .store, "follows \(storage.location) from event \(database.lastEvent)")
         database.startWatching(["", FileName.tributaries])
         return database

@@ -24,8 +24,13 @@ public final class SyncDatabase: Sendable {
     let takingIn = AsyncLock()
     let watch = Mutex<StoreWatch?>(nil)
 
-    init(_ writer: StoreWriter, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
-        self.writer = writer
+    init(_ engine: sending StoreEngine, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
+        writer = StoreWriter(
+            engine, memoryLimit: Int(configuration.memoryLimit.rawValue),
+            cacheSize: Int(clamping: configuration.cacheSize.rawValue)
+        ) { error in
+            configuration.report(.warning, .store, "a checkpoint could not be written: \(error.code)")
+        }
         self.storage = storage
         self.configuration = configuration
     }
@@ -56,13 +61,7 @@ public final class SyncDatabase: Sendable {
         let engine = try StoreEngine(
             log, projector, configuration.environment, schemaVersion: configuration.schema?.version ?? 0,
             hasRecordedOpening: log.isNew)
-        let writer = StoreWriter(
-            engine, memoryLimit: Int(configuration.memoryLimit.rawValue),
-            cacheSize: Int(clamping: configuration.cacheSize.rawValue)
-        ) { error in
-            configuration.report(.warning, .store, "a checkpoint could not be written: \(error.code)")
-        }
-        let database = SyncDatabase(writer, log.storage, configuration)
+        let database = SyncDatabase(engine, log.storage, configuration)
         configuration.report(.info, .store, "opened \(log.storage.location) at event \(event)")
         if isNew { try await database.writeInitialSettings() }
         do throws(SyncError) {
