@@ -23,7 +23,7 @@ package final class RunningStatement {
             sqlite3_column_name(statement, column).map { String(cString: $0) } ?? ""
         }
         columns = SQLName.distinct(names)
-        try StatementParameters(statement).bind(arguments)
+        try arguments.bind(to: statement)
     }
 
     deinit { sqlite3_finalize(statement) }
