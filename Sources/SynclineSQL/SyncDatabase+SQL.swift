@@ -103,8 +103,6 @@ extension SQLSource {
     func models<Model: Decodable & Sendable>(
         _ statement: String, _ arguments: SQLArguments, _ type: Model.Type, _ pool: DatabasePool? = nil
     ) async throws(SyncError) -> [Model] {
-        var models: [Model] = []
-        for row in try await rows(statement, arguments, pool) { models.append(try row.decode(type)) }
-        return models
+        try await rows(statement, arguments, pool).map { row throws(SyncError) in try row.decode(type) }
     }
 }

@@ -75,9 +75,7 @@ extension StoreEngine {
     fileprivate func values(of rows: [RowKey]) throws(SyncError) -> [StoredRow?] {
         let reader = reader
         return try mapErrors { () throws(StateError) in
-            var values: [StoredRow?] = []
-            for row in rows { values.append(try reader.row(row.table, row.id)) }
-            return values
+            try rows.map { row throws(StateError) in try reader.row(row.table, row.id) }
         }
     }
 }

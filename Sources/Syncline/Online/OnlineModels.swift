@@ -101,9 +101,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
     }
 
     private func page(_ rows: OnlineTable.Page) throws(SyncError) -> Page {
-        var models: [Model] = []
-        for row in rows.rows { models.append(try decode(row)) }
-        return Page(models: models, rows: rows)
+        Page(models: try rows.rows.map { row throws(SyncError) in try decode(row) }, rows: rows)
     }
 
     private func decode(_ row: StoredRow) throws(SyncError) -> Model {

@@ -52,18 +52,13 @@ final class LiveLists: Sendable {
             of tables: [[UInt8]], _ known: inout [[UInt8]: TableChanges]
         ) throws(StateError) -> [TableChanges]? {
             guard let rows else { return nil }
-            var all: [TableChanges] = []
-            for table in tables {
-                if let changes = known[table] {
-                    all.append(changes)
-                    continue
-                }
+            return try tables.map { table throws(StateError) -> TableChanges in
+                if let changes = known[table] { return changes }
                 let name = String(decoding: table, as: UTF8.self)
                 let changes = try TableChanges(of: name, rows[table] ?? [], from: before, to: after)
                 known[table] = changes
-                all.append(changes)
+                return changes
             }
-            return all
         }
     }
 

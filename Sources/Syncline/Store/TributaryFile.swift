@@ -113,16 +113,14 @@ package struct TributaryFile: Sendable {
     /// Its transactions, each with the time at which it was made.
     func transactions() throws(SyncError) -> [(time: Int64, LocalTransaction)] {
         let shapes = ShapeTable()
-        var all: [(time: Int64, LocalTransaction)] = []
-        for record in events {
+        return try events.map { record throws(SyncError) -> (time: Int64, LocalTransaction) in
             let event = try mapErrors { () throws(StateError) in
                 try record.withBytes { bytes throws(StateError) in try Event(bytes, shapes: shapes) }
             }
             guard case .local(let transaction) = event.body else {
                 throw SyncError(.storeCorrupt, "changes of another process have an event of another kind")
             }
-            all.append((event.time, transaction))
+            return (event.time, transaction)
         }
-        return all
     }
 }

@@ -41,8 +41,7 @@ extension ColumnExpression where Value: Encodable & Equatable {
         guard !literals.isEmpty else { return Filter(.compare(.equal, .column("id"), .literal(.null))) }
         return Filter<Model>(
             Result { () throws(SyncError) in
-                var choices: [FilterExpression] = []
-                for literal in literals { choices.append(try literal.expression) }
+                let choices = try literals.map { literal throws(SyncError) in try literal.expression }
                 return .oneOf(try expression, choices)
             })
     }

@@ -27,11 +27,9 @@ public struct PastTable<Model: SyncModel>: Sendable {
     /// Returns the models of the query; without conditions, all of them, sorted by id.
     @concurrent
     public func get() async throws(SyncError) -> [Model] {
-        var models: [Model] = []
-        for row in try await state.query(try query.rowQuery(table: name)).rows {
-            models.append(try ModelCoding.decode(row, table: name))
+        try await state.query(try query.rowQuery(table: name)).rows.map { row throws(SyncError) in
+            try ModelCoding<Model>.decode(row, table: name)
         }
-        return models
     }
 }
 
