@@ -55,18 +55,14 @@ extension ColumnExpression where Value: Encodable & Numeric {
 
 extension ColumnExpression where Value: Encodable & BinaryInteger {
     /// The remainder of a division.
-    public static func % (column: Self, value: Value) -> Self {
-        column.joined(with: Self.literal(value)) { .arithmetic(.mod, $0, $1) }
-    }
+    public static func % (column: Self, value: Value) -> Self { column.calculate(.mod, .literal(value)) }
 }
 
 extension ColumnExpression where Value: Encodable & BinaryFloatingPoint {
     /// A quotient.
-    public static func / (column: Self, value: Value) -> Self {
-        column.joined(with: Self.literal(value)) { .arithmetic(.div, $0, $1) }
-    }
+    public static func / (column: Self, value: Value) -> Self { column.calculate(.div, .literal(value)) }
     /// A quotient.
-    public static func / (left: Self, right: Self) -> Self { left.joined(with: right) { .arithmetic(.div, $0, $1) } }
+    public static func / (left: Self, right: Self) -> Self { left.calculate(.div, right) }
 }
 
 extension ColumnExpression where Value == Date {
