@@ -44,10 +44,12 @@ enum ValueEncoder {
             hint: "Round it to 15 digits, or keep it as a string.")
     }
 
-    fileprivate static func integer(_ number: some BinaryInteger, _ path: [any CodingKey]) throws -> Value {
+    fileprivate static func integer(
+        _ number: some BinaryInteger, _ path: @autoclosure () -> [any CodingKey]
+    ) throws -> Value {
         guard let integer = Int64(exactly: number) else {
             throw SyncError(
-                .invalidItem, "\(name(path)): the integer does not fit 64 bits",
+                .invalidItem, "\(name(path())): the integer does not fit 64 bits",
                 hint: "Rows hold integers up to \(Int64.max): store larger ones as a string.")
         }
         return .integer(integer)
@@ -138,16 +140,9 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: String, forKey key: Key) { put(.string(value), key) }
     func encode(_ value: Double, forKey key: Key) throws { put(try ValueEncoder.double(value, path(key)), key) }
     func encode(_ value: Float, forKey key: Key) throws { put(try ValueEncoder.float(value, path(key)), key) }
-    func encode(_ value: Int, forKey key: Key) { put(.integer(Int64(value)), key) }
-    func encode(_ value: Int8, forKey key: Key) { put(.integer(Int64(value)), key) }
-    func encode(_ value: Int16, forKey key: Key) { put(.integer(Int64(value)), key) }
-    func encode(_ value: Int32, forKey key: Key) { put(.integer(Int64(value)), key) }
-    func encode(_ value: Int64, forKey key: Key) { put(.integer(value), key) }
-    func encode(_ value: UInt, forKey key: Key) throws { put(try ValueEncoder.integer(value, path(key)), key) }
-    func encode(_ value: UInt8, forKey key: Key) { put(.integer(Int64(value)), key) }
-    func encode(_ value: UInt16, forKey key: Key) { put(.integer(Int64(value)), key) }
-    func encode(_ value: UInt32, forKey key: Key) { put(.integer(Int64(value)), key) }
-    func encode(_ value: UInt64, forKey key: Key) throws { put(try ValueEncoder.integer(value, path(key)), key) }
+    func encode(_ value: some BinaryInteger & Encodable, forKey key: Key) throws {
+        put(try ValueEncoder.integer(value, path(key)), key)
+    }
     func encode(_ value: some Encodable, forKey key: Key) throws {
         put(try ValueEncoder.encodeAny(value, path: path(key)), key)
     }
@@ -227,16 +222,9 @@ private struct Single: SingleValueEncodingContainer {
     func encode(_ value: String) { node.set(.string(value)) }
     func encode(_ value: Double) throws { node.set(try ValueEncoder.double(value, codingPath)) }
     func encode(_ value: Float) throws { node.set(try ValueEncoder.float(value, codingPath)) }
-    func encode(_ value: Int) { node.set(.integer(Int64(value))) }
-    func encode(_ value: Int8) { node.set(.integer(Int64(value))) }
-    func encode(_ value: Int16) { node.set(.integer(Int64(value))) }
-    func encode(_ value: Int32) { node.set(.integer(Int64(value))) }
-    func encode(_ value: Int64) { node.set(.integer(value)) }
-    func encode(_ value: UInt) throws { node.set(try ValueEncoder.integer(value, codingPath)) }
-    func encode(_ value: UInt8) { node.set(.integer(Int64(value))) }
-    func encode(_ value: UInt16) { node.set(.integer(Int64(value))) }
-    func encode(_ value: UInt32) { node.set(.integer(Int64(value))) }
-    func encode(_ value: UInt64) throws { node.set(try ValueEncoder.integer(value, codingPath)) }
+    func encode(_ value: some BinaryInteger & Encodable) throws {
+        node.set(try ValueEncoder.integer(value, codingPath))
+    }
     func encode(_ value: some Encodable) throws { node.set(try ValueEncoder.encodeAny(value, path: codingPath)) }
 }
 
