@@ -126,7 +126,7 @@ package struct Rescue: Sendable {
             let log =
                 base == 0
                 ? try mapErrors { () throws(LogError) in
-                    try LogWriter.create(fresh, first: .first, configuration: .quiet, clock: clock)
+                    try LogWriter.create(fresh, first: .first, configuration: .init(syncsWhenIdle: false), clock: clock)
                 } : try StateTransfer.begin(fresh, with: try projector(at: base), clock: clock)
             var next = base + 1
             try forEach(after: base) { time, number, batch throws(SyncError) in
@@ -194,13 +194,5 @@ extension CursorState {
     /// Returns the initial cursor of a query, before anything was pulled.
     static func beginning(of query: String, now: Int64) -> CursorState {
         CursorState(.time(Timestamp(Timestamp.Instant(milliseconds: 0))), query: query, updated: now)
-    }
-}
-
-extension LogConfiguration {
-    fileprivate static var quiet: LogConfiguration {
-        var configuration = LogConfiguration()
-        configuration.syncsWhenIdle = false
-        return configuration
     }
 }
