@@ -47,26 +47,15 @@ enum CredentialFailure {
             default: return unauthorized(error.message, error)
             }
         }
-        switch kind(domain: error._domain, code: error._code) {
-        case .connection: return offline("\(error)", error)
-        case .cancellation: return cancelled(error)
-        case .other: return unauthorized("\(error)", error)
-        }
-    }
-
-    private enum Kind {
-        case connection, cancellation, other
-    }
-
-    /// Recognizes a failed connection without Foundation, by the error's domain and code.
-    private static func kind(domain: String, code: Int) -> Kind {
-        switch (domain, code) {
-        case ("NSURLErrorDomain", -999): .cancellation
+        // A failed connection is recognized without Foundation, by the error's domain and code.
+        switch (error._domain, error._code) {
+        case ("NSURLErrorDomain", -999): return cancelled(error)
         // The server wants a login, or the user cancelled one.
-        case ("NSURLErrorDomain", -1013), ("NSURLErrorDomain", -1012): .other
-        case ("NSURLErrorDomain", _): .connection
-        case ("NSPOSIXErrorDomain", _): Connection.failures.contains(code) ? .connection : .other
-        default: .other
+        case ("NSURLErrorDomain", -1013), ("NSURLErrorDomain", -1012): return unauthorized("\(error)", error)
+        case ("NSURLErrorDomain", _): return offline("\(error)", error)
+        case ("NSPOSIXErrorDomain", let code) where Connection.failures.contains(code):
+            return offline("\(error)", error)
+        default: return unauthorized("\(error)", error)
         }
     }
 
