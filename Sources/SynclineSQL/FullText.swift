@@ -61,11 +61,8 @@ public actor FullText {
                 .unknownTable, "\(table) has no full-text index", hint: "Declare one with FullTextIndex.")
         }
         if query.expression.isEmpty { return [] }
-        let found = try file.update(to: source) { file, _ throws(FileFailure) in
-            try FullText.run(query, number, file)
-        }
-        do throws(FileFailure) { return try FullText.matches(found, of: table, source) } catch {
-            throw SyncError(error)
+        return try file.update(to: source) { file, _ throws(FileFailure) in
+            try FullText.matches(try FullText.run(query, number, file), of: table, source)
         }
     }
 
@@ -88,7 +85,17 @@ public actor FullText {
         _ query: TextQuery, _ number: Int, _ file: FileConnection
     ) throws(FileFailure) -> [[Value]] {
         do throws(FileFailure) {
-            return try select(query, number, file)
+            return try file.run(
+                """
+                SELECT i.id, t.rank, snippet(text_\(number), -1, ?, ?, '…', ?) FROM text_\(number) t \
+                JOIN ids_\(number) i ON i.number = t.rowid WHERE text_\(number) MATCH ? \
+                ORDER BY t.rank, i.id LIMIT ? OFFSET ?
+                """,
+                [
+                    .string(query.matchStart), .string(query.matchEnd),
+                    .integer(Int64(max(1, min(query.snippetLength, 64)))), .string(query.expression),
+                    .integer(Int64(max(0, query.limit))), .integer(Int64(max(0, query.skip))),
+                ])
         } catch {
             guard case .refused(_, let reason) = error else { throw error }
             throw .failed(
@@ -96,22 +103,6 @@ public actor FullText {
                     .invalidQuery, "the search can't be run: \(reason)",
                     hint: "An expression has the syntax of SQLite's FTS5."))
         }
-    }
-
-    private static func select(
-        _ query: TextQuery, _ number: Int, _ file: FileConnection
-    ) throws(FileFailure) -> [[Value]] {
-        try file.run(
-            """
-            SELECT i.id, t.rank, snippet(text_\(number), -1, ?, ?, '…', ?) FROM text_\(number) t \
-            JOIN ids_\(number) i ON i.number = t.rowid WHERE text_\(number) MATCH ? \
-            ORDER BY t.rank, i.id LIMIT ? OFFSET ?
-            """,
-            [
-                .string(query.matchStart), .string(query.matchEnd),
-                .integer(Int64(max(1, min(query.snippetLength, 64)))), .string(query.expression),
-                .integer(Int64(max(0, query.limit))), .integer(Int64(max(0, query.skip))),
-            ])
     }
 
     /// The path of the file in a store's folder; nil for a store that is not in a directory.
