@@ -4,13 +4,8 @@ import SynclineCore
 import SynclineWire
 
 struct ReportingTransport: HTTPTransport {
-    private let inner: any HTTPTransport
-    private let report: DiagnosticReceiver
-
-    init(_ inner: any HTTPTransport, _ report: @escaping DiagnosticReceiver) {
-        self.inner = inner
-        self.report = report
-    }
+    let inner: any HTTPTransport
+    let report: DiagnosticReceiver
 
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
         do throws(NetworkFailure) {

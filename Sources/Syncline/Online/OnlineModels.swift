@@ -9,10 +9,6 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
     /// What is asked of the table.
     public private(set) var query = ModelQuery<Model>()
 
-    init(_ table: OnlineTable) {
-        untyped = table
-    }
-
     /// One page of models.
     public struct Page: Sendable {
         /// The models, in the server's order.
@@ -120,6 +116,6 @@ extension OnlineModels: ModelSource {
 extension Backend {
     /// Returns the server's table of a model: the one that ``SyncModel/table`` names, or another.
     public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> OnlineModels<Model> {
-        OnlineModels(table(name ?? Model.table))
+        OnlineModels(untyped: table(name ?? Model.table))
     }
 }

@@ -12,13 +12,10 @@ package struct TributaryName: Hashable, Sendable {
     /// The process.
     package var process: UInt64
 
-    package init(number: UInt64, process: UInt64) {
-        self.number = number
-        self.process = process
-    }
-
     private static let suffix = ".changes"
+}
 
+extension TributaryName {
     /// Reads the name of a file; nil for other files.
     package init?(file name: String) {
         guard name.hasSuffix(TributaryName.suffix) else { return nil }
@@ -56,12 +53,9 @@ package struct TributaryFile: Sendable {
     package var events: [[UInt8]]
 
     private static let magic = Array("SYNCTRB1".utf8)
+}
 
-    package init(identity: LogIdentity, events: [[UInt8]]) {
-        self.identity = identity
-        self.events = events
-    }
-
+extension TributaryFile {
     /// Its bytes: the mark of the format, the log's identity, the events, and a checksum of all that.
     package var bytes: [UInt8] {
         var writer = ByteWriter()

@@ -254,7 +254,7 @@ extension SyncDatabase {
             }
             transport = try makeTransport(baseURL: url, limits: limits.transport)
         }
-        if let receiver = configuration.diagnostics { transport = ReportingTransport(transport, receiver) }
+        if let report = configuration.diagnostics { transport = ReportingTransport(inner: transport, report: report) }
         if let recording = configuration.recording { transport = recording.transport(over: transport) }
         let channel = ServerChannel(
             transport, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration),

@@ -70,8 +70,6 @@ public struct PullReport: Hashable, Sendable {
     public var deleted = 0
     /// The number of conflicts found.
     public var conflicts = 0
-
-    init() {}
 }
 
 /// The progress of a push or pull.

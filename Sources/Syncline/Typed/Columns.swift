@@ -5,8 +5,6 @@ import SynclineCore
 /// The columns of a model: `{ !$0.complete && $0.priority > 2 }`.
 @dynamicMemberLookup
 public struct Columns<Model: SyncModel>: Sendable {
-    init() {}
-
     /// Returns the column of a property.
     public subscript<Value: Encodable>(
         dynamicMember property: any KeyPath<Model, Value> & Sendable

@@ -10,11 +10,6 @@ public struct PastTable<Model: SyncModel>: Sendable {
     /// What is asked of the table.
     public private(set) var query = ModelQuery<Model>()
 
-    init(state: HistoricState, name: String) {
-        self.state = state
-        self.name = name
-    }
-
     /// Returns the model with an id, or nil if there was none.
     @concurrent
     public func get(id: Model.ID) async throws(SyncError) -> Model? {

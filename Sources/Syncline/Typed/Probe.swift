@@ -144,10 +144,6 @@ private struct ProbeElements: UnkeyedDecodingContainer {
     var count: Int? { probe.isVaried ? 1 : 0 }
     var isAtEnd: Bool { currentIndex >= (probe.isVaried ? 1 : 0) }
 
-    init(probe: Probe) {
-        self.probe = probe
-    }
-
     func decodeNil() -> Bool { false }
 
     mutating func decode<Made: Decodable>(_ type: Made.Type) throws -> Made {

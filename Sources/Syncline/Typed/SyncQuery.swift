@@ -8,10 +8,6 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
     /// What is asked of the table.
     public private(set) var query = ModelQuery<Model>()
 
-    init(table: SyncTable<Model>) {
-        self.table = table
-    }
-
     func rowQuery() throws(SyncError) -> RowQuery { try query.rowQuery(table: table.name) }
 
     /// Returns the models.

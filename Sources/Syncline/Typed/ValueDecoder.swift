@@ -56,7 +56,7 @@ package enum ValueDecoder {
         case is Decimal.Type: special = decimal(value)
         case is URL.Type: special = text(value).flatMap { URL(string: $0) }
         case is Value.Type: special = value
-        default: return try Model(from: Source(value, origin, path))
+        default: return try Model(from: Source(value: value, origin: origin, codingPath: path))
         }
         guard let model = special as? Model else {
             throw DecodingError.typeMismatch(type, .init(codingPath: path, debugDescription: ""))
@@ -102,12 +102,6 @@ private struct Source: Decoder {
     let origin: ValueDecoder.Origin
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
-
-    init(_ value: Value, _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
-        self.value = value
-        self.origin = origin
-        codingPath = path
-    }
 
     /// The value, read from JSON if it is an array or an object in a string.
     private var nested: Value {
@@ -199,7 +193,7 @@ private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
         guard let value = members[key.stringValue] else {
             throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: ""))
         }
-        return Source(value, origin, codingPath + [key])
+        return Source(value: value, origin: origin, codingPath: codingPath + [key])
     }
 
     func decodeNil(forKey key: Key) throws -> Bool { members[key.stringValue]?.isNull ?? true }
@@ -236,7 +230,7 @@ private struct UnkeyedSource: UnkeyedDecodingContainer {
                 Any.self, .init(codingPath: codingPath, debugDescription: "the array has no more elements"))
         }
         defer { currentIndex += 1 }
-        return Source(elements[currentIndex], origin, codingPath)
+        return Source(value: elements[currentIndex], origin: origin, codingPath: codingPath)
     }
 
     mutating func decodeNil() throws -> Bool {

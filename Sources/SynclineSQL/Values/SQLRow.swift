@@ -10,11 +10,6 @@ public struct SQLRow: Hashable, Sendable {
     /// The values in the order of the columns: null, integers, doubles, strings and bytes.
     public let values: [Value]
 
-    package init(columns: [String], values: [Value]) {
-        self.columns = columns
-        self.values = values
-    }
-
     /// The value of a column, by its position.
     public subscript(index: Int) -> Value { values[index] }
 
