@@ -188,6 +188,6 @@ import Testing
         for number in 0..<600 {
             #expect(try file.run("SELECT \(number), ?", [1]) == [[.integer(Int64(number)), 1]])
         }
-        #expect(file.statementCount <= 256)
+        #expect(file.statements.count <= 256)
     }
 }

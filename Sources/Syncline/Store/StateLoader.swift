@@ -20,10 +20,9 @@ package struct StateLoader: Sendable {
     /// Loads the state as of an event, or the newest, from a checkpoint or from the earliest event the log allows.
     /// With one row requested, only that row is up to date; other rows are as old as the checkpoint.
     package func load(
-        through last: UInt64? = nil, onlyTo row: RowFocus? = nil, usingCheckpoints: Bool = true,
-        showing visibility: LogReader.Visibility = .written
+        through last: UInt64? = nil, onlyTo row: RowFocus? = nil, usingCheckpoints: Bool = true
     ) throws(SyncError) -> Projector {
-        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: visibility) }
+        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
         let projector = try start(reader, through: last, usingCheckpoints)
         try fold(into: projector, through: last, onlyTo: row, reader)
         return projector

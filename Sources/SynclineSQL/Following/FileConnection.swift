@@ -33,9 +33,7 @@ extension SyncError {
 final class FileConnection {
     let path: String
     private let handle: OpaquePointer
-    private var statements: [String: OpaquePointer] = [:]
-
-    var statementCount: Int { statements.count }
+    private(set) var statements: [String: OpaquePointer] = [:]
 
     /// Opens a file, or a database in memory if the path is empty.
     convenience init(_ path: String) throws(FileFailure) {
