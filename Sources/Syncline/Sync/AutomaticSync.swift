@@ -75,7 +75,7 @@ public final class AutomaticSync: Sendable {
 
     private let state: Mutex<State>
     private let inputs: AsyncStream<AutomaticLoop.Input>.Continuation
-    private let task: Task<Void, Never>
+    private let task = Mutex<Task<Void, Never>?>(nil)
     private let ended: @Sendable (AutomaticSync) -> Void
     private let report: @Sendable (SyncStatus) -> Void
     #if canImport(Network)
@@ -97,12 +97,13 @@ public final class AutomaticSync: Sendable {
         let status = SyncStatus(
             phase: .idle, pending: Int(clamping: database.totals.pending), conflicts: conflicts.count(database))
         state = Mutex(State(status: status))
-        let box = WeakBox()
-        task = Task {
-            var loop = AutomaticLoop(database, settings, inputs, conflicts) { status in box.value?.tell(status) }
+        // The loop does not retain its owner.
+        let tell: @Sendable (SyncStatus) -> Void = { [weak self] status in self?.tell(status) }
+        let started = Task {
+            var loop = AutomaticLoop(database, settings, inputs, conflicts, tell)
             await loop.run(stream)
         }
-        box.value = self
+        task.withLock { $0 = started }
         inputs.yield(.signal(.requested))
     }
 
@@ -136,9 +137,10 @@ public final class AutomaticSync: Sendable {
         #if canImport(Network)
             network.end()
         #endif
-        task.cancel()
+        let task = task.withLock { $0 }
+        task?.cancel()
         inputs.finish()
-        await task.value
+        await task?.value
         let watchers = state.withLock { state in
             state.status.phase = .stopped
             defer { state.watchers = [:] }
@@ -157,20 +159,6 @@ public final class AutomaticSync: Sendable {
             return state.status.phase != status.phase
         }
         if isNewPhase { report(status) }
-    }
-
-    /// Lets the loop report to its owner without retaining it.
-    private final class WeakBox: Sendable {
-        private let held = Mutex<Weak>(Weak())
-
-        private struct Weak {
-            weak var value: AutomaticSync?
-        }
-
-        var value: AutomaticSync? {
-            get { held.withLock { $0.value } }
-            set { held.withLock { $0.value = newValue } }
-        }
     }
 }
 
