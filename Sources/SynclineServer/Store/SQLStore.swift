@@ -330,8 +330,8 @@ final class SQLStore: TableStore {
                 let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
                 latest = max(latest, purged?[0].integer ?? 0)
             }
-            var tombstone = SQLStatement(dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < "#)
-            tombstone.add(.integer(time))
+            let tombstone = SQLStatement(
+                dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < \#(.integer(time))"#)
             latest = max(latest, try connection.first(tombstone, count: 1)?[0].integer ?? 0)
             if latest > 0 { try connection.run(StateSQL.setPurged(latest, dialect)) }
         }

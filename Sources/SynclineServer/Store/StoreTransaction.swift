@@ -196,8 +196,8 @@ struct StoreTransaction {
             try connection.run(statements.remove(id: row.id))
             var owner: String?
             if let column = definition.perUser, case .string(let text)? = row.columns[column] { owner = text }
-            let name = TableRowName(table: definition.name, id: row.id)
-            try connection.run(StateSQL.insertTombstone(name, owner: owner, stamp, dialect))
+            try connection.run(
+                StateSQL.insertTombstone(of: row.id, in: definition.name, owner: owner, stamp, dialect))
         case .refused, .failed: break
         }
     }

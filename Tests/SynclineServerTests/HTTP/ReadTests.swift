@@ -165,8 +165,8 @@ import Testing
         }
         #expect(connection.isGood && !connection.isGivenUp)
         let statement = SQLStatement(
-            .postgres, "SELECT 1 FROM pg_stat_activity WHERE query LIKE $1::text AND state = 'active'",
-            values: [.text("SELECT pg_sleep%")])
+            .postgres,
+            "SELECT 1 FROM pg_stat_activity WHERE query LIKE \(.text("SELECT pg_sleep%")) AND state = 'active'")
         #expect(try connection.first(statement, count: 1) == nil)
         withExtendedLifetime(cluster) {}
     }

@@ -184,16 +184,14 @@ final class PostgresConnection: SQLConnection {
     }
 
     func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
-        var statement = SQLStatement(
+        let statement = SQLStatement(
             .postgres,
             """
             SELECT c.column_name::text, CASE t.typtype WHEN 'e' THEN 'enum' ELSE c.data_type::text END \
             FROM information_schema.columns c JOIN pg_namespace n ON n.nspname = c.udt_schema \
             JOIN pg_type t ON t.typnamespace = n.oid AND t.typname = c.udt_name \
-            WHERE c.table_schema = current_schema() AND c.table_name =
-            """ + " ")
-        statement.add(.text(table))
-        statement.add(" ORDER BY c.ordinal_position")
+            WHERE c.table_schema = current_schema() AND c.table_name = \(.text(table)) ORDER BY c.ordinal_position
+            """)
         var columns: [DatabaseColumn] = []
         try run(statement) { row in
             columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
@@ -207,9 +205,9 @@ final class PostgresConnection: SQLConnection {
             .postgres,
             """
             SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] \
-            WHERE i.indrelid = to_regclass(quote_ident($1::text)) AND i.indisunique AND i.indnkeyatts = 1 \
-            AND i.indpred IS NULL AND a.attname = $2::text
-            """, values: [.text(table), .text(column)])
+            WHERE i.indrelid = to_regclass(quote_ident(\(.text(table)))) AND i.indisunique AND i.indnkeyatts = 1 \
+            AND i.indpred IS NULL AND a.attname = \(.text(column))
+            """)
         return try first(statement, count: 1) != nil
     }
 

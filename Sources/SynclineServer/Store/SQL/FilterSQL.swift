@@ -44,95 +44,48 @@ struct FilterSQL {
         (condition, isExact) = translation.necessary(self.filter)
     }
 
-    /// Adds the condition; false if there is none to add.
-    func add(to statement: inout SQLStatement) -> Bool {
-        guard let condition else { return false }
-        write(condition, &statement)
-        return true
-    }
+    /// The condition in SQL; nil if there is none.
+    var sql: SQLText? { condition.map { write($0) } }
 
     // MARK: Writing
 
-    private func write(_ condition: Condition, _ statement: inout SQLStatement) {
+    private func write(_ condition: Condition) -> SQLText {
         switch condition {
-        case .all(let parts): join(parts[...], " AND ", &statement)
-        case .any(let parts): join(parts[...], " OR ", &statement)
-        case .not(let inner):
-            statement.add("(NOT ")
-            write(inner, &statement)
-            statement.add(")")
-        case .compare(let left, let sign, let right):
-            write(left, &statement)
-            statement.add(" \(sign) ")
-            write(right, &statement)
-        case .isNull(let operand, let isNull):
-            write(operand, &statement)
-            statement.add(isNull ? " IS NULL" : " IS NOT NULL")
-        case .isTrue(let operand):
-            write(operand, &statement)
-            if dialect == .sqlite { statement.add(" = 1") }
-        case .oneOf(let operand, let choices):
-            write(operand, &statement)
-            statement.add(" IN (")
-            for (index, choice) in choices.enumerated() {
-                if index > 0 { statement.add(", ") }
-                write(choice, &statement)
-            }
-            statement.add(")")
-        case .text(let function, let operand, let part):
-            write(function, operand, part, &statement)
+        case .all(let parts): join(parts[...], " AND ")
+        case .any(let parts): join(parts[...], " OR ")
+        case .not(let inner): "(NOT \(write(inner)))"
+        case .compare(let left, let sign, let right): "\(write(left)) \(sign) \(write(right))"
+        case .isNull(let operand, let isNull): "\(write(operand)) IS \(isNull ? "" : "NOT ")NULL"
+        case .isTrue(let operand): "\(write(operand))\(dialect == .sqlite ? " = 1" : "")"
+        case .oneOf(let operand, let choices): "\(write(operand)) IN (\(choices.map { write($0) }, separator: ", "))"
+        case .text(let function, let operand, let part): write(function, operand, part)
         }
     }
 
     /// Halves in parentheses: databases limit the nesting depth of a condition, and a long chain would exceed it.
-    private func join(_ parts: ArraySlice<Condition>, _ word: String, _ statement: inout SQLStatement) {
-        if parts.count == 1 { return write(parts[parts.startIndex], &statement) }
+    private func join(_ parts: ArraySlice<Condition>, _ word: String) -> SQLText {
+        if parts.count == 1 { return write(parts[parts.startIndex]) }
         let middle = parts.startIndex + parts.count / 2
-        statement.add("(")
-        join(parts[..<middle], word, &statement)
-        statement.add(word)
-        join(parts[middle...], word, &statement)
-        statement.add(")")
+        return "(\(join(parts[..<middle], word))\(word)\(join(parts[middle...], word)))"
     }
 
-    private func write(_ operand: Operand, _ statement: inout SQLStatement) {
+    private func write(_ operand: Operand) -> SQLText {
         switch operand {
-        case .column(let source, _): statement.add(name: source)
-        case .value(let value): statement.add(value)
+        case .column(let source, _): "\(SQLDialect.quoted(source))"
+        case .value(let value): "\(value)"
         }
     }
 
     /// Parts of strings, without patterns: `%` and `_` are ordinary characters.
-    private func write(
-        _ function: FilterExpression.Function, _ operand: Operand, _ part: String, _ statement: inout SQLStatement
-    ) {
-        let length = part.unicodeScalars.count
-        if function == .contains {
-            statement.add(dialect == .sqlite ? "instr(" : "strpos(")
-            write(operand, &statement)
-            statement.add(", ")
-            statement.add(.text(part))
-            return statement.add(") > 0")
+    private func write(_ function: FilterExpression.Function, _ operand: Operand, _ part: String) -> SQLText {
+        let (text, length) = (write(operand), String(part.unicodeScalars.count))
+        return switch (function, dialect) {
+        case (.contains, .sqlite): "instr(\(text), \(.text(part))) > 0"
+        case (.contains, .postgres): "strpos(\(text), \(.text(part))) > 0"
+        case (.startswith, .sqlite): "substr(\(text), 1, \(length)) = \(.text(part))"
+        case (.startswith, .postgres): "left(\(text), \(length)) = \(.text(part))"
+        case (_, .sqlite): "substr(\(text), -\(length)) = \(.text(part))"
+        case (_, .postgres): "right(\(text), \(length)) = \(.text(part))"
         }
-        switch (function, dialect) {
-        case (.startswith, .sqlite):
-            statement.add("substr(")
-            write(operand, &statement)
-            statement.add(", 1, \(length))")
-        case (.startswith, .postgres):
-            statement.add("left(")
-            write(operand, &statement)
-            statement.add(", \(length))")
-        case (_, .sqlite):
-            statement.add("substr(")
-            write(operand, &statement)
-            statement.add(", -\(length))")
-        case (_, .postgres):
-            statement.add("right(")
-            write(operand, &statement)
-            statement.add(", \(length))")
-        }
-        statement.add(" = ")
-        statement.add(.text(part))
     }
 }

@@ -17,6 +17,45 @@ enum SQLValue: Hashable, Sendable {
     case json(String)
 }
 
+/// SQL as a string literal: in `"\(column) = \(.text(id))"`, a string is a part of the SQL, and a value is bound.
+struct SQLText: ExpressibleByStringInterpolation {
+    fileprivate enum Part {
+        case text(String)
+        /// A placeholder for a value, of the type of a sample.
+        case value(SQLValue, sample: SQLValue)
+    }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var parts: [Part] = []
+
+        init(literalCapacity: Int, interpolationCount: Int) {}
+
+        mutating func appendLiteral(_ sql: String) { parts.append(.text(sql)) }
+
+        mutating func appendInterpolation(_ sql: String) { parts.append(.text(sql)) }
+
+        mutating func appendInterpolation(_ sql: SQLText) { parts += sql.parts }
+
+        mutating func appendInterpolation(_ value: SQLValue) { parts.append(.value(value, sample: value)) }
+
+        /// A value whose type follows from its context.
+        mutating func appendInterpolation(untyped value: SQLValue) { parts.append(.value(value, sample: .null)) }
+
+        mutating func appendInterpolation(_ list: [SQLText], separator: String) {
+            for (place, sql) in list.enumerated() {
+                if place > 0 { parts.append(.text(separator)) }
+                parts += sql.parts
+            }
+        }
+    }
+
+    fileprivate let parts: [Part]
+
+    init(stringLiteral sql: String) { parts = [.text(sql)] }
+
+    init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+}
+
 /// A SQL string, and the values for its placeholders in order.
 struct SQLStatement: Hashable, Sendable {
     let dialect: SQLDialect
@@ -27,7 +66,13 @@ struct SQLStatement: Hashable, Sendable {
     /// Whether it may return more rows than are wanted, or than should be in memory at a time.
     var isLarge = false
 
-    init(_ dialect: SQLDialect, _ text: String = "", values: [SQLValue] = [], columns: BoundColumns? = nil) {
+    init(_ dialect: SQLDialect, _ sql: SQLText) {
+        self.dialect = dialect
+        add(sql)
+    }
+
+    /// A string that contains the placeholders.
+    init(_ dialect: SQLDialect, prepared text: String, values: [SQLValue] = [], columns: BoundColumns? = nil) {
         self.dialect = dialect
         self.text = text
         self.values = values
@@ -37,26 +82,15 @@ struct SQLStatement: Hashable, Sendable {
     /// All bound values, in order.
     var allValues: [SQLValue] { values + (columns?.bound ?? []) }
 
-    /// Adds SQL text.
-    mutating func add(_ text: String) {
-        self.text += text
-    }
-
-    /// Adds a name.
-    mutating func add(name: String) {
-        text += SQLDialect.quoted(name)
-    }
-
-    /// Adds a placeholder for a value.
-    mutating func add(_ value: SQLValue) {
-        values.append(value)
-        text += dialect.placeholder(values.count, for: value)
-    }
-
-    /// Adds a placeholder for a value whose type follows from its context.
-    mutating func add(untyped value: SQLValue) {
-        values.append(value)
-        text += dialect.placeholder(values.count, for: .null)
+    mutating func add(_ sql: SQLText) {
+        for part in sql.parts {
+            switch part {
+            case .text(let sql): text += sql
+            case .value(let value, let sample):
+                values.append(value)
+                text += dialect.placeholder(values.count, for: sample)
+            }
+        }
     }
 }
 
@@ -111,6 +145,9 @@ enum SQLDialect: Hashable, Sendable {
     }
 
     var bigInteger: String { self == .sqlite ? "INTEGER" : "bigint" }
+
+    /// The function for the larger of two numbers.
+    var larger: String { self == .sqlite ? "max" : "greatest" }
 
     /// The expression by which a column is sorted; a system column has no type here. PostgreSQL defines no order of
     /// JSON. Columns that PostgreSQL sorts differently from the engine, or that SQLite stores in more than one form,

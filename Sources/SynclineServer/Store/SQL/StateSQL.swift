@@ -58,12 +58,12 @@ enum StateSQL {
     static let line = #"UPDATE "syncline_state" SET "change" = "change""#
 
     static func begin(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(dialect, #"INSERT INTO "syncline_state" VALUES (1, \#(format), "#)
-        statement.add(.text(epoch))
-        statement.add(", ")
-        statement.add(.integer(firstChange(of: epoch)))
-        statement.add(", 0, 0, 0) ON CONFLICT DO NOTHING")
-        return statement
+        SQLStatement(
+            dialect,
+            """
+            INSERT INTO "syncline_state" VALUES (1, \(String(format)), \(.text(epoch)), \
+            \(.integer(firstChange(of: epoch))), 0, 0, 0) ON CONFLICT DO NOTHING
+            """)
     }
 
     /// Each database starts at a different number, so that two databases hardly ever have the same version of a row.
@@ -77,25 +77,24 @@ enum StateSQL {
     /// Makes this database a new one for clients: what they knew of it is no longer valid, and no number that they may
     /// have seen is issued again. The schema number, by which other processes learn of this, is not reused either.
     static func renew(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(
-            dialect, #"UPDATE "syncline_state" SET "schema" = "schema" + 1048576, "change" = "change" + "#)
-        statement.add(.integer(changesOfAnEpoch))
-        statement.add(#", "epoch" = "#)
-        statement.add(.text(epoch))
-        return statement
+        SQLStatement(
+            dialect,
+            """
+            UPDATE "syncline_state" SET "schema" = "schema" + 1048576, \
+            "change" = "change" + \(.integer(changesOfAnEpoch)), "epoch" = \(.text(epoch))
+            """)
     }
 
     /// Takes the next change numbers and a time that is later than every earlier one: two transactions never share a
     /// millisecond, so a reader that has read one has read all of it. The row is locked until the transaction ends,
     /// which orders transactions by their numbers, in whichever process they are.
     static func stamp(_ count: Int, now: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        let larger = dialect == .sqlite ? "max" : "greatest"
-        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "change" = "change" + "#)
-        statement.add(.integer(Int64(count)))
-        statement.add(#", "time" = \#(larger)("time" + 1, "#)
-        statement.add(.integer(now))
-        statement.add(#") RETURNING "change", "time", "schema""#)
-        return statement
+        SQLStatement(
+            dialect,
+            """
+            UPDATE "syncline_state" SET "change" = "change" + \(.integer(Int64(count))), \
+            "time" = \(dialect.larger)("time" + 1, \(.integer(now))) RETURNING "change", "time", "schema"
+            """)
     }
 
     static func mark(_ dialect: SQLDialect) -> SQLStatement {
@@ -120,76 +119,56 @@ enum StateSQL {
     }
 
     static func add(_ column: Column, to table: String, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(
+        SQLStatement(
             dialect,
-            #"INSERT INTO "syncline_columns" SELECT coalesce(max("place"), 0) + 1, "#)
-        statement.add(.text(table))
-        statement.add(", ")
-        statement.add(.text(column.name))
-        statement.add(", ")
-        statement.add(.text(column.type.rawValue))
-        statement.add(#" FROM "syncline_columns""#)
-        return statement
+            """
+            INSERT INTO "syncline_columns" SELECT coalesce(max("place"), 0) + 1, \(.text(table)), \
+            \(.text(column.name)), \(.text(column.type.rawValue)) FROM "syncline_columns"
+            """)
     }
 
     static func remove(column: String, of table: String, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(dialect, #"DELETE FROM "syncline_columns" WHERE "table" = "#)
-        statement.add(.text(table))
-        statement.add(#" AND "name" = "#)
-        statement.add(.text(column))
-        return statement
+        SQLStatement(
+            dialect,
+            #"DELETE FROM "syncline_columns" WHERE "table" = \#(.text(table)) AND "name" = \#(.text(column))"#)
     }
 
     // MARK: Tombstones
 
-    static func insertTombstone(_ row: TableRowName, owner: String?, _ stamp: Stamp, _ dialect: SQLDialect)
-        -> SQLStatement
-    {
-        var statement = SQLStatement(dialect, #"INSERT INTO "syncline_tombstones" VALUES ("#)
-        statement.add(.text(row.table))
-        statement.add(", ")
-        statement.add(.text(row.id))
-        statement.add(", ")
-        statement.add(.text(owner ?? ""))
-        statement.add(", ")
-        statement.add(.integer(stamp.change))
-        statement.add(", ")
-        statement.add(.integer(stamp.time))
-        statement.add(
-            #") ON CONFLICT ("table", "id", "owner") DO UPDATE SET "change" = excluded."change","#
-                + #" "time" = excluded."time""#)
-        return statement
+    static func insertTombstone(
+        of id: String, in table: String, owner: String?, _ stamp: Stamp, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            INSERT INTO "syncline_tombstones" VALUES (\(.text(table)), \(.text(id)), \(.text(owner ?? "")), \
+            \(.integer(stamp.change)), \(.integer(stamp.time))) ON CONFLICT ("table", "id", "owner") \
+            DO UPDATE SET "change" = excluded."change", "time" = excluded."time"
+            """)
     }
 
     /// The tombstones of a plan, except for rows that exist again: those are reported themselves.
     static func tombstones(_ plan: ChangePlan, _ table: TableSQL) -> SQLStatement {
-        var statement = SQLStatement(table.dialect, #"SELECT "id", "change", "time""#)
-        addTombstones(plan, table, to: &statement)
-        statement.add(#" ORDER BY "change" LIMIT "#)
-        statement.add(.integer(Int64(plan.limit)))
-        return statement
+        SQLStatement(
+            table.dialect,
+            """
+            SELECT "id", "change", "time"\(removed(plan, table)) ORDER BY "change" \
+            LIMIT \(.integer(Int64(plan.limit)))
+            """)
     }
 
     static func tombstoneCount(_ plan: ChangePlan, _ table: TableSQL) -> SQLStatement {
-        var statement = SQLStatement(table.dialect, "SELECT count(*)")
-        addTombstones(plan, table, to: &statement)
-        return statement
+        SQLStatement(table.dialect, "SELECT count(*)\(removed(plan, table))")
     }
 
-    private static func addTombstones(_ plan: ChangePlan, _ table: TableSQL, to statement: inout SQLStatement) {
-        statement.add(#" FROM "syncline_tombstones" WHERE "table" = "#)
-        statement.add(.text(plan.table))
-        statement.add(#" AND "change" > "#)
-        statement.add(.integer(plan.since))
-        if let until = plan.until {
-            statement.add(#" AND "change" <= "#)
-            statement.add(.integer(until))
-        }
-        if table.schema.definition.perUser != nil {
-            statement.add(#" AND "owner" = "#)
-            statement.add(.text(plan.owner ?? ""))
-        }
-        statement.add(" AND NOT EXISTS (\(table.rowOfTombstone))")
+    private static func removed(_ plan: ChangePlan, _ table: TableSQL) -> SQLText {
+        var conditions: [SQLText] = [
+            #""table" = \#(.text(plan.table))"#, #""change" > \#(.integer(plan.since))"#,
+        ]
+        if let until = plan.until { conditions.append(#""change" <= \#(.integer(until))"#) }
+        if table.schema.definition.perUser != nil { conditions.append(#""owner" = \#(.text(plan.owner ?? ""))"#) }
+        conditions.append("NOT EXISTS (\(table.rowOfTombstone))")
+        return #" FROM "syncline_tombstones" WHERE \#(conditions, separator: " AND ")"#
     }
 
     /// The number of rows to remove at a time: other transactions wait at most this long.
@@ -200,53 +179,38 @@ enum StateSQL {
         _ table: String, key: [String], before time: Int64, _ dialect: SQLDialect
     ) -> SQLStatement {
         let names = key.map(SQLDialect.quoted).joined(separator: ", ")
-        var statement = SQLStatement(dialect, #"DELETE FROM "\#(table)" WHERE "time" < "#)
-        statement.add(.integer(time))
-        statement.add(#" AND (\#(names)) IN (SELECT \#(names) FROM "\#(table)" WHERE "time" < "#)
-        statement.add(.integer(time))
-        statement.add(" LIMIT \(portion))")
-        return statement
+        return SQLStatement(
+            dialect,
+            """
+            DELETE FROM "\(table)" WHERE "time" < \(.integer(time)) AND (\(names)) IN \
+            (SELECT \(names) FROM "\(table)" WHERE "time" < \(.integer(time)) LIMIT \(String(portion)))
+            """)
     }
 
     static func setPurged(_ change: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        let larger = dialect == .sqlite ? "max" : "greatest"
-        var statement = SQLStatement(dialect, #"UPDATE "syncline_state" SET "purged" = \#(larger)("purged", "#)
-        statement.add(.integer(change))
-        statement.add(")")
-        return statement
+        SQLStatement(
+            dialect, #"UPDATE "syncline_state" SET "purged" = \#(dialect.larger)("purged", \#(.integer(change)))"#)
     }
 
     // MARK: Operations
 
     static func operation(_ key: OperationKey, _ dialect: SQLDialect) -> SQLStatement {
-        var statement = SQLStatement(
-            dialect, #"SELECT "table", "kind", "row" FROM "syncline_operations" WHERE "caller" = "#)
-        statement.add(.text(key.caller))
-        statement.add(#" AND "id" = "#)
-        statement.add(.text(key.id))
-        return statement
+        SQLStatement(
+            dialect,
+            """
+            SELECT "table", "kind", "row" FROM "syncline_operations" \
+            WHERE "caller" = \(.text(key.caller)) AND "id" = \(.text(key.id))
+            """)
     }
 
     static func remember(
         _ key: OperationKey, time: Int64, table: String, kind: String, row: String, _ dialect: SQLDialect
     ) -> SQLStatement {
-        var statement = SQLStatement(dialect, #"INSERT INTO "syncline_operations" VALUES ("#)
-        statement.add(.text(key.caller))
-        statement.add(", ")
-        statement.add(.text(key.id))
-        statement.add(", ")
-        statement.add(.integer(time))
-        for text in [table, kind, row] {
-            statement.add(", ")
-            statement.add(.text(text))
-        }
-        statement.add(")")
-        return statement
+        SQLStatement(
+            dialect,
+            """
+            INSERT INTO "syncline_operations" VALUES (\(.text(key.caller)), \(.text(key.id)), \(.integer(time)), \
+            \(.text(table)), \(.text(kind)), \(.text(row)))
+            """)
     }
-}
-
-/// A row's address.
-struct TableRowName: Hashable {
-    var table: String
-    var id: String
 }

@@ -57,65 +57,49 @@ final class TableSQL: Sendable {
     }
 
     func row(id: String) -> SQLStatement {
-        SQLStatement(dialect, byID, values: [.text(id)])
+        SQLStatement(dialect, prepared: byID, values: [.text(id)])
     }
 
     /// The rows of a plan in order; the database applies the window if it evaluates the filter.
     func list(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table)")
-        let word = addConditions(plan, filter, to: &statement)
-        if let after = plan.after { add(after, word, to: &statement) }
-        statement.add(" ORDER BY \(order(plan.order))")
+        var conditions = conditions(plan, filter)
+        if let place = plan.after { conditions.append(after(place)) }
+        var statement = SQLStatement(
+            dialect, "SELECT \(selection) FROM \(table)\(TableSQL.where(conditions)) ORDER BY \(order(plan.order))")
         statement.isLarge = true
         guard filter?.isExact ?? true else { return statement }
-        statement.add(" LIMIT ")
-        statement.add(.integer(Int64(plan.limit)))
-        if plan.skip > 0 {
-            statement.add(" OFFSET ")
-            statement.add(.integer(Int64(plan.skip)))
-        }
+        statement.add(" LIMIT \(.integer(Int64(plan.limit)))")
+        if plan.skip > 0 { statement.add(" OFFSET \(.integer(Int64(plan.skip)))") }
         return statement
     }
 
     func count(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT count(*) FROM \(table)")
-        _ = addConditions(plan, filter, to: &statement)
-        return statement
+        SQLStatement(dialect, "SELECT count(*) FROM \(table)\(TableSQL.where(conditions(plan, filter)))")
     }
 
-    private func add(_ place: PagePlace, _ word: String, to statement: inout SQLStatement) {
-        guard let time = place.time else {
-            statement.add("\(word)\(name(.id)) > ")
-            return statement.add(.text(place.id))
-        }
-        statement.add("\(word)(\(name(.updatedAt)), \(name(.id))) > (")
-        statement.add(.date(time))
-        statement.add(", ")
-        statement.add(.text(place.id))
-        statement.add(")")
+    private static func `where`(_ conditions: [SQLText]) -> SQLText {
+        conditions.isEmpty ? "" : " WHERE \(conditions, separator: " AND ")"
     }
 
-    /// Adds the conditions on rows; returns the keyword for a further condition.
-    private func addConditions(_ plan: ListPlan, _ filter: FilterSQL?, to statement: inout SQLStatement) -> String {
-        var word = " WHERE "
+    private func after(_ place: PagePlace) -> SQLText {
+        guard let time = place.time else { return "\(name(.id)) > \(.text(place.id))" }
+        return "(\(name(.updatedAt)), \(name(.id))) > (\(.date(time)), \(.text(place.id)))"
+    }
+
+    private func conditions(_ plan: ListPlan, _ filter: FilterSQL?) -> [SQLText] {
+        var conditions: [SQLText] = []
         if !plan.includesDeleted, schema.systemColumns.contains(.deleted) {
-            statement.add(word + (dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))"))
-            word = " AND "
+            conditions.append(dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))")
         }
-        if let column = schema.definition.perUser {
-            statement.add("\(word)\(SQLDialect.quoted(schema.source(of: column))) = ")
-            statement.add(untyped: .text(plan.owner ?? ""))
-            word = " AND "
-        }
-        guard let filter else { return word }
-        let before = statement
-        statement.add(word + "(")
-        guard filter.add(to: &statement) else {
-            statement = before
-            return word
-        }
-        statement.add(")")
-        return " AND "
+        if let own = ownership(plan.owner) { conditions.append(own) }
+        if let filter = filter?.sql { conditions.append("(\(filter))") }
+        return conditions
+    }
+
+    /// The condition for the rows of an owner, if the table's rows belong to users.
+    private func ownership(_ owner: String?) -> SQLText? {
+        guard let column = schema.definition.perUser else { return nil }
+        return "\(SQLDialect.quoted(schema.source(of: column))) = \(untyped: .text(owner ?? ""))"
     }
 
     /// The order always ends with the id, so that pages over equal keys are stable.
@@ -143,31 +127,22 @@ final class TableSQL: Sendable {
     }
 
     func changes(_ plan: ChangePlan) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT \(selection)")
-        addChanges(plan, to: &statement)
-        statement.add(" ORDER BY \(name(.version)) LIMIT ")
-        statement.add(.integer(Int64(plan.limit)))
+        var statement = SQLStatement(
+            dialect,
+            "SELECT \(selection)\(changed(plan)) ORDER BY \(name(.version)) LIMIT \(.integer(Int64(plan.limit)))")
         statement.isLarge = true
         return statement
     }
 
     func changeCount(_ plan: ChangePlan) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT count(*)")
-        addChanges(plan, to: &statement)
-        return statement
+        SQLStatement(dialect, "SELECT count(*)\(changed(plan))")
     }
 
-    private func addChanges(_ plan: ChangePlan, to statement: inout SQLStatement) {
-        statement.add(" FROM \(table) WHERE \(name(.version)) > ")
-        statement.add(.integer(plan.since))
-        if let until = plan.until {
-            statement.add(" AND \(name(.version)) <= ")
-            statement.add(.integer(until))
-        }
-        if let column = schema.definition.perUser {
-            statement.add(" AND \(SQLDialect.quoted(schema.source(of: column))) = ")
-            statement.add(untyped: .text(plan.owner ?? ""))
-        }
+    private func changed(_ plan: ChangePlan) -> SQLText {
+        var conditions: [SQLText] = ["\(name(.version)) > \(.integer(plan.since))"]
+        if let until = plan.until { conditions.append("\(name(.version)) <= \(.integer(until))") }
+        if let own = ownership(plan.owner) { conditions.append(own) }
+        return " FROM \(table)\(TableSQL.where(conditions))"
     }
 
     // MARK: Writing
@@ -247,18 +222,16 @@ final class TableSQL: Sendable {
     }
 
     private func insert(_ text: String, _ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        SQLStatement(dialect, text, values: inserted.map { value($0, row, stamp) }, columns: columns(row))
+        SQLStatement(dialect, prepared: text, values: inserted.map { value($0, row, stamp) }, columns: columns(row))
     }
 
     func update(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
         let values = [.text(row.id)] + updated.map { value($0, row, stamp) }
-        return SQLStatement(dialect, changing, values: values, columns: columns(row))
+        return SQLStatement(dialect, prepared: changing, values: values, columns: columns(row))
     }
 
     func remove(id: String) -> SQLStatement {
-        var statement = SQLStatement(dialect, "DELETE FROM \(table) WHERE \(name(.id)) = ")
-        statement.add(untyped: .text(id))
-        return statement
+        SQLStatement(dialect, "DELETE FROM \(table) WHERE \(name(.id)) = \(untyped: .text(id))")
     }
 
     /// The live row with the id of a tombstone; if rows belong to users, a row of the same user.
@@ -281,24 +254,22 @@ final class TableSQL: Sendable {
 
     /// Removes a portion of the tombstones of changes up to a time. Rows that are restored meanwhile are not removed.
     func purge(before time: Int64) -> SQLStatement {
-        var statement = SQLStatement(dialect, "DELETE FROM \(table) WHERE ")
-        addTombstones(before: time, to: &statement)
-        statement.add(" AND \(name(.id)) IN (SELECT \(name(.id)) FROM \(table) WHERE ")
-        addTombstones(before: time, to: &statement)
-        statement.add(" LIMIT \(StateSQL.portion))")
-        return statement
+        let condition = tombstones(before: time)
+        return SQLStatement(
+            dialect,
+            """
+            DELETE FROM \(table) WHERE \(condition) AND \(name(.id)) IN \
+            (SELECT \(name(.id)) FROM \(table) WHERE \(condition) LIMIT \(String(StateSQL.portion)))
+            """)
     }
 
     /// The latest change among the tombstones that `purge` removes.
     func latestTombstone(before time: Int64) -> SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT max(\(name(.version))) FROM \(table) WHERE ")
-        addTombstones(before: time, to: &statement)
-        return statement
+        SQLStatement(dialect, "SELECT max(\(name(.version))) FROM \(table) WHERE \(tombstones(before: time))")
     }
 
-    private func addTombstones(before time: Int64, to statement: inout SQLStatement) {
-        statement.add("\(name(.deleted))\(dialect == .sqlite ? " = 1" : "") AND \(name(.updatedAt)) < ")
-        statement.add(.date(time))
+    private func tombstones(before time: Int64) -> SQLText {
+        "\(name(.deleted))\(dialect == .sqlite ? " = 1" : "") AND \(name(.updatedAt)) < \(.date(time))"
     }
 
     // MARK: Reading

@@ -40,7 +40,7 @@ final class SQLiteConnection: SQLConnection {
     }
 
     func execute(_ text: String) throws(StoreFailure) {
-        try run(SQLStatement(.sqlite, text))
+        try run(SQLStatement(.sqlite, prepared: text))
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
@@ -66,9 +66,7 @@ final class SQLiteConnection: SQLConnection {
     }
 
     func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
-        var statement = SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(")
-        statement.add(.text(table))
-        statement.add(")")
+        let statement = SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(\(.text(table)))")
         var columns: [DatabaseColumn] = []
         try run(statement) { row in
             columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
@@ -82,10 +80,11 @@ final class SQLiteConnection: SQLConnection {
         let statement = SQLStatement(
             .sqlite,
             """
-            SELECT group_concat(k.name, char(0)) FROM pragma_index_list(?) i, pragma_index_info(i.name) k \
+            SELECT group_concat(k.name, char(0)) \
+            FROM pragma_index_list(\(.text(table))) i, pragma_index_info(i.name) k \
             WHERE i."unique" AND NOT i.partial GROUP BY i.name \
-            UNION ALL SELECT group_concat(name, char(0)) FROM pragma_table_info(?) WHERE pk > 0
-            """, values: [.text(table), .text(table)])
+            UNION ALL SELECT group_concat(name, char(0)) FROM pragma_table_info(\(.text(table))) WHERE pk > 0
+            """)
         var isKey = false
         try run(statement) { row in
             isKey = isKey || row.value(0).text == column
