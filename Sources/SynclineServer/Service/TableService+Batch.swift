@@ -116,8 +116,7 @@ extension TableService {
         var error: (String, String)?
         var row = outcome.row
         switch outcome {
-        case .inserted: status = 201
-        case .changed, .undeleted, .deleted: status = 200
+        case .done(let effect, _): status = effect == .inserted ? 201 : 200
         case .refused(let refusal, _):
             status = refusal.status
             error = (refusal.message, refusal.code)

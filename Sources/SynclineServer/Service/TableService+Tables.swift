@@ -216,15 +216,15 @@ extension TableService {
         let answer = TableAnswer(protocolVersion)
         let isNew = protocolVersion == .datasync3
         switch outcome {
-        case .inserted(let row):
+        case .done(.inserted, let row):
             var response = withCommonHeaders(answer.row(row, status: 201), row, protocolVersion)
             if !isNew { return response }
             let location = "\(request.base(url))\(request.pathText)/\(PercentEncoding.encode(row.id))"
             response.headers.append(HTTPHeader("Location", location))
             return response
-        case .changed(let row): return withCommonHeaders(answer.row(row), row, protocolVersion)
-        case .deleted(let row): return isNew ? HTTPResponse(status: 204) : answer.row(row)
-        case .undeleted(let row):
+        case .done(.changed, let row): return withCommonHeaders(answer.row(row), row, protocolVersion)
+        case .done(.deleted, let row): return isNew ? HTTPResponse(status: 204) : answer.row(row)
+        case .done(.undeleted, let row):
             return withCommonHeaders(answer.row(row, status: isNew ? 200 : 201), row, protocolVersion)
         case .refused(let refusal, let row):
             if let row, [409, 412].contains(refusal.status) {

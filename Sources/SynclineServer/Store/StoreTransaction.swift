@@ -1,6 +1,7 @@
 // A transaction in progress: each write is looked up, decided, carried out and remembered in turn.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 struct StoreTransaction {
@@ -144,7 +145,7 @@ struct StoreTransaction {
         guard item.newColumns.isEmpty else { return nil }
         let outcome = ready.write.decide(on: nil, item, statements.schema, stamp)
         if let refusal = store.refusalOfSize(outcome, nil) { return .refused(refusal, nil) }
-        guard case .inserted(let row) = outcome else { return nil }
+        guard case .done(_, let row) = outcome else { return nil }
         return try connection.change(statements.insertNew(row, stamp)) == 1 ? outcome : nil
     }
 
@@ -188,9 +189,9 @@ struct StoreTransaction {
 
     private func apply(_ outcome: WriteOutcome, _ statements: TableSQL) throws(StoreFailure) {
         switch outcome {
-        case .inserted(let row): try connection.run(statements.insert(row, stamp))
-        case .changed(let row), .undeleted(let row): try connection.run(statements.update(row, stamp))
-        case .deleted(let row):
+        case .done(.inserted, let row): try connection.run(statements.insert(row, stamp))
+        case .done(.changed, let row), .done(.undeleted, let row): try connection.run(statements.update(row, stamp))
+        case .done(.deleted, let row):
             let definition = statements.schema.definition
             if definition.softDelete { return try connection.run(statements.update(row, stamp)) }
             try connection.run(statements.remove(id: row.id))
@@ -221,10 +222,10 @@ extension SQLStore {
     /// Refuses a row that is larger than an answer, unless it already was.
     fileprivate func refusalOfSize(_ outcome: WriteOutcome, _ existing: TableRow?) -> Refusal? {
         switch outcome {
-        case .inserted(let row), .changed(let row):
+        case .done(.inserted, let row), .done(.changed, let row):
             let isFine = row.size <= max(limits.answerBytes, existing?.size ?? 0)
             return isFine ? nil : Refusal(413, "too-large", "The row would be larger than \(limits.answerBytes) bytes")
-        case .deleted, .undeleted, .refused, .failed: return nil
+        case .done, .refused, .failed: return nil
         }
     }
 }
@@ -232,15 +233,9 @@ extension SQLStore {
 extension TableWrite {
     /// Whether an outcome can belong to this write: the same kind, of the same row.
     fileprivate func couldBecome(_ outcome: WriteOutcome) -> Bool {
-        switch (kind, outcome) {
+        guard case .done(kind.effect, let row) = outcome else { return false }
         // An insert without an id gets a new one on every repeat.
-        case (.insert, .inserted): true
-        case (.update, .changed(let row)), (.replace, .changed(let row)), (.patch, .changed(let row)),
-            (.delete, .deleted(let row)),
-            (.undelete, .undeleted(let row)):
-            Array(row.id.utf8) == Array(id.utf8)
-        default: false
-        }
+        return kind.effect == .inserted || row.id.hasSameBytes(as: id)
     }
 
     /// The refusal for an id that the table can't have.

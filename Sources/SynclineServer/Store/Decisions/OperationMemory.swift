@@ -10,32 +10,15 @@ enum OperationMemory {
 
     /// Nil for an operation that changed nothing.
     static func texts(_ outcome: WriteOutcome) -> (kind: String, row: String)? {
-        let kind: String
-        switch outcome {
-        case .inserted: kind = "inserted"
-        case .changed: kind = "changed"
-        case .deleted: kind = "deleted"
-        case .undeleted: kind = "undeleted"
-        case .refused, .failed: return nil
-        }
-        guard let row = outcome.row else { return nil }
-        return (kind + (row.isBare ? bare : ""), String(decoding: row.json(.zumo2), as: UTF8.self))
+        guard case .done(let effect, let row) = outcome else { return nil }
+        return (effect.rawValue + (row.isBare ? bare : ""), String(decoding: row.json(.zumo2), as: UTF8.self))
     }
 
     static func outcome(kind: String, text: String) -> WriteOutcome? {
         guard case .object(let members)? = try? Value(json: text.utf8), let row = row(members) else { return nil }
-        if kind.hasSuffix(bare) { return outcome(kind: String(kind.dropLast(bare.count)), row.bare) }
-        return outcome(kind: kind, row)
-    }
-
-    private static func outcome(kind: String, _ row: TableRow) -> WriteOutcome? {
-        switch kind {
-        case "inserted": .inserted(row)
-        case "changed": .changed(row)
-        case "deleted": .deleted(row)
-        case "undeleted": .undeleted(row)
-        default: nil
-        }
+        let isBare = kind.hasSuffix(bare)
+        let effect = WriteOutcome.Effect(rawValue: isBare ? String(kind.dropLast(bare.count)) : kind)
+        return effect.map { .done($0, isBare ? row.bare : row) }
     }
 
     /// A column may have a system column's name in another letter case, so each is identified by its position.

@@ -65,11 +65,15 @@ struct Stamp: Hashable, Sendable {
 
 /// The outcome of a write.
 enum WriteOutcome: Hashable, Sendable {
-    case inserted(TableRow)
-    case changed(TableRow)
-    /// The row is a tombstone.
-    case deleted(TableRow)
-    case undeleted(TableRow)
+    /// What was done to a row. The database remembers these names.
+    enum Effect: String, Hashable, Sendable {
+        case inserted, changed
+        /// The row is a tombstone.
+        case deleted
+        case undeleted
+    }
+
+    case done(Effect, TableRow)
     /// Nothing was changed. The row is the server's, if the caller may see it.
     case refused(Refusal, TableRow?)
     /// Nothing was changed, because the database failed.
@@ -77,27 +81,19 @@ enum WriteOutcome: Hashable, Sendable {
 
     var row: TableRow? {
         switch self {
-        case .inserted(let row), .changed(let row), .deleted(let row), .undeleted(let row): row
+        case .done(_, let row): row
         case .refused(_, let row): row
         case .failed: nil
         }
     }
 
     /// Whether nothing was changed.
-    var isRefused: Bool {
-        switch self {
-        case .refused, .failed: true
-        case .inserted, .changed, .deleted, .undeleted: false
-        }
-    }
+    var isRefused: Bool { if case .done = self { false } else { true } }
 
     /// The same outcome with another row.
     func with(_ row: TableRow) -> WriteOutcome {
         switch self {
-        case .inserted: .inserted(row)
-        case .changed: .changed(row)
-        case .deleted: .deleted(row)
-        case .undeleted: .undeleted(row)
+        case .done(let effect, _): .done(effect, row)
         case .refused(let refusal, _): .refused(refusal, row)
         case .failed: self
         }
@@ -105,6 +101,18 @@ enum WriteOutcome: Hashable, Sendable {
 
     /// The same outcome without the row's columns.
     var bare: WriteOutcome { row.map { with($0.bare) } ?? self }
+}
+
+extension TableWrite.Kind {
+    /// What a write of this kind does, if it is not refused.
+    var effect: WriteOutcome.Effect {
+        switch self {
+        case .insert: .inserted
+        case .update, .replace, .patch: .changed
+        case .delete: .deleted
+        case .undelete: .undeleted
+        }
+    }
 }
 
 extension TableWrite {
@@ -131,14 +139,10 @@ extension TableWrite {
         case .replace:
             changed.columns = schema.columns(of: schema.kept(row.columns), setting: item)
             if row.isDeleted { changed.isDeleted = revives == false }
-        case .delete:
-            changed.isDeleted = true
-            return .deleted(changed)
-        case .undelete:
-            changed.isDeleted = false
-            return .undeleted(changed)
+        case .delete: changed.isDeleted = true
+        case .undelete: changed.isDeleted = false
         }
-        return .changed(changed)
+        return .done(kind.effect, changed)
     }
 
     private func isVisible(_ row: TableRow, _ schema: TableSchema) -> Bool {
@@ -154,7 +158,8 @@ extension TableWrite {
             return .refused(Refusal(409, "row-exists", "An item with this id already exists"), visible)
         }
         let columns = schema.columns(of: schema.empty(owner: owner), setting: item)
-        return .inserted(
+        return .done(
+            .inserted,
             TableRow(
                 id: id, columns: columns, createdAt: stamp.instant, updatedAt: stamp.instant,
                 version: RowVersion.text(stamp.change)))
