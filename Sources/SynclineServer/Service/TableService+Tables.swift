@@ -34,7 +34,7 @@ extension TableService {
         _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?
     ) throws(ServiceFailure) -> HTTPResponse {
         let found = try ask { () throws(StoreFailure) in try store.row(table.name, id: parsed.id) }
-        guard let row = found, table.perUser.map({ row.isOwned(by: owner, in: $0) }) ?? true else {
+        guard let row = found, table.shows(row.columns, to: owner) else {
             throw .refused(Refusal(404, "row-not-found", "The item does not exist"))
         }
         let isNew = parsed.serverProtocol == .datasync3
@@ -233,13 +233,6 @@ extension TableService {
             return refusal.response
         case .failed(let failure): throw .store(failure)
         }
-    }
-}
-
-extension TableRow {
-    func isOwned(by owner: String?, in column: String) -> Bool {
-        guard let owner, case .string(let text)? = columns[column] else { return false }
-        return Array(text.utf8) == Array(owner.utf8)
     }
 }
 

@@ -195,8 +195,7 @@ struct StoreTransaction {
             let definition = statements.schema.definition
             if definition.softDelete { return try connection.run(statements.update(row, stamp)) }
             try connection.run(statements.remove(id: row.id))
-            var owner: String?
-            if let column = definition.perUser, case .string(let text)? = row.columns[column] { owner = text }
+            let owner = definition.owner(of: row.columns)
             try connection.run(
                 StateSQL.insertTombstone(of: row.id, in: definition.name, owner: owner, stamp, dialect))
         case .refused, .failed: break

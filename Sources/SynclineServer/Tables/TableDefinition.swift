@@ -2,6 +2,7 @@
 // where the rows are stored.
 
 import SynclineCore
+import SynclineGround
 
 /// The type of a column's values.
 enum ColumnType: String, Hashable, Sendable, CaseIterable {
@@ -66,6 +67,19 @@ struct TableDefinition: Hashable, Sendable {
     }
 
     func permission(_ operation: TableOperation) -> Permission { permissions[operation] ?? access }
+
+    /// The owner of a row with these columns; nil if it has none.
+    func owner(of columns: Row) -> String? {
+        guard let perUser, case .string(let owner)? = columns[perUser] else { return nil }
+        return owner
+    }
+
+    /// Whether a row with these columns is visible to a caller who sees the rows of an owner.
+    func shows(_ columns: Row, to owner: String?) -> Bool {
+        guard perUser != nil else { return true }
+        guard let owner, let rowOwner = self.owner(of: columns) else { return false }
+        return rowOwner.hasSameBytes(as: owner)
+    }
 }
 
 /// The columns that only the server sets.

@@ -120,7 +120,7 @@ extension TableWrite {
 
     /// Decides from the existing row and the checked columns of the item.
     func decide(on existing: TableRow?, _ item: CheckedItem, _ schema: TableSchema, _ stamp: Stamp) -> WriteOutcome {
-        let visible = existing.flatMap { isVisible($0, schema) ? $0 : nil }
+        let visible = existing.flatMap { schema.definition.shows($0.columns, to: owner) ? $0 : nil }
         if case .insert = kind { return insert(existing, visible, item, schema, stamp) }
         guard let row = visible else {
             return .refused(Refusal(404, "row-not-found", "The item does not exist"), nil)
@@ -143,12 +143,6 @@ extension TableWrite {
         case .undelete: changed.isDeleted = false
         }
         return .done(kind.effect, changed)
-    }
-
-    private func isVisible(_ row: TableRow, _ schema: TableSchema) -> Bool {
-        guard let column = schema.definition.perUser else { return true }
-        guard case .string(let text)? = row.columns[column], let owner else { return false }
-        return Array(text.utf8) == Array(owner.utf8)
     }
 
     private func insert(
@@ -189,8 +183,6 @@ extension TableSchema {
 
     /// The part of a row that a replacement keeps: its owner.
     fileprivate func kept(_ row: Row) -> Row {
-        var owner: String?
-        if let column = definition.perUser, case .string(let text)? = row[column] { owner = text }
-        return empty(owner: owner)
+        empty(owner: definition.owner(of: row))
     }
 }
